@@ -71,17 +71,13 @@ def _is_of(item: pytest.Item, algorithms: set[str]) -> bool:
 
 @pytest.fixture(autouse=True)
 def ledger(monkeypatch, tmp_path_factory):
-    """No test enters an account in the data folder of whoever runs it; those about accounts
-    unset this.
-    """
+    """Each test has a ledger of its own; tests of accounts unset it."""
     monkeypatch.setenv(LEDGER, str(tmp_path_factory.getbasetemp() / f"{uuid.uuid4().hex}.ledger"))
 
 
 @pytest.fixture(autouse=True)
 def main_module(monkeypatch):
-    """A page that a test draws takes the place of `__main__`; a process spawned later would
-    import it.
-    """
+    """A page drawn in a test replaces `__main__`, which a process spawned later would import."""
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
@@ -120,10 +116,7 @@ def small():
 
 @pytest.fixture
 def catalogue(monkeypatch):
-    """A catalogue in memory for `execution.run`; call it with id=Ratings to put a data set in.
-
-    Holds 'small' and 'films'.
-    """
+    """A catalogue of 'small' and 'films' in memory; call it with id=Ratings to add a data set."""
     data_sets: dict[str, Ratings] = {"small": world(), "films": low_rank()}
     stamps: dict[str, float] = {}
 

@@ -48,9 +48,7 @@ def test_the_unit_gives_the_server_little_to_do_harm_with():
 
 
 def configuration(folder: Path, outer: int, plain: int, server: int) -> Path:
-    """The configuration in deploy/ with these ports, a certificate that nobody signed, and all that
-    it writes in a folder.
-    """
+    """The configuration of deploy/ with these ports, a self-signed certificate and a folder."""
     key, certificate = folder / "key", folder / "pem"
     kind = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=dpmf.example.org"
     made = run(OPENSSL, *kind.split(), "-keyout", key, "-out", certificate)

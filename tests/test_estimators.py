@@ -85,9 +85,7 @@ def test_a_seed_repeats_the_noise_on_public_rows_alone(method, public):
 
 @pytest.mark.parametrize("method", ["oneshot-nmf", "dp-nmf"])
 def test_noise_may_be_discrete(method):
-    """On a grid, by a rule of its own: a little dearer than the continuous, never above what
-    was asked.
-    """
+    """Its own rule is a little dearer than the continuous one, and within the budget."""
     facts = {"algorithm": method, "epsilon": 2.0, "delta": 1e-6, "random_state": 0, "public": True}
     model = PrivateNMF(3, noise="discrete", **facts).fit(blocks().X)
     assert {leaf.mechanism for leaf, _ in model.ledger_} == {"discrete Gaussian"}

@@ -1,6 +1,4 @@
-"""Ctrl-C at any moment ends in a sentence and exit code 130; an output, a home or a data folder
-that takes nothing ends in a sentence.
-"""
+"""Ctrl-C at any moment is exit code 130; unusable outputs and folders are a sentence."""
 
 import os
 import re
@@ -34,9 +32,7 @@ def start(arguments: Sequence[str], data: Path, **variables: str) -> subprocess.
 
 
 def interrupted_after(imports: int, arguments: Sequence[str], data: Path) -> tuple[int, list[str]]:
-    """Exit code and messages of a program whose process group gets a Ctrl-C once so many
-    modules were imported since its first line.
-    """
+    """Exit code and messages of a program that gets Ctrl-C after so many imports."""
     child = start(arguments, data)
     try:
         count = -1

@@ -1,6 +1,4 @@
-"""What the code keeps and no tool checks. Imports are import-linter's, names, lengths of functions
-and docstrings ruff's; both run in `make lint`.
-"""
+"""What no tool checks; import-linter and ruff check the rest in `make lint`."""
 
 import ast
 import functools

@@ -1,6 +1,4 @@
-"""The wheel holds what a clone holds and works without one; a clone works without symbolic links,
-and the core without POSIX.
-"""
+"""The wheel works without a clone, a clone without links, and the core without POSIX."""
 
 import json
 import os
@@ -73,9 +71,7 @@ def test_the_wheel_holds_every_file_and_no_other(wheel):
 
 @pytest.fixture(scope="session")
 def installed(wheel, tmp_path_factory):
-    """An environment in which dpmf is installed next to another package called `datasets`. What
-    dpmf requires is that of the environment that runs the tests.
-    """
+    """An environment with dpmf next to another package called `datasets`."""
     environment = tmp_path_factory.mktemp("installed") / "env"
     venv.create(environment, with_pip=False, symlinks=True)
     (packages,) = (environment / "lib").glob("python*/site-packages")

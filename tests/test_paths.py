@@ -1,6 +1,4 @@
-"""The folders of a user, and those of living processes: nobody takes these away while the process
-lives, and nothing of them stays when it has ended, however it ended.
-"""
+"""Folders of users and processes: kept while the process lives, removed afterwards."""
 
 import json
 import os

@@ -1,7 +1,4 @@
-"""A served class: what is refused, whose a run is, and how much is kept.
-
-Enforced below the pages.
-"""
+"""A served class below the pages: refusals, owners of runs, and limits."""
 
 from collections.abc import Callable
 from typing import Any

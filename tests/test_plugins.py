@@ -1,6 +1,4 @@
-"""The worked example of docs/CONTRIBUTING.md as a package of its own: it is found through its entry
-points, fitted and held to the contract, and planted faults are found. What cannot be used is named.
-"""
+"""The example of docs/CONTRIBUTING.md as a package, and faults planted in it."""
 
 import json
 import os

@@ -1,6 +1,4 @@
-"""Every declared package is locked, within its range and with hashes, and the app and its tests run
-on the same versions.
-"""
+"""Declared packages are locked with hashes; the app and its tests use the same versions."""
 
 import re
 import tomllib

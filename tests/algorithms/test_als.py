@@ -55,9 +55,7 @@ def test_als_equals_dense_least_squares(data, unobserved_weight):
 
 @pytest.mark.parametrize("sampling", ["uniform", "adaptive"])
 def test_als_on_a_sample_of_frequent_items_equals_dense_least_squares(data, sampling):
-    """The user step has all ratings, the item step at most 4 a user, of the 12 most rated items;
-    the others get the user's mean.
-    """
+    """User steps use all ratings, item steps at most 4 a user of the 12 most rated items."""
     options = {
         "frequent_fraction": 0.5,
         "ratings_per_user": 4,
@@ -87,9 +85,7 @@ def test_als_on_a_sample_of_frequent_items_equals_dense_least_squares(data, samp
 
 
 def test_als_with_joint_offsets_equals_dense_least_squares(data):
-    """Each side's offset is one more column of its least squares, on what damped offsets leave;
-    in float64 by numpy.
-    """
+    """Each side's offset is one more column of its least squares, in float64 by numpy."""
     fit = fit_by_name("als", data, rank=3, steps=2, biases="joint", regularisation=0.1)
     users, items, x = data.users, data.items, data.values.astype(float)
     centre, first = damped_biases(sums_over(data), data.shape, als.BIAS_DAMPING)

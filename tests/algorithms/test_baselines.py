@@ -1,6 +1,4 @@
-"""Trivial predictors, biases and noisy ratings against direct computations; what users compute for
-themselves is remembered with their ratings, never in a model.
-"""
+"""Trivial predictors, biases and noisy ratings against direct computations."""
 
 import gc
 import pickle

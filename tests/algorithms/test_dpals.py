@@ -47,9 +47,7 @@ def data():
 
 @pytest.mark.parametrize(("centring", "weight"), [("user", 0.0), ("none", 0.4)])
 def test_dpals_without_noise_is_clipped_alternating_least_squares(data, centring, weight):
-    """A vanishing level, no sub-sampling: each item step is least squares on clipped user rows;
-    [C21, Alg. 1] in float64, also with a second moment of all unobserved ratings.
-    """
+    """[C21, Alg. 1] in float64: each item step is least squares on clipped user rows."""
     options: dict[str, Any] = {
         "rank": 3,
         "steps": 2,
@@ -126,9 +124,7 @@ def test_at_most_k_ratings_a_user_enter_the_item_step(data, sampling):
 
 
 def test_rows_are_clipped_whatever_the_inner_solve_leaves():
-    """Tiny factors under a tiny ridge overflow float32: such a row must not carry a NaN into
-    what all users add up to.
-    """
+    """Tiny factors under a tiny ridge overflow float32, and no NaN may reach the sums."""
     U = np.array(
         [[np.inf, 1], [np.nan, 0], [1e38, -1e38], [-np.inf, np.inf], [3, 4], [0.1, 0], [0, 0]],
         np.float32,
@@ -177,9 +173,7 @@ def joint_move(place: Any, entries: int, a: float, b: float) -> float:
 
 @pytest.mark.parametrize("gram_share", [0.1, 0.34, 0.95])
 def test_a_replaced_user_moves_a_step_as_far_as_counted_and_no_further(gram_share):
-    """The worst of both releases together, by a search over both users' vectors, weights and
-    ratings.
-    """
+    """The worst case of both releases, found by a search over vectors, weights and ratings."""
     algorithm = DPALS(gram_share=gram_share, steps=1, biases=False, centring="none")
     grams, sides = step_leaves(algorithm, Shape(1000, 50, (1.0, 5.0)))
     a, b = (leaf.noise_multiplier**-2 for leaf in (grams, sides))
@@ -203,9 +197,7 @@ def test_a_replaced_user_moves_a_step_as_far_as_counted_and_no_further(gram_shar
 @pytest.mark.parametrize("kind", [DPALS, AdaDPALS])
 @pytest.mark.parametrize("n_users", [100, 2**27])
 def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(kind, n_users):
-    """On the fine and on the coarse grid, with random weights, the same items and opposite ratings,
-    at angles all around.
-    """
+    """On the fine and the coarse grid, for opposite ratings of the same items at all angles."""
     k = r = 6
     shape = Shape(n_users, k, (-1.0, 1.0))
     algorithm = kind(rank=r, ratings_per_user=k, rating_clip=1.0, clip_norm=1.0, gram_share=0.3)

@@ -72,9 +72,7 @@ def slope_model(data: Ratings):
 
 
 def slope_by_definition(data: Ratings, user: int, item: int) -> float:
-    """Mean over her other items, weighted by how many rated both, of her rating plus the
-    average difference; her mean where nobody did.
-    """
+    """Their other ratings plus the average differences, weighted by how many rated both items."""
     table = np.full((data.n_users, data.n_items), np.nan)
     table[data.users, data.items] = data.values
     total = weight = 0.0

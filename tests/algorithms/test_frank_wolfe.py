@@ -90,9 +90,7 @@ def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(data
 
 
 def test_frequent_items_alone_take_the_steps(data):
-    """With vanishing noise: dense Frank-Wolfe on the columns most rated, and each user's own mean
-    of all her ratings elsewhere.
-    """
+    """Dense Frank-Wolfe on the most rated columns; elsewhere each user's own mean."""
     T, n_kept = 8, 6
     fit = fit_by_name(
         "dpfw", data, VANISHING, steps=T, nuclear_norm=0.6, frequent_fraction=n_kept / M
@@ -114,9 +112,7 @@ def test_frequent_items_alone_take_the_steps(data):
 
 
 def test_a_user_finds_the_row_she_had_in_training(data):
-    """The iterate on the observed cells, kept in training, is what the replayed coefficients
-    say; any number of threads gives the same bits.
-    """
+    """The replayed coefficients give the iterate of training, with any number of threads."""
     random = np.random.default_rng(0)
     V = np.asarray(np.linalg.qr(random.standard_normal((M, 6)))[0], np.float32)
     inverses, rates, kappa, bound = random.uniform(0.05, 0.2, 6), np.full(6, 0.3), 40.0, 3.0

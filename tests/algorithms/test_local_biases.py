@@ -1,6 +1,4 @@
-"""Local biases: what a message holds, the noise that it carries, what that costs, and what the
-server makes of the sum.
-"""
+"""Local biases: messages, their noise, its cost, and what the server makes of the sum."""
 
 import math
 from typing import Any
@@ -71,9 +69,7 @@ def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(epsilon, 
 
 
 def noise_of_the_sum(scale: float) -> float:
-    """The measured deviation of the noise on the server's sum over its deviation in theory, where
-    nobody rated anything and 40 users send 10,000 items twice; every draw times `scale`.
-    """
+    """The measured over the theoretical deviation of the sum's noise; draws times `scale`."""
     data = worlds.of({}, n_users=40, n_items=10_000)
     noise = Noise(Messages().event(0.7), np.random.SeedSequence(4))
 
@@ -94,9 +90,7 @@ def test_the_sum_carries_the_root_of_n_times_the_noise_of_a_message():
 
 
 def test_noise_is_drawn_for_each_message():
-    """Messages share no draw: the deviations of their noise add up by squares, and no two are
-    alike.
-    """
+    """Messages share no draw, so the deviations of their noise add up by squares."""
     data = worlds.of({}, n_users=50, n_items=400)
     curator = NoisyCurator(in_memory(data), Noise(Messages().event(1.5), np.random.SeedSequence(1)))
     rows = curator.hold(lambda block: (np.zeros(0), np.zeros(0)))

@@ -44,9 +44,7 @@ FEATURES = ItemFeatures(
 
 
 def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data):
-    """Prior variances .1, .005, .03 and .02 in squared quarters of the range (here 1), against a
-    dense solution with these priors written out, whatever the factors' own ridge is.
-    """
+    """Against a dense solution with the prior variances written out, for two ridges."""
     for ridge in (0.8, 3.0):
         model = with_local_columns(recommender(ridge), COUNTS, replace_features(data.shape))
         own = model.personal(data)

@@ -1,6 +1,4 @@
-"""What a noisy sum and a noisy second moment tell of samples: the mean row, its pieces, spikes and
-points.
-"""
+"""What a noisy sum and a noisy second moment of samples show."""
 
 import numpy as np
 import pytest
@@ -69,9 +67,7 @@ def test_what_pieces_explain_is_read_off_the_moment_without_bias():
 
 
 def test_spikes_are_seen_through_noise_as_random_matrix_theory_says():
-    """A spike of 3 sqrt(m v) among m = 400: its eigenvalue comes back unbiased, and what lies
-    in the noise is left out.
-    """
+    """A spike of 3 sqrt(m v) among m = 400 comes back unbiased, and nothing else is found."""
     rng = np.random.default_rng(5)
     m, scale = 400, 1.0
     spike = 3 * np.sqrt(m * scale**2 / 2)
@@ -128,9 +124,7 @@ def test_draws_have_the_moments_of_the_rows_where_there_is_no_noise():
 
 
 def test_what_lies_below_the_noise_is_estimated_by_the_diagonal():
-    """Every variance lies far below the noise; along the axes they are seen together all the
-    same.
-    """
+    """Each variance is far below the noise; their sum along the axes is still found."""
     rng = np.random.default_rng(4)
     d, n, scale = 200, 3000, 12.0
     truth = 0.01 / (1 + np.arange(d) / 40)

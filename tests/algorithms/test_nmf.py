@@ -1,6 +1,4 @@
-"""Non-negative factorisation against scipy, scikit-learn and closed forms; the leak of a start
-that is not private.
-"""
+"""Non-negative factorisation against scipy, scikit-learn and closed forms."""
 
 from typing import Any
 
@@ -58,9 +56,7 @@ def test_outliers_are_the_soft_threshold_cut_off_at_the_limit():
 
 @pytest.mark.parametrize("minimise", [kernel.robust_coefficients, kernel.robust_rows])
 def test_robust_coefficients_minimise_their_objective(minimise):
-    """Against plain alternating projected gradient and soft threshold, the source's own inner
-    loop.
-    """
+    """Against the source's own inner loop: alternating projected gradient and soft threshold."""
     rng = np.random.default_rng(3)
     W = kernel.in_unit_ball(rng.random((4, 25)))
     X = rng.gamma(1.0, 1.0, (12, 4)) @ W

@@ -38,9 +38,7 @@ def test_schedules_differ_in_their_steps_and_agree_in_total(kind):
 
 
 def test_slack_is_the_source_s(data):
-    """l + sqrt(sigma ln(m/b)) m^(1/4) with b = 0.01 [J18, Alg. 1, line 6]; the directions of
-    the first step are the same with and without.
-    """
+    """l + sqrt(sigma ln(m/b)) m^(1/4) with b = 0.01 [J18, Alg. 1, line 6]."""
     plain, slack = (
         fit_by_name("dpfw", data, 0.3, steps=1, slack=slack).model for slack in (False, True)
     )
@@ -53,9 +51,7 @@ def test_slack_is_the_source_s(data):
 
 
 def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data):
-    """Same releases, same directions; then every user's least squares on (V, a constant), dense
-    in float64.
-    """
+    """Each user's least squares on (V, a constant), dense in float64, after the same releases."""
     steps, ridge = (
         fit_by_name("dpfw", data, 0.05, steps=3, user_step=step, prediction_ridge=0.3).model
         for step in ("steps", "ridge")
@@ -106,9 +102,7 @@ def test_a_product_is_clipped_user_by_user():
 
 @pytest.mark.parametrize("clip", [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
 def test_a_replaced_user_moves_a_clipped_product_as_far_as_declared_and_no_further(clip):
-    """In the plane of v rows at angles s and t move it by at most sin(s + t): 2 c sqrt(1 - c^2)
-    where c is small.
-    """
+    """Rows at angles s and t to v move it by sin(s + t): 2 c sqrt(1 - c^2) for small c."""
     angles = np.linspace(-math.pi, math.pi, 721)
     rows, v = 0.999999 * np.column_stack([np.cos(angles), np.sin(angles)]), np.array([1.0, 0.0])
     statistic = ResidualProduct(1.0, clip)

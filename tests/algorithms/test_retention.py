@@ -1,6 +1,4 @@
-"""No retention: Algorithms 1 and 2 against numpy, and what is left on the server after each
-interaction.
-"""
+"""No retention: Algorithms 1 and 2 against numpy, and the server's state after each update."""
 
 import gc
 from dataclasses import replace
@@ -86,9 +84,7 @@ def test_recommendations_are_algorithm_1(biased):
 
 @pytest.mark.parametrize("step", ["new", "rated"])
 def test_neither_ratings_nor_user_factors_survive_an_interaction(step):
-    """The server's whole state is about items: no other array is reachable from it, and it has no
-    room for one.
-    """
+    """The server's whole state is about items, and it has no room for anything else."""
     server = Server(np.ones((6, 3)), Biases.none(6), step=step)
     items, values = np.array([0, 4]), np.array([2.0, 5.0])
     server.update(items, values)
@@ -115,9 +111,7 @@ def passes(start, others, ids, residuals, count):
 
 
 def test_online_by_gradients_finds_the_users_and_items_of_a_batch_anew():
-    """Its last batch by hand: items from their start by passes over all stored ratings, with the
-    vectors that users have then.
-    """
+    """The last batch by hand: items by passes over all stored ratings with the users' vectors."""
     data = low_rank(n_users=15, n_items=8)
     parameters = {
         "rank": 2,

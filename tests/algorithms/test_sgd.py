@@ -56,9 +56,7 @@ def test_descent_is_the_textbook_loop():
 
 
 def test_the_centred_model_is_plain_descent_on_what_the_means_leave():
-    """One rating after the other in the order of the epoch, on Python's floats, without a penalty;
-    users keep their factors.
-    """
+    """One rating after the other in the order of the epoch, on Python's floats."""
     data = low_rank()
     algorithm = SGDMF(
         model="centred", rank=3, steps=2, learning_rate=0.05, decay=1.0, regularisation=0.0

@@ -21,9 +21,7 @@ from tests.support.heard_noise import HeardNoise
 
 
 def test_a_posterior_sample_costs_what_randomised_response_does():
-    """delta(eps) = (e^eps0 - e^eps) / (1 + e^eps0) (Kairouz, Oh & Viswanath 2015), and eps0 at
-    delta 0.
-    """
+    """delta(eps) = (e^eps0 - e^eps) / (1 + e^eps0) (Kairouz, Oh & Viswanath 2015)."""
     eps0 = 1.3
     event = PosteriorSample(1 / eps0)
     for eps in (0.2, 0.9, 1.2):
@@ -96,17 +94,13 @@ def assert_variance(factors: np.ndarray, expected: float) -> None:
 )
 @pytest.mark.parametrize("level", [0.3, 30.0])
 def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(parameters, level):
-    """N(0, 1 / precision), and a little more as steps are long: the noise of a release, carried
-    by its step, is the noise of a Langevin step.
-    """
+    """N(0, 1 / precision): the noise of a release is the noise of a Langevin step."""
     algorithm = SGLD(rank=4, steps=150, prior_precision=4.0, step_size=0.1, **parameters)
     assert_variance(chain(algorithm, NOBODY, level).item_factors, 0.25 / (1 - 0.1 / 4))
 
 
 def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood():
-    """With next to no clipping: against finite differences of max_u -||x - V u||^2 / 2 - ridge
-    ||u||^2 / 2, counted to the power beta.
-    """
+    """Against finite differences of the profile likelihood to the power beta, without clipping."""
     data = low_rank(n_users=30)
     algorithm = SGLD(
         rank=2, steps=1, gradient_clip=1e3, averaged_share=0.0, biases=False, prediction_ridge=3.0
@@ -156,9 +150,7 @@ SOURCE: dict[str, Any] = {
 
 
 def test_the_formula_is_the_variance_of_a_chain():
-    """The shape has 3 users: so few that a step is long, and that nobody rated anything cannot
-    matter.
-    """
+    """With 3 users a step is long, and empty rows cannot change the result."""
     algorithm = SGLD(**{**SOURCE, "steps": 12}, rank=4)
     assert_variance(
         chain(algorithm, NOBODY, 0.5).item_factors, algorithm.prior_variance(NOBODY.shape, 0.5)

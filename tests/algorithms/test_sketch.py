@@ -47,9 +47,7 @@ def test_a_query_is_the_mean_or_the_median_of_signed_cells(together, query, dept
 @pytest.mark.parametrize("query", [np.mean, np.median])
 @pytest.mark.parametrize("together", [False, True])
 def test_an_epoch_is_the_sources_update(together, query):
-    """One rating after the other on a table of Python floats: query, skip where the error is
-    large, move k signed cells of user and item.
-    """
+    """One rating after the other on Python floats: query, skip large errors, move k cells."""
     data, d, w, depth = low_rank(n_users=7, n_items=5), 3, 19, 3
     values = (data.values - 2.75).astype(np.float32)
     C = (
@@ -90,9 +88,7 @@ def test_an_epoch_is_the_sources_update(together, query):
 
 
 def test_hashes_are_pairwise_independent():
-    """Over many draws of the keys: any cell equally often, two ids in one cell once in w draws,
-    signs even and unrelated to cells.
-    """
+    """Cells are uniform, two ids collide once in w draws, signs are even and independent."""
     w, draws = 8, 4000
     k = keys(draws, 5)
     first, second = (

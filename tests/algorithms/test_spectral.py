@@ -1,6 +1,4 @@
-"""The spectral recommender against dense linear algebra, planted spectra and random
-matrix theory.
-"""
+"""The spectral recommender against dense algebra, planted spectra and random matrix theory."""
 
 import numpy as np
 import pytest
@@ -95,9 +93,7 @@ def test_lists_score_by_sums_over_what_was_liked():
 
 
 def test_a_user_mends_her_mean_together_with_her_factor():
-    """Her mean over the items she rated is off by her taste for these; dense least squares over
-    factor and offset is not.
-    """
+    """Dense least squares over factor and offset together; the mean alone is off."""
     rng = np.random.default_rng(2)
     V = rng.normal(size=(12, 2)).astype(np.float32)
     data = Ratings.of(

@@ -25,9 +25,7 @@ def test_a_perfect_attack_shows_no_more_than_its_runs_allow():
 
 
 def test_the_pair_test_of_the_same_trainings_shows_far_more():
-    """All of 500 pairs told apart: mu is at least √2 Φ⁻¹(0.02^(1/500)), as Φ(mu/√2)^500 = 0.02;
-    its epsilon by Theorem 8 of Balle & Wang 2018.
-    """
+    """mu >= √2 Φ⁻¹(0.02^(1/500)), as Φ(mu/√2)^500 = 0.02; epsilon by Balle & Wang 2018."""
     mu = math.sqrt(2) * norm.ppf(0.02 ** (1 / 500))
 
     def slack(epsilon: float) -> float:
@@ -40,9 +38,7 @@ def test_the_pair_test_of_the_same_trainings_shows_far_more():
 
 
 def test_limits_are_those_of_clopper_and_pearson():
-    """1 of 10 at 2.5% a side: at most .4450 (Clopper & Pearson 1934); and for every count the
-    binomial tail is the error itself.
-    """
+    """1 of 10 at 2.5% a side is .4450 (Clopper & Pearson 1934); tails equal the error."""
     assert bounds.upper_limits(10, 0.025)[1] == pytest.approx(0.4450, abs=5e-5)
     assert bounds.upper_limits(10, 0.025)[10] == 1.0
     limits = bounds.upper_limits(50, 0.01)[:-1]
@@ -65,9 +61,7 @@ def test_the_tests_that_are_run_share_the_five_percent(attacks, through_mu):
 
 @pytest.mark.parametrize(("pairs", "mu"), [(1000, 0.71875), (61, 1.5), (20, 0.5)])
 def test_the_ideal_attacks_law_is_that_of_sorted_normals(pairs, mu):
-    """Against brute force: pairs of normals a distance mu apart, sorted by the size of their
-    difference, class by class. Mean and spread of the sums.
-    """
+    """Against brute force: pairs of normals sorted by their difference, class by class."""
     rng = np.random.default_rng(5)
     z = rng.normal(mu, 1, (10_000, pairs)) - rng.normal(0, 1, (10_000, pairs))
     weights = np.concatenate(
@@ -113,9 +107,7 @@ BOTH: tuple[bounds.Attack, ...] = ("what is shared", "what is released")
 
 
 def gdp_scores(mu: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of audits that are exactly mu-GDP, without training, each (count, 2, runs / 2):
-    the log likelihood ratio, and a coordinate that says less.
-    """
+    """Scores (count, 2, runs / 2) of exactly mu-GDP audits: the log ratio, a weaker coordinate."""
     rng = np.random.default_rng(seed)
     z = rng.standard_normal((count, 2, RUNS // 2))
     ratio = mu * z + mu * mu * np.array([[-0.5], [0.5]])
@@ -123,10 +115,7 @@ def gdp_scores(mu: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray
 
 
 def ruled_out(scores: np.ndarray, error: float) -> np.ndarray:
-    """For each of many audits (count, 2, pairs), whether the pair test's bound is above the truth.
-
-    Simulated audits share one critical total.
-    """
+    """For each audit (count, 2, pairs), whether the pair test's bound exceeds the truth."""
     pairs = scores.shape[-1]
     totals = range(6 * pairs)
     critical = next(
@@ -159,9 +148,7 @@ def above_the_truth(
 @pytest.mark.slow
 @pytest.mark.parametrize("gaussian", [True, False])
 def test_bounds_are_above_the_truth_no_more_often_than_stated(gaussian):
-    """10,000 audits of an exactly tight mechanism of epsilon 3: each test within its share of
-    the 5%, all within 5%, but for a tail of 1 in 10,000.
-    """
+    """10,000 audits of a tight mechanism of epsilon 3: each test stays within its share of 5%."""
     errors = bounds.shares(BOTH, gaussian)
     above: dict[Any, list[np.ndarray]] = {test: [] for test in errors}
     for block in range(10):
@@ -179,18 +166,14 @@ def test_bounds_are_above_the_truth_no_more_often_than_stated(gaussian):
 
 
 def test_less_noise_than_claimed_is_above_the_claim_more_often():
-    """The check above can fail: noise 5% too small puts the sharpest test above the claim more
-    often than its share allows.
-    """
+    """Noise 5% too small puts the sharpest test above the claim more often than allowed."""
     error = bounds.shares(BOTH, True)["what is released", "pair test"]
     ratio, _ = gdp_scores(TRUTH * pair_test.STEP / 0.95, 2000, 1)
     assert ruled_out(ratio, error).sum() > binom.ppf(1 - 1e-4, 2000, error)
 
 
 def test_the_bound_is_sharp_and_ends_where_the_claim_does():
-    """Of an exact epsilon 3, 2,000 trainings show 2.4 to 2.6 in the median and 2.0 at least in
-    19 of 20; the bound passes a claim where that is ruled out.
-    """
+    """2,000 trainings at epsilon 3 show 2.4 to 2.6 in the median, 2.0 in 19 of 20 audits."""
     ratio, _ = gdp_scores(TRUTH * pair_test.STEP, 400, 2)
     totals = pair_test.weighted_sum(ratio[:, 0], ratio[:, 1])
     # the bound grows with the total

@@ -40,8 +40,7 @@ def ratios(target: AttackTarget, pair: Pair, draws: int) -> tuple[np.ndarray, np
     ],
 )
 def test_the_ratio_of_released_sums_is_that_of_two_gaussians(name, parameters):
-    """The log ratio is normal with mean +-mu^2 / 2 and variance mu^2, mu being what the replay says
-    that the canary moved: also after a released array, which the spectral method overwrites."""
+    """The log ratio is normal with mean +-mu^2 / 2 and variance mu^2."""
     target, pair = attack(name, 5.0, **parameters)
     absent, present = ratios(target, pair, 200)
     squared_mu = np.mean(
@@ -67,9 +66,7 @@ GAUSSIAN = tuple(
 
 @pytest.mark.parametrize("name", GAUSSIAN)
 def test_canaries_move_what_sensitivities_allow(name):
-    """At least 95% of the ledger's mu, in every algorithm whose every release is Gaussian; more
-    than it never.
-    """
+    """Between 95% and 100% of the ledger's mu, in every algorithm with Gaussian releases alone."""
     target, pair = attack(name, 3.0, **({"iterations": 10} if name == "oneshot-nmf" else {}))
     squared_mus = [
         target.training(pair, bool(draw % 2), np.random.SeedSequence([4, draw])).squared_mu

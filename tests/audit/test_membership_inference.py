@@ -1,6 +1,4 @@
-"""The attack: what it finds of planted faults, that it finds nothing above a proof, and how it is
-asked for.
-"""
+"""The attack finds planted faults and nothing above a proof."""
 
 import math
 import re
@@ -67,9 +65,7 @@ def test_nothing_is_found_above_a_proof(name, budget, runs):
 
 @pytest.mark.slow
 def test_an_attack_comes_near_a_proof():
-    """Rows are released as they are: at least 2 of epsilon 3 is found, and the canary lost all
-    of it.
-    """
+    """Rows are released as they are: at least 2 of epsilon 3 is found."""
     result = audit("private-svd", epsilon=3.0, runs=2000, seed=1)
     assert (result.by, result.best.rule) == ("what is released", "pair test")
     assert 2.0 < result.lower < 3.0
@@ -92,9 +88,7 @@ def test_planted_faults_are_found(name, fault, by, runs, parameters):
 
 
 def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone():
-    """Two tests, 100 trainings of each kind to judge: ln of the odds at Clopper and Pearson's
-    limits of the errors there were, not the 16 that mu would give.
-    """
+    """Logarithms of the odds at Clopper and Pearson's limits, not the 16 that mu would give."""
     result = audit("private-bias", epsilon=1.0, runs=400, fault="unlisted-release")
     shared = next(test for test in result.tests if test.attack == "what is shared")
     errors = [int(number) for number in re.findall(r"\d+", shared.words)]

@@ -1,6 +1,4 @@
-"""Audits on given data: what one of their people lost against a closed form, faults that are found,
-and that nothing is entered, kept or written.
-"""
+"""Audits on given data: losses in closed form, planted faults, and no trace in the account."""
 
 import math
 from dataclasses import replace
@@ -42,9 +40,7 @@ def test_what_a_person_lost_is_what_her_row_moved(mine):
 
 
 def test_one_more_person_loses_nearly_all_that_is_proved(mine):
-    """A row of half highest and half lowest ratings reaches the bound of private biases, in any
-    data.
-    """
+    """Half highest and half lowest ratings reach the bound of private biases in any data."""
     result = audit_on(mine, "private-bias", epsilon=2.0, runs=FEW)
     assert result.lost_epsilon == pytest.approx(2.0, rel=1e-2)
     assert result.proven == pytest.approx(2.0)

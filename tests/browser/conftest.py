@@ -50,10 +50,7 @@ def settle(page: Any) -> None:
 
 
 def choose(page: Any, box: str, option: str) -> None:
-    """Take an option of a select box.
-
-    A page that is drawn anew at that moment closes the list; then it is opened again.
-    """
+    """Take an option of a select box; open it again if a redrawn page closed its list."""
     for _ in range(6):
         page.wait_for_selector("[data-test-script-state=notRunning]")
         page.get_by_role("combobox", name=box, exact=True).click()
@@ -142,9 +139,7 @@ def chromium():
 
 @pytest.fixture
 def visit(chromium, server, tmp_path):
-    """visit(path, script, **context): a page in a fresh profile, opened at path, in which the
-    script runs first; its outside requests and console errors are collected.
-    """
+    """visit(path, script, **context): a page in a fresh profile, with its requests and errors."""
     contexts = []
 
     def open_page(path: str = "/", script: str = "", **context: Any) -> Any:

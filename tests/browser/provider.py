@@ -1,6 +1,4 @@
-"""An OpenID Connect provider on loopback (authorization code flow): whoever asks is let in as
-the person that `person` describes.
-"""
+"""An OpenID Connect provider on loopback that lets everyone in as `person`."""
 
 import base64
 import json
@@ -20,9 +18,7 @@ CLIENT, SECRET = "dpmf-class", "a secret of the client"
 
 
 class Provider(ThreadingHTTPServer):
-    """What it knows: its key, who logs in next, the codes that it gave out, and how often a
-    token was asked for.
-    """
+    """Its key, the person who logs in next, its codes, and how often it gave a token."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answers)

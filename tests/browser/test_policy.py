@@ -1,6 +1,4 @@
-"""What a browser lets the pages do: everything they need under the server's policy, in a course
-site that may embed them, and nowhere else.
-"""
+"""What the server's policy lets browsers do: all that pages need, also in a course site."""
 
 import threading
 from functools import partial

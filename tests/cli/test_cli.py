@@ -1,6 +1,4 @@
-"""The command line: one JSON value on standard output, sentences on standard error, exit codes
-that mean something.
-"""
+"""The command line: JSON on standard output, sentences on standard error, exit codes."""
 
 import csv
 import json

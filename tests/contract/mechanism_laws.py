@@ -24,9 +24,7 @@ TINY = 1e-250  # smaller densities are left out: near underflow they are inexact
 
 
 def density(kind: type[AdditiveNoise], points: Floats) -> Floats:
-    """The density of one coordinate of noise of scale 1 at equally spaced points (k,), which hold
-    nearly all of it.
-    """
+    """The density of one coordinate of noise of scale 1 at equally spaced points (k,)."""
     log = np.array([kind.log_density(np.array([point])) for point in points])
     values: Floats = np.exp(log - log.max())
     values /= values.sum() * (points[1] - points[0])
@@ -34,9 +32,7 @@ def density(kind: type[AdditiveNoise], points: Floats) -> Floats:
 
 
 def check_draw(mechanism: AdditiveNoise, seed: int = 0) -> None:
-    """The noise of a release is distributed as `log_density` says, with the declared scale: the
-    noise multiplier times the sensitivity.
-    """
+    """Check that noise has the law of `log_density` at noise multiplier times sensitivity."""
     step, scale = mechanism.grid(DRAWS)
     noise = np.empty(DRAWS)
     mechanism.draw(np.random.default_rng(seed), noise, scale, step)

@@ -1,6 +1,4 @@
-"""The same bits for one block, many blocks, blocks of one, permuted units, from memory and from
-disk, on one thread and on two.
-"""
+"""Blocks, their order, storage and threads change no bit of a model."""
 
 from collections.abc import Callable
 from pathlib import Path

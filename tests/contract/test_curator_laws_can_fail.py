@@ -23,9 +23,7 @@ CLIP = 0.13
 
 @dataclass(frozen=True)
 class Sums(Statistic):
-    """Item sums of rows less mid-range, clipped to L2 norm `clip`; with them the number of ratings
-    of each item, which is not released.
-    """
+    """Item sums of rows less mid-range, clipped to L2 norm `clip`, and unreleased counts."""
 
     clip: float = CLIP
     name: ClassVar[str] = "sums"

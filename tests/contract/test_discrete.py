@@ -1,6 +1,4 @@
-"""The laws of privacy with discrete noise: what is released lies on its grid, moves by no more
-than the ledger says, and tells nothing else.
-"""
+"""Privacy laws with discrete noise: values on the grid that move no more than declared."""
 
 import numpy as np
 import pytest

@@ -52,9 +52,7 @@ class Side:
         return f"{self.folder / 'ratings.csv'}?bounds=1,5&users={USERS}&items={ITEMS}"
 
     def say(self, words: str, code: int = EXIT_OK) -> str:
-        """What a command prints on standard output. DATA and KEY are the side's data and run, HERE
-        is its folder.
-        """
+        """The standard output of a command; DATA, KEY and HERE stand for the side's own."""
         out, err = io.StringIO(), io.StringIO()
         values = {"DATA": self.data, "HERE": str(self.folder)}
         values |= {"KEY": self.key} if "KEY" in words else {}

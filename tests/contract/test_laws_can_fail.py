@@ -20,9 +20,7 @@ CLIP = 0.13
 
 
 class ItemSums(Algorithm):
-    """Honest and tiny: one release of the item sums of rows centred by the declared mid-range
-    and clipped to L2 norm C.
-    """
+    """An honest release of item sums, of rows centred at mid-range and clipped to norm C."""
 
     id: ClassVar[str] = "item-sums"
     title: ClassVar[str] = "Item sums"
@@ -113,9 +111,7 @@ def test_locality_catches_gossip():
 
 @pytest.mark.parametrize("form", [np.int64, np.int32, np.bool_])
 def test_noise_on_whole_numbers_is_not_cut_off(form):
-    """np.bincount of an empty list is an integer array even when weighted: its noise must not
-    become integer, or an empty data set shows.
-    """
+    """np.bincount of nothing is an integer array; its noise must stay real."""
     counts, real = np.zeros(50, form), np.zeros(50)
     noisy, same = (
         Noise(Gaussian(1.0), np.random.SeedSequence(0)).vector("statistic", values, sensitivity=1.0)
@@ -125,9 +121,7 @@ def test_noise_on_whole_numbers_is_not_cut_off(form):
 
 
 class EachRowForItself(OneShotNMF):
-    """Whose the rows are is known and not used: somebody with seven of them moves the sums by
-    seven.
-    """
+    """The people of rows are ignored: a person with seven rows moves the sums by seven."""
 
     def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
         (block,) = curator._people.blocks  # which no algorithm can reach from a process of its own

@@ -1,6 +1,4 @@
-"""Every mechanism that adds noise keeps the laws of `tests.contract.mechanism_laws`; one that is
-new is held to them because it is in the table, and a planted fault is found.
-"""
+"""Every mechanism keeps `tests.contract.mechanism_laws`, and a planted fault is found."""
 
 import importlib
 import inspect

@@ -1,6 +1,4 @@
-"""No algorithm with a proof needs rows: each fits in a process that holds only a pipe to a
-curator.
-"""
+"""An algorithm with a proof fits in a process that has only a pipe to a curator."""
 
 import sys
 from collections.abc import Iterator

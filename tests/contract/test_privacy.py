@@ -1,6 +1,4 @@
-"""Every PROVEN algorithm keeps the four laws, wherever two choices of its parameters meet; in the
-slow suite wherever three do.
-"""
+"""Every PROVEN algorithm keeps the four laws for any two choices (slow: three) together."""
 
 from typing import Any
 
@@ -66,9 +64,7 @@ FEW: list[tuple[str, dict[str, Any]]] = [
     ("name", "parameters"), FEW, ids=[f"{name} {len(parameters)}" for name, parameters in FEW]
 )
 def test_no_bound_counts_more_items_than_there_are(name, parameters):
-    """Where a user may give more entries than there are items to receive them, every bound is
-    still reached, so that no noise is drawn in vain.
-    """
+    """Users may give more entries than there are items; still every bound is reached."""
     biting = (
         {"rank": 2, "clip_norm": 0.05, "rating_clip": 0.1, "steps": 2}
         if "als" in name

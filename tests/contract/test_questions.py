@@ -1,6 +1,4 @@
-"""What PROVEN algorithms ask their curator, wherever two choices of their parameters meet; in the
-slow suite wherever three do.
-"""
+"""What PROVEN algorithms ask their curator, for any two choices (slow: three) together."""
 
 import zlib
 from typing import Any
@@ -28,9 +26,7 @@ LOOSE = {"every user's message": 0.97}
 @in_corners
 @asking
 def test_no_unit_answers_more_than_declared_and_every_bound_is_reached(case, together):
-    """Clip norms are small and drawn at random; the worst units come within 1% of the bound of
-    every statistic.
-    """
+    """For small random clip norms the worst units come within 1% of each bound."""
     home = case[1]
     largest: dict[str, float] = {}
     statistics: set[str] = set()

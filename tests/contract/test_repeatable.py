@@ -1,6 +1,4 @@
-"""One specification, one result: for every algorithm, whatever the number of threads, of the
-kernels and of the linear algebra below them.
-"""
+"""The number of threads changes no algorithm's result."""
 
 import hashlib
 import json

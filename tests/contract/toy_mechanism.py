@@ -32,9 +32,7 @@ class ToyLogistic(AdditiveNoise):
 
     @staticmethod
     def renyi(alpha: float, z: float) -> float:
-        """Of what is pure, at most the pure epsilon and alpha / 2 of its square (Bun & Steinke
-        2016, Prop. 3.3).
-        """
+        """min(1 / z, alpha / 2 of its square) (Bun & Steinke 2016, Prop. 3.3)."""
         return min(1 / z, alpha / (2 * z * z))
 
     @staticmethod

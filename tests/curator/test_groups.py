@@ -1,6 +1,4 @@
-"""Disjoint groups of units: nobody is in two, nothing of a group leaves but its noisy sums, and
-what is released on all of them costs what one release costs.
-"""
+"""Disjoint groups of units: only noisy sums leave, and all of them cost one release."""
 
 import dataclasses
 import math

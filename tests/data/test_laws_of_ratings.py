@@ -1,6 +1,4 @@
-"""Laws of the data containers, on drawn triples: what happens to one user's row depends on that
-row alone.
-"""
+"""Laws of the data containers: each user's result depends on their own row alone."""
 
 from typing import Any
 
@@ -84,9 +82,7 @@ def test_reading_back_what_was_made_changes_nothing(triples):
 @LAW
 @given(TRIPLES, TRIPLES, st.integers(0, N_USERS - 1), st.integers(0, 6))
 def test_a_users_row_follows_from_her_triples_alone(triples, others, user, minimum):
-    """Locality of merging, clamping and the user filter: every other user's triples are
-    exchanged.
-    """
+    """Locality of merging, clamping and the user filter: all other triples are exchanged."""
     hers = [row for row in triples if row[0] == user]
     foreign = [row for row in others if row[0] != user]
     first, second = of(triples), of(foreign + hers)

@@ -109,9 +109,7 @@ def test_fewer_samples_are_drawn_by_their_place_alone():
 
 
 def test_contamination_is_the_sources():
-    """A tenth of the rows, seven tenths of their cells, uniform in [-1, 1] after scaling to
-    maximum 1, then cut off at 0.
-    """
+    """A tenth of the rows, 70% of their cells, uniform in [-1, 1] after scaling, cut at 0."""
     rng = np.random.default_rng(0)
     clean = Samples.of(5 * rng.random((3000, 40)), image=(5, 8), unit="image")
     dirty = contaminated(clean, 0.1, 0.7)

@@ -1,6 +1,4 @@
-"""Files are read in this process, which takes less time than a child; test_hostile_files starts
-children. Each test has a data folder of its own.
-"""
+"""Files are read in this process, and each test has a data folder of its own."""
 
 import pytest
 

@@ -1,6 +1,4 @@
-"""What the catalogue promises is there when it is made; a published set is not replaced in
-silence; ratings are not taken for documents.
-"""
+"""The catalogue keeps its promises, and published sets are not replaced silently."""
 
 import zipfile
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""Files that are damaged or made to hurt: a data set, or a refusal; never a crash of this process,
-and never more memory or time than the limits of the child that reads them.
-"""
+"""Damaged and harmful files end as a data set or a refusal, within the child's limits."""
 
 import contextlib
 import multiprocessing

@@ -39,9 +39,7 @@ def test_matlab_images_are_put_upright(tmp_path, by_columns):
 
 
 def test_how_private_images_are_stored_is_not_read_off_them(tmp_path):
-    """The mean picture would tell, and one image can turn it: everybody's row would change with
-    hers.
-    """
+    """One image can turn the mean picture, so the order of pixels is declared."""
     faces = portraits()
     for place, rows in enumerate(
         (faces, faces.swapaxes(1, 2), np.concatenate([faces[:1] * 0, faces[1:]]))

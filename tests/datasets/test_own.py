@@ -1,6 +1,4 @@
-"""What a person brings: columns found, kept apart under a name nobody can guess, never in the
-shared store, removable.
-"""
+"""Tables that people bring have unguessable names, stay out of the store, can be removed."""
 
 import io
 import itertools

@@ -1,6 +1,4 @@
-"""Tables kept in partitions hold what the same table holds in memory, here and at an address;
-what is wrong is refused.
-"""
+"""Tables in partitions equal the same tables in memory, here and at an address."""
 
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,4 @@
-"""Whose each document or image is: read from a column, a vector or folders; the person is the
-unit from there to the card.
-"""
+"""People of documents and images: from a column, a vector or folders; they are the unit."""
 
 import io
 import zipfile

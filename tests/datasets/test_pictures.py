@@ -1,7 +1,4 @@
-"""Pictures as files have them: deep, floating, turned, animated, transparent, cut, of any size.
-
-What is done to each is counted.
-"""
+"""Pictures of every kind are read, and each repair is counted."""
 
 import io
 from pathlib import Path
@@ -113,9 +110,7 @@ def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path):
     ],
 )
 def test_pictures_are_turned_upright(tmp_path, form, orientation, turn):
-    """The tag says how the stored picture is to be turned; three pictures of that size, so that
-    it is the commonest.
-    """
+    """The orientation tag turns a picture; the other three make its size the commonest."""
     exif = Image.Exif()
     exif[0x0112] = orientation
     sideways = picture_bytes(

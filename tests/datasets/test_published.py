@@ -1,6 +1,4 @@
-"""The published sets: every official layout on made files, the real files where they are,
-archives that must be refused, and downloads.
-"""
+"""Published sets: official layouts, real files, refused archives, and downloads."""
 
 import csv
 import gzip

@@ -1,7 +1,4 @@
-"""Ratings tables as people have them: each case is read as these ratings, or refused.
-
-Refusals are told apart by the fact that they name.
-"""
+"""Ratings tables of all forms: each is read as the same ratings, or refused."""
 
 import gzip
 import re
@@ -115,9 +112,7 @@ def test_more_than_a_tenth_out_of_bounds_is_refused_whatever_is_to_be_done():
 
 @pytest.mark.parametrize(("outside", "mean"), [("clamp", 7 / 3), ("leave-out", 1.0)])
 def test_what_stays_of_a_persons_rows_follows_from_her_rows_alone(outside, mean):
-    """Neighbouring tables, one of which has other rows of person 5, or none that can be used:
-    everybody else's ratings are the same, and a rating left out takes nothing of anybody else's.
-    """
+    """With other rows of person 5 the ratings of everyone else stay the same."""
     hers = (["5,10,3", "5,11,2"], ["5,10,11"], ["5,10,-3", "5,11,2"], ["5,10,5", "5,13,1"])
     others = ["1,10,9", "2,11,-1", *(row for row in GOOD if row[0] != "5"), *GOOD[:16]]
     rests = []

@@ -1,6 +1,4 @@
-"""Large tables are read batch by batch, each column as simply as its cells allow; what comes out
-does not depend on batches, order of rows or how ids are written.
-"""
+"""Large tables: batches, order of rows and spelling of ids do not change the result."""
 
 import csv
 import io

@@ -1,6 +1,4 @@
-"""Documents and images: simulated, from files, from archives; and what is said of files that
-hold neither.
-"""
+"""Documents and images: simulated, from files and archives, and refusals."""
 
 import csv
 import zipfile
@@ -41,9 +39,7 @@ NAMED_SETS = [
 
 
 def portraits(count: int = 6, side: int = 12) -> np.ndarray:
-    """Pictures (count, side, side), alike to the left and to the right, bright above, dark
-    below.
-    """
+    """Symmetric pictures (count, side, side), bright above and dark below."""
     rng = np.random.default_rng(0)
     half = rng.random((count, side, side // 2)) * np.linspace(3, 0.2, side)[:, None]
     return np.concatenate([half, half[:, :, ::-1]], axis=2)

@@ -1,6 +1,4 @@
-"""Simulated sets are what they say: the paper's low-rank matrix, and a cinema that behaves as
-MovieLens 1M does.
-"""
+"""Simulated sets: the paper's low-rank matrix, and a cinema that resembles MovieLens 1M."""
 
 import numpy as np
 import pytest
@@ -156,9 +154,7 @@ def biases(ratings: Ratings):
 
 
 def factors(train: Ratings, rest, test: Ratings, rank: int = 8, ridge: float = 10.0):
-    """Rank-8 alternating least squares on what the biases leave, written apart from the
-    product's.
-    """
+    """Rank-8 alternating least squares on residuals, independent of the package's."""
     values = scipy.sparse.csr_matrix(
         (rest, (train.users, train.items)), shape=(train.n_users, train.n_items)
     )

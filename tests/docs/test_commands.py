@@ -1,6 +1,4 @@
-"""Every command of README.md and docs/ runs as written, on files made for it; downloads alone are
-left out.
-"""
+"""Every command of README.md and docs/ runs as written, except downloads."""
 
 import json
 import os

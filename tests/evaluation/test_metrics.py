@@ -85,9 +85,7 @@ def test_errors_by_user_by_hand():
 
 
 def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand():
-    """Users rate (3, 4) and (2,): norms 5 and 2. Zeros explain nothing: predicting 0 errs by every
-    rating, and by 1 a row of norm 1.
-    """
+    """Users rate (3, 4) and (2,): norms 5 and 2."""
     train = ratings((0, 0, 3), (0, 1, 4), (1, 2, 2))
     split = Split(train, train, ratings(), ratings((1, 0, 5)), "by hand")
     nothing, _ = by_split("table", split).figures(Components(np.zeros((1, 5), np.float32)))
@@ -103,9 +101,7 @@ def test_relevant_is_the_upper_quarter_of_the_range():
 
 
 def test_everybodys_order_gives_the_lists_that_sorting_gives():
-    """Without factors all lists are one order less what each has rated: nothing, most of what
-    comes first, or nearly all; with equal offsets and one that is no number.
-    """
+    """For users who rated nothing, most popular items, or nearly all; with ties and a NaN."""
     random = np.random.default_rng(2)
     n, m, k = 40, 300, 5
     offsets = (random.integers(0, 60, m) / 60).astype(np.float32)
@@ -169,9 +165,7 @@ def test_ranking_equals_brute_force_on_random_data():
 
 
 def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id(monkeypatch):
-    """By (seed, user) alone: as likely from either half of the ids, others for another seed,
-    and a user's draw does not hang on who else is there.
-    """
+    """A draw depends on (seed, user) alone, not on who else is there."""
     liked_ratings = ratings(*((user, 0, 5.0) for user in range(0, 4000, 2)), n_users=4000)
 
     def drawn(test: Ratings, seed: int, most: int = 500) -> npt.NDArray[np.int64]:

@@ -57,9 +57,7 @@ def test_an_algorithm_of_ones_own(frame, monkeypatch):
 
 
 def test_what_people_liked_recommends_better_than_popularity():
-    """The recipe in the notes of `PrivateRecommender`, on the films that people liked: recall of
-    held-out ones, computed here.
-    """
+    """The recipe in the notes of `PrivateRecommender`: recall of held-out films."""
     data = dpmf.load("cinema-small")
     assert isinstance(data, Ratings)
     liked = pd.DataFrame({"user": data.users, "item": data.items})[data.values > 3.5]

@@ -1,6 +1,4 @@
-"""What every page shows at first, and in one other view: words, controls, and the data of its
-tables and figures.
-"""
+"""What every page shows first and in another view: words, controls, tables, figures."""
 
 import base64
 import json

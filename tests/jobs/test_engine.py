@@ -1,7 +1,4 @@
-"""Jobs: computed once, shared, in turn, cancelled, limited and retried.
-
-Workers are threads here, and work goes on when a test says so. `test_processes` has real ones.
-"""
+"""Jobs: computed once, shared, queued, cancelled, limited and retried, in threads."""
 
 import sqlite3
 import threading

@@ -1,6 +1,4 @@
-"""Sums over partitions by other processes: the bits of the run here, each partition counted once,
-whatever happens to a worker; and one that would add up something else adds up nothing.
-"""
+"""Sums over partitions in other processes equal those here, whatever happens to a worker."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence

@@ -1,6 +1,4 @@
-"""Rows by conjugate gradients: against numpy's solution of the same systems, and step by step
-against scipy's own conjugate gradients.
-"""
+"""Rows by conjugate gradients against numpy's solutions and scipy's steps."""
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
@@ -54,9 +52,7 @@ def test_every_step_is_that_of_scipy(steps, has_base):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("ridge", [1e-3, 1e-6, 1e-12])
 def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype, ridge):
-    """Factors of sizes from 1 to 1e-4 and a ridge far below: the error in the norm of the row's
-    matrix falls from step to step, to rounding, and 200 steps more do no harm.
-    """
+    """Errors fall to rounding with factors from 1 to 1e-4, and more steps do no harm."""
     rows, random = sparse_rows(), np.random.default_rng(3)
     factors = (random.normal(size=(M, 20)) * np.logspace(0, -4, 20)).astype(dtype)
     every_system = systems(rows, factors, ridge)

@@ -253,9 +253,7 @@ def test_compiled_kernels_are_kept_on_disk():
 
 
 def test_a_shuffle_is_a_permutation_that_every_key_draws_anew():
-    """Over 6,000 keys every order of 3 comes up as often, within 5 deviations, and each place
-    of 10 holds each number as often.
-    """
+    """Over 6,000 keys each order of 3 is as frequent, and each place of 10 is uniform."""
     from dpmf_core.kernels.rows import shuffled_range
 
     assert sorted(shuffled_range(1000, 3)) == list(range(1000))

@@ -1,6 +1,4 @@
-"""Pages under test: a page's script behind the shared sidebar, and waiting until its runs have
-ended.
-"""
+"""Pages under test: a script behind the sidebar, and waiting for its runs."""
 
 import json
 import re
@@ -39,9 +37,7 @@ def behind_sidebar(path: str) -> str:
 
 
 def app_of(script: str, state: Mapping[str, Any] | None = None, **address: str) -> AppTest:
-    """A script, or the page at `pages/....py`, in a session of this state at an address: not yet
-    drawn.
-    """
+    """A script, or the page at `pages/....py`, with this session state and address; not drawn."""
     is_file = script.endswith(".py")
     app = (
         AppTest.from_file(str(ROOT / "pages" / script)) if is_file else AppTest.from_string(script)
@@ -148,9 +144,7 @@ def settled(app: AppTest) -> AppTest:
 
 
 def _waits(app: AppTest) -> bool:
-    """Whether runs went on when the page was drawn, or when its sidebar was, which adds up what
-    they cost; a script alone leaves following them to the app around it.
-    """
+    """Whether the page, or the sidebar's total, waits for runs."""
     if any(odometer.WHOLE_PLAN in it.value for it in app.caption):
         return True
     has_list = "runs.followed" in app.session_state  # which has no `get`
@@ -171,9 +165,7 @@ def everything_asked(app: AppTest) -> AppTest:
 
 
 def widget_of(widgets: Iterable[Any], key: str) -> Any:
-    """The widget that shows the session's value under a key: one that follows others has a
-    number after it.
-    """
+    """The widget that shows the session's value under a key, which may have a number after it."""
     return next(it for it in widgets if re.fullmatch(rf"{re.escape(key)}\.\d+", str(it.key)))
 
 

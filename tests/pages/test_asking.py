@@ -20,9 +20,7 @@ def page() -> None:
 
 
 def test_a_run_that_ends_while_results_are_taken_is_shown(monkeypatch):
-    """It ends after its results were looked for and before the page asks whether anything goes on.
-    Without a look that follows, the page would stand still without it.
-    """
+    """Runs may end after results were collected and before the page asks what goes on."""
     take, looks = runs.Request.collect, list[int]()
 
     def collect_before_the_end(request: runs.Request, whole: object) -> None:

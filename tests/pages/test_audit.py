@@ -1,6 +1,4 @@
-"""The Audit page: the game, the sentence, the figure's two curves, and faults that a class can
-catch.
-"""
+"""The Audit page: the game, and what a lesson fixes."""
 
 import pytest
 from streamlit.testing.v1 import AppTest

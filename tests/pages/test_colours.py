@@ -1,6 +1,4 @@
-"""Contrast of the theme and of figures by WCAG 2.2, and colours that stay apart, for a deuteranope
-too.
-"""
+"""Contrast by WCAG 2.2, and colours that stay apart, also for a deuteranope."""
 
 import itertools
 import tomllib

@@ -43,9 +43,7 @@ def test_nobody_opens_anothers_by_its_address(mine):
 
 
 def test_raw_figures_of_ones_own_data_are_for_the_screen(mine):
-    """Of the numbers below figures those of the trade-off curve alone can be saved, which follow
-    from the ledger; golden pages show what can be saved of public data.
-    """
+    """Only the numbers of the trade-off curve can be saved, which follow from the ledger."""
     app = app_of(behind_sidebar("explore/page.py"), brought(mine.entry))
     app = everything_asked(settled(app))
     assert [it.label for it in app.get("download_button")].count("Download as CSV") == 1
@@ -75,9 +73,7 @@ SAMPLES = {
 
 @pytest.mark.parametrize("holds", SAMPLES)
 def test_documents_and_images_of_ones_own_are_worked_with(holds):
-    """Nothing is trained unasked; the card rests on what was counted in the file; one figure
-    says what all runs cost.
-    """
+    """Nothing trains unasked; one figure says what all runs cost."""
     page, make = SAMPLES[holds]
     upload = make()
     app = with_upload(page, upload, holds)

@@ -1,6 +1,4 @@
-"""The server answers to its own names and its own pages alone, keeps its metrics, and does not
-start in the open by mistake.
-"""
+"""The server answers to its own names and pages alone and does not start open by mistake."""
 
 import base64
 import hashlib
@@ -102,9 +100,7 @@ def test_a_page_elsewhere_is_refused(server, origin):
 
 
 def test_pages_of_this_server_are_not(server):
-    """Streamlit compares the origin of a websocket with a user's cookie; that of a request
-    would make it ask outside for this machine's address.
-    """
+    """Streamlit compares a websocket's origin with the cookie, so the guard leaves it."""
     assert server.post("/_stcore/upload_file", headers={"origin": f"http://{HERE}"}).text == "ours"
     assert _stream(server, host=HERE, origin=f"http://{HERE}") == f"ourshttp://{HERE}"
     assert (

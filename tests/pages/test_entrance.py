@@ -1,6 +1,4 @@
-"""Where a login is required nothing is answered before it, and it leads back to the link that was
-opened, and nowhere else.
-"""
+"""With a login nothing is answered before it, and it leads back to the opened link alone."""
 
 import json
 

@@ -38,9 +38,7 @@ def test_the_sources_rule_shows_what_it_truly_costs():
 
 
 def test_nothing_that_is_not_proved_has_an_epsilon():
-    """A posterior sample that SGLD has not reached: its claim in quotation marks and why it is
-    none; no price by any rule, no odds, no target.
-    """
+    """A posterior sample that SGLD has not reached shows no price, odds or target."""
     app = page(algo="sgld", eps="5", **{"p.reading": "posterior-sample", "p.steps": "20"})
     text = words(app)
     assert 'The source says: "provably differentially private"' in text

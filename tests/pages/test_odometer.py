@@ -1,6 +1,4 @@
-"""On private data nothing is trained unasked, every button says its price, and one figure says
-what was drawn.
-"""
+"""On private data nothing trains unasked, and every button shows its price."""
 
 import re
 from typing import Any

@@ -1,6 +1,4 @@
-"""The Papers page: addresses open papers and sections, recorded figures stand beside published
-numbers, both figures of a correction are computed.
-"""
+"""The Papers page: addresses, recorded figures, and computed corrections."""
 
 from collections import Counter
 

@@ -1,6 +1,4 @@
-"""Uploads beyond the quota are refused in a sentence before they are parsed; what an ended
-session brought goes.
-"""
+"""Uploads beyond the quota are refused before parsing; uploads end with their session."""
 
 import asyncio
 import io
@@ -39,9 +37,7 @@ def storage(monkeypatch, configure):
 
 @pytest.fixture
 def send(storage):
-    """send(session, file, bytes): an upload as a browser makes it, through the guard to an
-    endpoint that keeps files as Streamlit's does.
-    """
+    """send(session, file, bytes): an upload through the guard to an endpoint like Streamlit's."""
 
     async def put(request: Request) -> Response:
         form = await request.form()

@@ -1,6 +1,4 @@
-"""The Runs page and what is under it: differences, notes, imports, reports, and no markup or
-formula from what people named.
-"""
+"""The Runs page: differences, notes and reports."""
 
 from pathlib import Path
 from typing import Any

@@ -25,9 +25,7 @@ def points_and_runs(
     grids: Mapping[int, dict[str, Any]] | None = None,
     **guarantee: str,
 ) -> PointsAndRuns:
-    """Finished runs from (label, algorithm, epsilon, value); what is promised may differ from
-    one user's proven privacy.
-    """
+    """Finished runs from (label, algorithm, epsilon, value); `guarantee` is that of "Other"."""
     points, runs = [], {}
     for place, (label, algorithm, epsilon, value) in enumerate(rows):
         budget = {"epsilon": epsilon, "delta": 1e-6} if epsilon else None

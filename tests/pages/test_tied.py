@@ -30,9 +30,7 @@ def widget_states(app: AppTest) -> WidgetStates:
 
 
 def late(app: AppTest, widget: Any, value: Any) -> AppTest:
-    """A person moves one widget; her browser repeats what it says of all before it has heard
-    the answer.
-    """
+    """Move one widget; the browser repeats its state before it has the answer."""
     widget.set_value(value)
     states = widget_states(app)
     app._run(states)

@@ -48,9 +48,7 @@ def test_a_grid_of_4096_cells_waits_for_its_button():
 
 
 def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore():
-    """Explore's grid of a method, as far as the store has it: here two epsilons more than were
-    asked for.
-    """
+    """The store has two epsilons more than the page asked for."""
     page(methods="dpals", draws="1", epsilons="2, 10")
     app = page(methods="dpals,private-bias", draws="1")
     line = epsilon_grid.read(record("dpals").spec).kept

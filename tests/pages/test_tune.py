@@ -1,6 +1,4 @@
-"""The Tune page: a search from its button to the winner, the price, and the smallest epsilon
-for an error.
-"""
+"""The Tune page: a search from its button to the winner and its price."""
 
 import re
 
@@ -61,9 +59,7 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
 
 
 def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
-    """Nothing else is trained, no error is computed, and the file does not say where the data
-    lie.
-    """
+    """Nothing else is trained, and the exported file has no path."""
     rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(40) for i in range(12)]
     table = session_files.table("\n".join(["user,item,rating", *rows, ""]).encode(), "mine.csv")
     mine = session_files.ratings(table, {}, (1.0, 5.0))

@@ -1,6 +1,4 @@
-"""Who is at a page, and what she finds there: runs of others, the Operator page, pages that
-need a lesson link.
-"""
+"""Who uses a page and what they find: others' runs, the Operator page, lesson links."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -58,9 +58,7 @@ def _loss(
     scale: Sequence[float],
     most: float = math.inf,
 ) -> float:
-    """How far the clauses are from what is wished, counted until it is above `most`; 0 where all
-    are as wished.
-    """
+    """How far the clauses are from the wishes; counting stops above `most`."""
     total = 0.0
     for clause, wish, unit in zip(claim.clauses, wishes, scale, strict=True):
         margin = clause.margin(results)

@@ -132,9 +132,7 @@ def scaling() -> Pair:
 
 
 def first_coefficients(V: np.ndarray, K: int = 13) -> np.ndarray:
-    """Of NNDSVD by a full decomposition (Boutsidis & Gallopoulos 2008), in the unit ball, by
-    scipy.
-    """
+    """NNDSVD (Boutsidis & Gallopoulos 2008) by a full decomposition, in the unit ball."""
     left, values, right = np.linalg.svd(V, full_matrices=False)
     components = [math.sqrt(values[0]) * np.abs(right[0])]
     for x, y, value in zip(left.T[1:K], right[1:K], values[1:K], strict=True):

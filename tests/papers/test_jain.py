@@ -1,6 +1,4 @@
-"""Jain et al.'s claims ask what their source measured, on data as it describes them; its bounds are
-those that its theorems give.
-"""
+"""Jain et al.'s simulated data and bounds, as the paper describes them."""
 
 import math
 

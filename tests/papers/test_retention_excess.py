@@ -1,6 +1,4 @@
-"""Vallet et al. 2014: excesses over keeping everything, each over the baseline of its own draw, and
-by quarters of the users; clauses at the published numbers; the signed rank test.
-"""
+"""Vallet et al. 2014: excesses over the baseline, quarters of users, the rank test."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,4 @@
-"""What published noise costs: derived from each source's own formula, equal to the contract's
-figures (docs/PRIVACY.md, "Corrections of the sources").
-"""
+"""What published noise costs, derived from each source's own formula."""
 
 import math
 from typing import Any
@@ -52,9 +50,7 @@ AS_PRINTED: dict[str, Any] = {"biases": False, "gram_share": 0.5}
     ],
 )
 def test_both_item_statistics_have_the_noise_of_theorem_1(more, releases):
-    """sqrt(2 T (1 + ln 1e5)) = 11.19 at T = 5, whatever else is released; 80 ratings where there
-    are 50 items have the noise of 80.
-    """
+    """sqrt(2 T (1 + ln 1e5)) = 11.19 at T = 5, with more for 80 ratings of 50 items."""
     shape, budget = (
         Shape(1000, 50, (1.0, 5.0)),
         Budget(epsilon=1.0, delta=1e-5, calibration=Calibration.SOURCE),

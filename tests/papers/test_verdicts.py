@@ -150,9 +150,7 @@ FOLDER = os.environ.get("DPMF_PAPERS", "")
 
 
 def plain(text: str) -> str:
-    """Letters and digits alone: line breaks, hyphens, ligatures and fonts of a printed page do not
-    matter.
-    """
+    """Letters and digits alone, without line breaks, hyphens, ligatures and fonts."""
     letters = unicodedata.normalize("NFKC", text).lower()
     return "".join(re.findall(r"[a-z0-9]+", letters))
 

@@ -1,6 +1,4 @@
-"""Every rule against golden values, closed forms, high precision, dp_accounting and its own
-laws.
-"""
+"""Every accounting rule against golden values, closed forms, dp_accounting and its laws."""
 
 import math
 from collections.abc import Callable
@@ -59,9 +57,7 @@ def test_golden_mu(epsilon, sigma):
 
 
 def high_precision(mu: float, epsilon: float) -> float:
-    """log delta from the formula as printed, in 400 digits: e^700 times a tail of e^-1000
-    leaves enough of them.
-    """
+    """log delta in 400 digits, enough for e^700 times a tail of e^-1000."""
     with mpmath.workdps(400):
         m, eps = mpmath.mpf(mu), mpmath.mpf(epsilon)
         return float(
@@ -300,9 +296,7 @@ def test_more_releases_or_less_noise_cost_more(event, leaf, delta, factor):
 
 @pytest.mark.parametrize(("kind", "factor"), [(Gaussian, 1.5), (Laplace, 2.0)])
 def test_replacing_is_removing_with_less_noise(kind, factor):
-    """A statistic that moves further is one under a smaller multiplier, by every rule and for
-    every figure.
-    """
+    """A statistic that moves further is one with a smaller multiplier, by every rule."""
     # moves no further when replaced
     z, other = 40.0, Repeat(Laplace(50.0, "counts", replace_one_factor=1.0), 3)
     event = sequence(Repeat(kind(z, replace_one_factor=factor), 6), other)
@@ -392,9 +386,7 @@ def test_no_rule_reads_above_the_budget_in_its_last_digit(plan):
 @settings(max_examples=25)
 @given(st.floats(1e-3, 40), deltas)
 def test_a_gaussian_epsilon_is_a_bound(mu, delta):
-    """Its delta is at most the one asked for: exactly as it is computed, and within the rounding
-    of float64 in 400 digits.
-    """
+    """Its delta is at most the requested one, also in 400 digits."""
     epsilon = gaussian_epsilon(mu, delta)
     assert log_delta(mu, epsilon) <= math.log(delta)
     assert high_precision(mu, epsilon) <= math.log(delta) + 1e-9
@@ -454,9 +446,7 @@ def test_trade_off_matches_its_formula():
 
 @pytest.mark.parametrize("epsilon", [0.3, 3.0, 12.0])
 def test_odds_are_the_tail_of_the_privacy_loss(epsilon):
-    """The loss log p(x)/q(x) for x ~ N(mu, 1) against N(0, 1) exceeds epsilon as often as said:
-    counted.
-    """
+    """The loss of x ~ N(mu, 1) against N(0, 1) exceeds epsilon as often as stated."""
     mu = gaussian_mu(epsilon, 1e-3)
     x = np.random.default_rng(5).normal(mu, 1, 400_000)
     excess_share = np.mean(x * mu - mu * mu / 2 > epsilon)
@@ -465,9 +455,7 @@ def test_odds_are_the_tail_of_the_privacy_loss(epsilon):
 
 
 def test_an_even_suspicion_at_epsilon_two():
-    """By numerical integration of the densities, with the noise found by bisection: 88 in 100,
-    except with probability 9e-5, and the best attacker is right 60 times in 100.
-    """
+    """By numerical integration and bisection: 88%, exception 9e-5, right 60 times in 100."""
     x = np.linspace(-12.0, 14.0, 200_001)
     step = x[1] - x[0]
     without = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
@@ -493,9 +481,7 @@ def test_an_even_suspicion_at_epsilon_two():
 
 
 def test_meaning_of_laplace_noise_in_closed_form():
-    """Lap(0, 2) against Lap(1, 2): the loss is 1/2 wherever x > 1, and never more; the middle
-    threshold is right with probability 1 - e^(-1/4) / 2.
-    """
+    """Lap(0, 2) against Lap(1, 2): the loss is at most 1/2; right with 1 - e^(-1/4) / 2."""
     whole = meaning(Laplace(2.0), 1e-9)
     assert whole.suspicion == pytest.approx(1 / (1 + math.exp(-0.5)), abs=1e-4)
     assert whole.correct == pytest.approx(1 - math.exp(-0.25) / 2, abs=1e-4)
@@ -515,8 +501,6 @@ def test_the_exception_of_mixed_noise_bounds_how_often_the_loss_is_larger():
 
 @pytest.mark.parametrize("loss", [690.0, 701.0, 1500.0])
 def test_a_posterior_sample_of_huge_loss_is_accounted(loss):
-    """Pure epsilon is epsilon at every delta that matters, and half of it leaves next to all of
-    delta.
-    """
+    """At every usable delta epsilon is the pure one, and half of it takes nearly all delta."""
     assert rules.epsilon(PosteriorSample(1 / loss), 1e-6) == pytest.approx(loss, rel=1e-4)
     assert rules.delta(PosteriorSample(1 / loss), loss / 2) == pytest.approx(1.0, abs=1e-9)

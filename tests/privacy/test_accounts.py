@@ -1,6 +1,4 @@
-"""The account of private data: charged before the first draw, settled to what was drawn,
-whatever happens in between.
-"""
+"""The account of private data: charged before the first draw, settled to what was drawn."""
 
 import gzip
 import json
@@ -151,9 +149,7 @@ def test_several_processes_share_an_account(tmp_path):
 
 
 def test_a_budget_counts_what_is_still_running(tmp_path):
-    """The check and the entry are one transaction, so that two runs which fit alone do not
-    enter side by side.
-    """
+    """Check and entry are one transaction, so two runs cannot enter side by side."""
     file = tmp_path / "a.ledger"
     Account(file).set_budget(2.0, 1e-5)
     # of the 1.9938 that epsilon 2 needs; two of them make 1.77
@@ -471,9 +467,7 @@ def test_the_same_bytes_are_one_account_however_they_are_read(tmp_path, monkeypa
 
 
 def test_what_is_declared_of_the_same_values_opens_no_other_account():
-    """Rows given from Python go by their values: another image size, other bounds or people are
-    the same data.
-    """
+    """Another image size, other bounds or people are the same data."""
     X = np.random.default_rng(0).random((20, 16))
     declared = (Samples.of(X, image=(4, 4)), Samples.of(X).of_people(np.arange(20) % 5))
     ways = (Samples.of(X), Samples.of(X).assuming("x"), *declared)

@@ -1,6 +1,4 @@
-"""Discrete noise: exactly the law on whole numbers, on a grid whose rounding is in the ledger,
-accounted by its own rule.
-"""
+"""Discrete noise: its exact law, its grid, and its own accounting rule."""
 
 import math
 from fractions import Fraction
@@ -70,9 +68,7 @@ def test_large_sigmas_are_normal(sigma):
 
 
 def chance_bounds(event: Any, bits: int) -> tuple[Fraction, Fraction]:
-    """The least and the greatest probability of an event, over all sequences of up to seven
-    short words: apart by what seven do not decide.
-    """
+    """The least and greatest probability of an event over sequences of up to seven words."""
     total, open_ = Fraction(0), Fraction(0)
     stack: list[tuple[int, ...]] = [()]
     while stack:
@@ -154,9 +150,7 @@ def test_a_matrix_is_released_in_its_isometric_coordinates():
 
 
 def test_the_released_matrix_is_a_function_of_whole_numbers(monkeypatch):
-    """Two statistics whose difference the noise makes up for give the same bits: nothing but
-    the sum leaves.
-    """
+    """Statistics whose difference the noise makes up for give the same bits."""
     shift = np.array([[5.0, -3.0], [-3.0, 2.0]])
 
     def of(A: Any, shift: int) -> Any:

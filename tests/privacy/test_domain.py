@@ -1,6 +1,4 @@
-"""No proof outside its domain: rows are checked where they enter and where they are added up, and
-nothing that is not finite is ever released.
-"""
+"""Rows are checked where they enter and where they are added; releases are finite."""
 
 import math
 from dataclasses import dataclass, replace

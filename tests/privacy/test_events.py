@@ -91,9 +91,7 @@ def kinds_below(kind: Any) -> set[Any]:
 
 
 def test_every_kind_of_mechanism_is_registered_once_and_complete():
-    """A kind that says nothing of its draw, its Renyi curve or its privacy loss distribution is
-    abstract and cannot be made.
-    """
+    """A kind without its own draw, Renyi curve or loss distribution is abstract."""
     # which says no more than that it may fail
     complete = {kind for kind in kinds_below(Mechanism) if not inspect.isabstract(kind)} - {
         FailingGaussian

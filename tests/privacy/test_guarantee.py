@@ -55,9 +55,7 @@ def test_an_upper_bound_is_not_called_exact():
 
 @pytest.mark.parametrize(("size", "epsilon"), [(1, 1.0), (10, 14.4), (64, 219)])
 def test_a_person_with_many_images_is_protected_less(size, epsilon):
-    """Extended Yale B has about 64 images a person: epsilon 1 an image, at delta 1e-5, is 219 a
-    person.
-    """
+    """Extended Yale B: epsilon 1 an image (about 64 a person) is 219 a person at delta 1e-5."""
     cost = group_epsilon(Gaussian(MU[1.0]), 1e-5, size=size)
     assert cost == pytest.approx(epsilon, rel=4e-3)
     assert high_precision(size / MU[1.0], cost) == pytest.approx(math.log(1e-5), rel=1e-6)
@@ -82,9 +80,7 @@ def test_a_group_costs_what_dp_accounting_says_of_a_statistic_that_moves_so_much
 
 @pytest.mark.parametrize("size", [2, 7, 1000])
 def test_a_group_of_pure_losses_is_within_their_sum(size):
-    """A density changed by e^a at most by each of k is changed by e^(k a) at most by all, and k
-    Laplace shifts add up.
-    """
+    """k units change a density by e^(k a) at most, and k Laplace shifts add up."""
     for event, each in ((PosteriorSample(4.0), 0.25), (Repeat(Laplace(20.0), 3), 0.15)):
         cost = group_epsilon(event, 1e-12, size=size)
         assert 0.9 * size * each < cost <= size * each * (1 + 1e-9)
@@ -92,9 +88,7 @@ def test_a_group_of_pure_losses_is_within_their_sum(size):
 
 @pytest.mark.parametrize("event", [Gaussian(3.0), MIXED_NOISE, PosteriorSample(2.0)])
 def test_the_cost_of_a_group_is_a_valid_bound_and_grows(event):
-    """At least one unit's, growing with the group, and no more than the general theorem allows:
-    k epsilon at delta (e^(k epsilon) - 1) / (e^epsilon - 1).
-    """
+    """Growing with k, and at most k epsilon at delta (e^(k epsilon) - 1) / (e^epsilon - 1)."""
     one = group_epsilon(event, 1e-6, size=1)
     assert one == rules.epsilon(event, 1e-6)
     costs = [group_epsilon(event, 1e-6, size=size) for size in (1, 2, 3, 5, 9)]
@@ -106,9 +100,7 @@ def test_the_cost_of_a_group_is_a_valid_bound_and_grows(event):
 
 
 def test_discrete_noise_moves_with_the_group_and_is_rounded_once():
-    """k units move the statistic k times as far, its rounding no further: z = scale / (k
-    sensitivity + rounding).
-    """
+    """z = scale / (k sensitivity + rounding)."""
     leaf = DiscreteGaussian(5.0, "sums", 2.0, 1.5, 0.01)
     for relation, shift in ((ADD, 3 * 2.0 + 0.01), (Relation.REPLACE_ONE, 3 * 3.0 + 0.01)):
         ((group_leaf, count),) = normal_form(of_group(leaf, 3))
@@ -124,9 +116,7 @@ def test_discrete_noise_moves_with_the_group_and_is_rounded_once():
     ],
 )
 def test_what_may_fail_is_not_said_of_a_group(leaf):
-    """A name that all of a person's documents bring passes a threshold that a name of one
-    document does not.
-    """
+    """All documents of a person may bring a name that passes a threshold; one's may not."""
     assert group_epsilon(leaf, 1e-6, size=1) == rules.epsilon(leaf, 1e-6)
     with pytest.raises(UnsupportedEvent):
         group_epsilon(leaf, 1e-6, size=2)

@@ -1,6 +1,4 @@
-"""Drawing is recording, nothing outside the plan is drawn, and the noise has the scale that its
-event says: no less, no more.
-"""
+"""Only planned noise is drawn, it is recorded, and it has exactly the planned scale."""
 
 from collections.abc import Callable
 from typing import Any
@@ -114,9 +112,7 @@ def test_more_coordinates_than_declared_are_refused():
 
 
 def has_scale(draws: Array, scale: float, law: str = "Gaussian") -> bool:
-    """Two-sided, exact, at level 1e-6: chi-square of the sum of squares, or of absolute values
-    where the law is Laplace's.
-    """
+    """A two-sided exact chi-square test of the scale at level 1e-6."""
     draws = np.asarray(draws, np.float64).ravel() / scale
     statistic, freedom = (
         (np.sum(draws**2), draws.size)
@@ -128,9 +124,7 @@ def has_scale(draws: Array, scale: float, law: str = "Gaussian") -> bool:
 
 
 def noise_by_part(how: str, wrong: float = 1.0) -> dict[str, tuple[Array, float]]:
-    """Noise of one release, drawn in one of the ways; by coordinates that share a scale, with
-    that scale. wrong: factor on the true one.
-    """
+    """Noise of one release by coordinates with a common scale; `wrong` multiplies the scale."""
     scale, r = 6.0, 4
     release = noise().release("counts", sensitivity=3.0, size=2 * SIZE)
     release.scale *= wrong
@@ -219,9 +213,7 @@ def test_threads_change_no_bit(threads):
 
 
 def independent(a: Array, b: Array) -> bool:
-    """No coordinate shared, no correlation at level 1e-6: neither of values, nor of squares,
-    nor of neighbours.
-    """
+    """No shared coordinate and no correlation of values, squares or neighbours."""
     size = min(a.size, b.size)
     a, b = a.ravel()[:size], b.ravel()[:size]
     pairs = [(a, b), (a[1:], b[:-1]), (a[:-1], b[1:]), (a**2, b**2)]
@@ -241,9 +233,7 @@ def test_draws_are_independent_across_releases_parts_and_chunks():
 
 
 def test_open_releases_do_not_disturb_each_other():
-    """Grams and right-hand sides are open together, and drawn block by block: a release's draws
-    are its own.
-    """
+    """Releases that are open together and drawn block by block keep their own draws."""
 
     def draws(order: str) -> dict[str, Array]:
         it = noise()

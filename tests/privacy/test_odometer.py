@@ -1,6 +1,4 @@
-"""What everything on one data set costs together: against independent compositions, and the
-filter against the Gaussian mechanism it promises.
-"""
+"""The total cost on one data set, and the filter, against independent compositions."""
 
 import math
 from typing import Any
@@ -122,9 +120,7 @@ BUDGET = AccountBudget(epsilon=3.0, delta=DELTA)
 
 
 def test_the_filter_is_exact_for_gaussian_noise():
-    """Runs enter as long as their exact composition stays at or below the budget, and not one
-    more.
-    """
+    """Runs enter while their exact composition stays within the budget."""
     multipliers = [5.0]
     while epsilon_of([*multipliers, 5.0], DELTA) <= BUDGET.epsilon:
         multipliers.append(5.0)
@@ -149,9 +145,7 @@ def test_the_budgets_relation_decides():
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 4.0, 30.0])
 def test_a_pure_epsilon_is_bounded_by_a_gaussian_curve(epsilon):
-    """No test between neighbours errs less under the bound than randomised response allows, and
-    at one point exactly as little.
-    """
+    """Tests under the bound err no more than randomised response, and once exactly as much."""
     bound = squared_mu(PosteriorSample(1 / epsilon), Relation.ADD_REMOVE)
     assert bound is not None and bound == squared_mu(Laplace(1 / epsilon), Relation.ADD_REMOVE)
     alarms = np.linspace(0, 1, 20_001)
@@ -192,9 +186,7 @@ def test_the_total_says_by_which_rule_it_was_composed():
 
 
 def test_a_row_more_is_another_person_s_data_replaced():
-    """People and their single rows protected by turns: what was protected for people moves as
-    far as a replaced person moves it.
-    """
+    """What protected people moves as far as a replaced person moves it."""
     person = Charge(
         "one", normal_form(Gaussian(2.0, replace_one_factor=1.4)), Status.PROVEN, "person", DELTA
     )

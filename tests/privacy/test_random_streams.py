@@ -1,6 +1,4 @@
-"""Private noise comes from a cipher, under a key that nobody has, and no two of its streams
-meet.
-"""
+"""Private noise comes from a cipher with an unknown key, and its streams never meet."""
 
 from typing import Any
 
@@ -32,9 +30,7 @@ def test_the_cipher_is_aes():
 
 
 def test_a_stream_is_the_cipher_of_consecutive_counters():
-    """So the first of one that starts `step` blocks later is what this one has after `step`
-    blocks, across the end of 64 bits and of 128.
-    """
+    """Two streams `step` blocks apart overlap, also across the end of 64 and 128 bits."""
     for first in (0, 2**64 - 3, 2**128 - 3):
         long = raw(Secret(key_of("ab" * 16, first)), 40)
         for step in (1, 2, 3, 4, 7, 19):
@@ -45,9 +41,7 @@ def test_a_stream_is_the_cipher_of_consecutive_counters():
 
 
 def test_no_two_streams_share_a_counter():
-    """Children and grandchildren start whole multiples of 2^64 apart, and each multiple is used
-    once.
-    """
+    """Children and grandchildren start at different multiples of 2^64."""
     root = Secret(key_of("00" * 16, 2**127 + 5))
     family = [root]
     for child in root.spawn(5):
@@ -85,9 +79,7 @@ def test_without_a_seed_the_key_is_the_operating_system_s(monkeypatch):
 
 
 def test_private_noise_needs_no_stream_of_numpy(monkeypatch):
-    """With every bit generator of numpy taken away it is drawn all the same: vectors, matrices,
-    posterior samples.
-    """
+    """Without any bit generator of numpy: vectors, matrices, posterior samples."""
 
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a stream of numpy was opened")

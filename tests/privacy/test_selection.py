@@ -1,6 +1,4 @@
-"""The price of choosing holds for every way in which a score may rank outcomes, and is below
-what was published.
-"""
+"""The price of choosing bounds every ranking and is below what was published."""
 
 import itertools
 import math
@@ -29,9 +27,7 @@ CASES = [(0.2, 10), (1.0, 3), (1.0, 10), (1.0, 100), (2.0, 20), (5.0, 10), (20.0
 
 
 def by_moments(mu: float, mean: float, delta: float) -> float:
-    """Poisson, Papernot & Steinke 2022, Thm. 6, with the exact delta of a Gaussian trial: an
-    independent bound, order by order.
-    """
+    """Papernot & Steinke 2022, Thm. 6 (Poisson), with the exact delta of a Gaussian trial."""
 
     def bound(log: float) -> float:
         alpha = 1 + math.exp(log)
@@ -46,9 +42,7 @@ def by_moments(mu: float, mean: float, delta: float) -> float:
 
 
 def truly(shape: str, mu: float, mean: float, delta: float, order: str) -> float:
-    """Epsilon of the best of K draws of one number, N(0, 1) or N(mu, 1), ranked in some order:
-    the hockey-stick divergence, integrated both ways.
-    """
+    """Epsilon of the best of K draws of N(0, 1) or N(mu, 1), by numerical integration."""
     x = np.linspace(-12, 12 + mu, 400_001)
     step = x[1] - x[0]
     p = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
@@ -108,9 +102,7 @@ def test_no_order_of_outcomes_costs_more_than_the_price(shape, one, mean):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_ranking_of_four_outcomes_breaks_the_price(shape):
-    """Exhaustively: randomised answers in every order, one trial a posterior sample at its
-    worst.
-    """
+    """Every order of randomised answers, one trial a posterior sample at its worst."""
     eps, delta = 0.7, 1e-3
     keep = math.exp(eps) / (1 + math.exp(eps))
     p, q = np.array([keep, 1 - keep]), np.array([1 - keep, keep])
@@ -169,9 +161,7 @@ def test_the_prices():
     [Laplace(2.0), sequence(Gaussian(3.0), Laplace(4.0)), PosteriorSample(1.0)],
 )
 def test_other_noise_is_priced_by_its_profile(event):
-    """At least one trial's epsilon at delta / mean; at most the law's own bound from pure DP,
-    where there is one (Papernot & Steinke 2022, Cor. 3).
-    """
+    """From one trial's epsilon at delta / mean to Papernot & Steinke 2022, Cor. 3."""
     price = price_of_choosing(event, 5.0, 1e-6)
     assert epsilon(event, 1e-6) < price.best_of["geometric"]
     if delta_of(event, 3.0) == 0.0:

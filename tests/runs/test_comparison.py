@@ -1,6 +1,4 @@
-"""Which runs a result is shown beside, that all have the same draws, and when one is said to
-beat another.
-"""
+"""The runs that a result is compared with, and when one method beats another."""
 
 from typing import Any
 

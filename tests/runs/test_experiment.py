@@ -1,6 +1,4 @@
-"""From a specification to a run: the same one again, its key, what it may claim, what it may
-let out, how it stops.
-"""
+"""From a specification to a run: repeats, keys, claims, exports, cancelling."""
 
 import dataclasses
 from collections.abc import Callable, Iterator

@@ -1,6 +1,4 @@
-"""What is made of a hostile record, such as a damaged store or the name of a file may hold, is
-parsed or run: no line of it is anybody's code, link or formula.
-"""
+"""Files made of a hostile record contain no code, link or formula of others."""
 
 import ast
 import contextlib

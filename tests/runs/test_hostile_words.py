@@ -1,6 +1,4 @@
-"""Hostile text wherever text comes in: every parameter of a link, on every page, and every
-option of every command. A sentence, never a traceback.
-"""
+"""Hostile text in every parameter of a link and every option ends in a sentence."""
 
 import re
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""Errors of private data that may leave: what they are, what they cost, and which there are
-none of.
-"""
+"""Noisy errors of private data: their value, their price, and when there are none."""
 
 import math
 from dataclasses import replace
@@ -87,9 +85,7 @@ def test_a_noisy_error_is_the_clipped_error_and_noise(clinic):
 
 
 def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic):
-    """A user far off by the largest possible error moves them by 1, and nobody by more; in place
-    of somebody without an error by sqrt(2).
-    """
+    """A user with the largest error moves the sums by 1; a replaced one by sqrt(2)."""
     finished_run = fit_run(clinic)
     parts = split_of(finished_run)
 
@@ -143,9 +139,7 @@ def test_the_deviation_of_a_score_is_that_of_its_draws():
 
 
 def test_it_is_the_error_in_the_released_shape(clinic):
-    """Where items were chosen privately, those that were released, not those that exact counts
-    choose.
-    """
+    """With private items, the released ones count."""
     finished_run = fit_run(clinic, item_choice="private", top_items=8)
     little = score_event(1e-4)
     assert noisy_score(finished_run, Noise(little, np.random.SeedSequence(0))) == pytest.approx(

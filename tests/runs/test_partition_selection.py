@@ -1,6 +1,4 @@
-"""Item sets, vocabularies and numbers of rows as releases: names that one unit alone brings
-stay unknown, and nobody moves the counts by more than 1.
-"""
+"""Names of one user stay unknown, and nobody moves the counts by more than 1."""
 
 import math
 from pathlib import Path
@@ -57,9 +55,7 @@ def threshold_event(sigma: float, failure: float, most: int) -> ThresholdedCount
 
 
 def shows(sigma: float, threshold: float, names: int, trials: int = 100_000) -> float:
-    """How often one of so many names that one user alone brings passes, simulated: her weight and
-    the noise as the class describes them.
-    """
+    """How often one of the names of a single user passes, simulated."""
     rng = np.random.default_rng(names)
     noisy = 1 / math.sqrt(names) + sigma * rng.standard_normal((trials, names))
     return float((noisy > threshold).any(axis=1).mean())
@@ -67,9 +63,7 @@ def shows(sigma: float, threshold: float, names: int, trials: int = 100_000) -> 
 
 @pytest.mark.parametrize("sigma", [0.2, 8.0])
 def test_names_of_one_user_show_no_more_often_than_stated(sigma):
-    """For every number of names, and for the worst of them exactly as often; five percent more
-    noise is found.
-    """
+    """For the worst number of names exactly as often; five percent more noise is found."""
     failure, most = 0.05, 40
     threshold = threshold_event(sigma, failure, most).threshold
     rates = {names: shows(sigma, threshold, names) for names in (1, 5, most)}
@@ -93,9 +87,7 @@ def test_a_name_that_nobody_brought_never_passes():
 
 
 def divergence(epsilon: float, mu: float, failure: float, with_unit: bool) -> float:
-    """The hockey-stick divergence of (noise about mu, coin) from (noise about 0, no coin), or
-    the other way round, by integration.
-    """
+    """The hockey-stick divergence of noise with and without a coin, either way round."""
     p_share, q_share = (1 - failure, 1.0) if with_unit else (1.0, 1 - failure)
     means = (mu, 0.0) if with_unit else (0.0, mu)
 
@@ -216,9 +208,7 @@ def counts_without(kind: str, gone: int, most: int) -> dict[str, float]:
 @pytest.mark.parametrize("most", [2, 1000])
 @pytest.mark.parametrize("kind", ["ratings", "documents", "people"])
 def test_one_unit_moves_the_counts_by_1(kind, most):
-    """Exactly 1 in L2 norm, counted by name: a name that she alone brings is not in the other file
-    at all.
-    """
+    """Exactly 1 in L2 norm, counted by name."""
     whole = counts_without(kind, -1, most)
     for unit in (0, 3) if kind != "ratings" else (0, 7, 29):
         fewer = counts_without(kind, unit, most)
@@ -385,9 +375,7 @@ def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters):
 
 
 def notes(people: Any = None) -> Samples:
-    """Seven documents; `anna` wrote four of them, with a word that she alone has in all, and
-    one that she shares.
-    """
+    """Seven documents with five words; one person may have written four of them."""
     X = np.zeros((7, 5))
     X[:4, 0] = 2  # hers alone
     X[:, 1] = 1  # everybody's
@@ -400,9 +388,7 @@ def notes(people: Any = None) -> Samples:
 
 
 def test_a_choice_by_exact_counts_stays_an_assumption():
-    """Made before, on ratings of one's own: a private choice among what is left does not undo
-    it.
-    """
+    """A private choice among filtered ratings does not undo the filter."""
     few = load("cinema-small").top_items(60)
     run = fit(few, "private-bias", epsilon=8, delta=1e-5, item_choice="private")
     assert run.record.guarantee.status == "CONDITIONAL"
@@ -410,9 +396,7 @@ def test_a_choice_by_exact_counts_stays_an_assumption():
 
 @pytest.mark.parametrize("rank", [29, 30, 31])
 def test_whether_a_run_starts_does_not_follow_from_the_true_shape(rank):
-    """A rank beyond the items is refused for the released items: the true number, 30 here, is
-    not told apart from 29.
-    """
+    """A rank beyond the released items is refused, for 29 true items as for 30."""
     rng = np.random.default_rng(0)
     users, items = np.nonzero(rng.random((300, 30)) < 0.8)
     data = Ratings.of(

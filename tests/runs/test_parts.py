@@ -1,6 +1,4 @@
-"""Runs on ratings in parts: the bits of the same run in memory, refusals in words, and nothing of
-the parts in what leaves.
-"""
+"""Runs on ratings in parts have the bits of runs in memory, and refusals."""
 
 from dataclasses import replace
 from typing import Any

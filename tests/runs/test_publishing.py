@@ -1,6 +1,4 @@
-"""A model that is saved can be read with numpy alone, recommends as the run does, and tells nothing
-of people.
-"""
+"""A saved model is read with numpy alone and recommends as the run does."""
 
 import io
 import json

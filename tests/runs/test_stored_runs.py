@@ -58,9 +58,7 @@ def test_the_model_is_the_one_that_was_fitted():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_key_is_still_the_key_of_its_specification(name, monkeypatch):
-    """Else a stored run would be computed again. The algorithm is taken at the version that made
-    it.
-    """
+    """Otherwise a stored run would be computed again."""
     record = read_run(name).record
     data_sets: dict[str, Data] = {
         "own": dataclasses.replace(low_rank(), public=False),

@@ -1,7 +1,4 @@
-"""Damaged and hostile files: mutations of sound ones, bombs, and what a loader may make of them.
-
-Used by the tests.
-"""
+"""Damaged and hostile files, bombs, and what a loader may make of them."""
 
 import csv
 import importlib
@@ -104,9 +101,7 @@ SOUND: dict[str, Callable[[], list[tuple[str, bytes]]]] = {
 
 
 def mutated(content: bytes, rng: np.random.Generator) -> bytes:
-    """A few random damages: bytes changed, cut, doubled, moved, foreign tokens and large
-    numbers put in.
-    """
+    """Bytes changed, cut, doubled, moved, and foreign tokens put in."""
     buffer = bytearray(content)
     for _ in range(int(rng.integers(1, 9))):
         if not buffer:
@@ -321,9 +316,7 @@ def facts(number: int) -> dict[str, str]:
 
 
 def run_in_fork(request: bytes, seconds: int) -> tuple[int, bytes, bytes]:
-    """As `sandbox._run`, without starting Python anew: for thousands of files, in a process that
-    has no threads.
-    """
+    """As `sandbox._run`, in a fork, for thousands of files in a process without threads."""
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
         sandbox.is_inside = True

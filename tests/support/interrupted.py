@@ -28,7 +28,5 @@ sys.exit(start())
 
 
 def after(function: str, calls: int, signal: int, words: Sequence[str]) -> list[str]:
-    """The command line of a dpmf command that sends itself a signal when a function, written as
-    `module:Class.name`, has been called so many times.
-    """
+    """A dpmf command that signals itself after so many calls of `module:Class.name`."""
     return [sys.executable, "-c", CODE, function, str(calls), str(int(signal)), *words]

@@ -1,6 +1,4 @@
-"""Finished runs that nothing has computed, for pages and figures: whatever the specification, a
-record with all that a page may look at.
-"""
+"""Finished runs with invented figures, for pages and figures."""
 
 import hashlib
 from typing import Any

@@ -14,9 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class NotebookOutput:
-    """What the cells printed, the figures that they drew, as Plotly's JSON, and the notebook with
-    its outputs.
-    """
+    """What the cells printed, the JSON of Plotly figures, and the executed notebook."""
 
     text: str
     figures: list[Any]
@@ -43,9 +41,7 @@ def execute(text: str, folder: Path) -> NotebookOutput:
 
 
 def kinds_of_outputs(book: Any) -> list[list[str]]:
-    """What each cell puts out: the name of a stream, once for all the pieces in which it comes, or
-    the kinds of data that it shows.
-    """
+    """For each cell the streams (each once) and kinds of data that it puts out."""
     return [
         [kind for kind, _ in itertools.groupby(map(_kind, cell.get("outputs", [])))]
         for cell in book.cells

@@ -1,6 +1,4 @@
-"""A catalogue of a few small simulated sets, for tests of what stands above the data
-(DPMF_CATALOGUE=tests.support.two_sets).
-"""
+"""Small simulated sets as a catalogue (DPMF_CATALOGUE=tests.support.two_sets)."""
 
 from typing import Any
 
@@ -14,9 +12,7 @@ SHAPES = {"small": (210, 40, 5_000), "medium": (2_100, 300, 120_000), "own": (21
 
 
 def load(data_id: str) -> Ratings:
-    """small: runs take milliseconds. medium: a step of ALS takes tens of them. own: small, as
-    somebody's private data.
-    """
+    """small: runs take milliseconds; medium: ALS steps take tens of them; own: private."""
     if data_id not in SHAPES:
         raise BadInput(f"There is no data set '{data_id}'. Known: {', '.join(SHAPES)}.")
     n_users, n_items, count = SHAPES[data_id]

@@ -1,6 +1,4 @@
-"""The lessons say what is so: every right answer follows from a computation here, and every figure
-is checked by a closed form or another way to compute it.
-"""
+"""Right answers and figures of the lessons, by independent computations."""
 
 import itertools
 import math
@@ -126,9 +124,7 @@ def test_without_a_curator_ten_thousand_people_pay_a_hundredfold():
 
 
 def test_the_part_of_one_phone_among_two_thousand_is_nearly_bare():
-    """Two messages lie at most 2 apart; a part's noise is the sum's over the root of the number of
-    parts (Balle & Wang 2018, Theorem 8, as written).
-    """
+    """A part's noise is the sum's over the root of the number of parts (Balle & Wang 2018)."""
     for blocks in (1, 20, 2_000):
         noise = 2 / mu_of(1.0, 1e-5) / math.sqrt(blocks)
         epsilon = trust.part_epsilon(1.0, blocks)
@@ -141,9 +137,7 @@ def test_the_part_of_one_phone_among_two_thousand_is_nearly_bare():
 
 
 def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred():
-    """From the runs that come with the package, which the lesson shows; each user's own mean is
-    better than messages at epsilon 1.
-    """
+    """From the runs in the package: a user's own mean beats messages at epsilon 1."""
     points = [point for sweep in first_views.trust() for point in sweep.points()]
     runs = {
         point.key: Run(shipped_runs.everything()[identity(point.spec)].record, {})
@@ -209,9 +203,7 @@ def test_a_hundred_steps_of_a_half_cost_about_seven():
 
 
 def test_sixty_four_photographs_are_no_protection():
-    """mu of epsilon 1 at delta 1e-5 is 1 / 3.7306; of 64 photographs 64 times that, and its
-    delta at 219 is 1e-5.
-    """
+    """mu is 1 / 3.7306 for epsilon 1 at delta 1e-5, and 64 times as large for 64 photographs."""
     epsilons = dict(group_epsilons(1.0, (1, 64)))
     assert epsilons[1] == pytest.approx(1.0, abs=1e-6)
     assert epsilons[64] == pytest.approx(219, abs=0.5)

@@ -31,9 +31,7 @@ def logits(shares: Array) -> Array:
 
 @pytest.mark.parametrize("known", [(5, 4, 1), (1, 1, 2)])
 def test_the_attackers_belief_is_that_of_two_gaussians(known):
-    """The log likelihood ratio is normal: mean d²/2, standard deviation d. Noise that is wrong by
-    5% would miss by 5%.
-    """
+    """The log likelihood ratio is normal with mean d²/2 and standard deviation d."""
     noise = noise_of(2.0, 5e-6, 5, 5.0)
     assert noise == pytest.approx(5 * math.sqrt(5) / gaussian_mu(2.0, 5e-6))
     d = math.hypot(*known) / noise
@@ -61,9 +59,7 @@ def test_a_belief_is_the_share_with_you_of_the_publications_that_look_like_it():
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_beliefs_pass_the_bound_only_by_delta(epsilon):
-    """Of an attacker who knows all ratings, the largest: P[with you, past e^ε / (1 + e^ε)] less e^ε
-    times the same without you is δ, exactly as much as is promised.
-    """
+    """P[with you, past e^ε / (1 + e^ε)] less e^ε times the same without you is δ."""
     delta = 1e-2
     beliefs = attack((5,) * 5, noise_of(epsilon, delta, 5, 5.0), 400_000).beliefs
     past = beliefs > 1 / (1 + math.exp(-epsilon))

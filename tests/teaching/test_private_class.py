@@ -32,9 +32,7 @@ def answer(*choices: int) -> None:
 
 
 def test_the_noise_is_laplace_of_scale_two_over_epsilon(monkeypatch):
-    """By its mean size b and its variance 2b² + 1/12 of rounding, on 40,000 counts of a fixed seed:
-    noise that is wrong by 5% is found.
-    """
+    """Mean size b and variance 2b² + 1/12 on 40,000 counts; 5% too much would be found."""
     original = NoisePermit.noise
     monkeypatch.setattr(
         NoisePermit,

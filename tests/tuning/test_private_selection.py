@@ -92,9 +92,7 @@ def test_a_cap_leaves_trainings_what_it_leaves_and_refuses_what_scores_cost():
 
 
 def test_the_best_noisy_score_is_what_leaves(monkeypatch):
-    """By scores that the test hands out: of three trials the second is best; its parameters and
-    its model's test error are told, nothing else.
-    """
+    """Of three trials the second is best; its parameters and test error leave, nothing else."""
     trials: list[Run] = []
     scores = iter([0.9, 0.7, 0.8])
 

@@ -1,6 +1,4 @@
-"""Search: what trials may see, that nothing is computed twice, that poor ones are stopped; and
-what choosing costs, against published figures.
-"""
+"""Search: what trials see, no run twice, pruning, and what choosing costs."""
 
 import math
 from types import SimpleNamespace
@@ -98,8 +96,7 @@ def run_to_end(search: Search) -> Search:
 
 
 def test_a_trial_sees_no_test_rating():
-    """Of its split: neither in training nor in judging. Fresh draws have seeds of their own, train
-    on the validation ratings too, and are judged by all test ratings."""
+    """Fresh draws have their own seeds and are judged by all test ratings."""
     spec = tune_spec(draws=3)
     trial = open_split(spec.trial({"rank": 2}, 2))
     final = open_split(spec.final({"rank": 2}).model_copy(update={"seed": 2}))
