@@ -51,7 +51,6 @@ def deltas(event: Event, epsilon: float) -> pd.DataFrame:
 
 
 def draw(event: Event, delta: float) -> None:
-    """Draw both figures side by side."""
     blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
     left, right = st.columns(2, gap="large")
     table = totals(event, delta)

@@ -25,7 +25,6 @@ MOST_LAPLACE, MOST_LOSS = 10_000, 100.0
 
 
 def columns() -> dict[str, Any]:
-    """Return how each column is edited."""
     select, number = st.column_config.SelectboxColumn, st.column_config.NumberColumn
     times = "How often it is released"
     moves = "Sensitivity to replacing a unit divided by that to removing one, 1 to 2"
@@ -124,7 +123,6 @@ def _release(
 
 
 def rows_of(ledger: Ledger) -> pd.DataFrame:
-    """Return the table of a ledger."""
     rows = [
         (it.mechanism, it.noise_multiplier, float(count), it.statistic, it.replace_one_factor)
         for it, count in ledger

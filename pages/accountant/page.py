@@ -174,7 +174,6 @@ def draw_account(heading: DeltaGenerator) -> None:
 
 
 def draw_headline(event: Event, delta: float, promise: Promise) -> None:
-    """Draw the total cost of all releases."""
     releases, exact = sum(count for _, count in normal_form(event)), epsilon_of(event, delta)
     what = "This release costs" if releases == 1 else f"These {releases:,} releases cost"
     st.title(f"{what} ε = {epsilon_text(exact)}", anchor=False)
@@ -243,7 +242,6 @@ def _ask(column: DeltaGenerator, name: str, label: str, first: float, read: Any)
 
 
 def _use(each: float) -> None:
-    """Use the epsilon of one model on other pages."""
     sidebar_values.put("epsilon", each)
     st.session_state["choose.wish"] = "spend"
 

@@ -37,7 +37,6 @@ class Game:
 
     @property
     def rounds(self) -> list[Round]:
-        """The rounds played."""
         return [self.round(number) for number in range(len(self.guesses))]
 
     @property
@@ -51,7 +50,6 @@ class Game:
 
 
 def draw() -> None:
-    """Draw the current round or the result."""
     game: Game = st.session_state.setdefault(STATE_KEY, Game())
     st.title("One of these was in the data, or none. Find out.", anchor=False)
     st.write(
@@ -70,7 +68,6 @@ def draw() -> None:
 
 
 def _draw_answer(game: Game) -> None:
-    """Draw the answer of the last round."""
     last, guess = game.rounds[-1], game.guesses[-1]
     box, verdict = (st.success, "Right") if guess == last.answer else (st.warning, "Wrong")
     box(
@@ -115,7 +112,6 @@ def _guess(number: int, guess: int) -> None:
 
 
 def _draw_result(game: Game) -> None:
-    """Draw epsilon and the best possible score."""
     noise = "There was no noise, so the best attacker wins every round"
     if game.epsilon is not None:
         noise = (

@@ -163,7 +163,6 @@ def _canary(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]
 
 
 def finding(audit: Audit, secret: bool) -> None:
-    """Draw the result in words."""
     st.title(headline(audit), anchor=False)
     sentence = (
         f"95% confidence, δ = {delta_text(audit.spec.delta)}, {audit.spec.runs:,} trainings, half"
@@ -183,7 +182,6 @@ def finding(audit: Audit, secret: bool) -> None:
 
 
 def headline(audit: Audit) -> str:
-    """Return the measured and the proven epsilon in one sentence."""
     name = REGISTRY[audit.spec.algorithm].title  # without the planted fault
     lower, proven = f"{rounded(audit.lower):.2f}", epsilon_text(audit.proven)
     if audit.proven is None:
@@ -210,7 +208,6 @@ def canary_text(audit: Audit) -> str:
 
 
 def figure(audit: Audit) -> None:
-    """Draw the attack's errors and what the proof allows."""
     best, curve = audit.best, None
     if audit.allowed_misses:
         curve = pd.DataFrame({"fpr": rates(), "fnr": audit.allowed_misses})
@@ -237,13 +234,11 @@ def figure(audit: Audit) -> None:
 
 
 def bounds_table(audit: Audit) -> None:
-    """Draw every epsilon with its meaning."""
     rows = [(it.words, it.name, it.meaning) for it in audit.figures]
     safe_text.words_table(pd.DataFrame(rows, columns=["ε", "by", "meaning"]))
 
 
 def terms(audit: Audit, secret: bool) -> None:
-    """Draw the canary, the rule of the bounds and the claim."""
     if audit.proven is not None:
         st.caption(
             f"ε of the whole run; δ = {delta_text(audit.spec.delta)}, per {audit.protected_unit},"

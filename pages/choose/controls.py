@@ -123,7 +123,6 @@ def write_to_address() -> None:
 
 
 def go(page: str) -> None:
-    """Open another step or page with the current question."""
     links.go(page, {name: text for name, text in address().items() if text is not None})
 
 
@@ -163,7 +162,6 @@ def current(now: Inquiry) -> Inquiry | None:
 
 
 def draw() -> Inquiry:
-    """Draw the questions and return their current values; raise BadInput."""
     entry = sidebar_values.chosen_entry()
     _draw_data(entry)
     whom, cost, goal = st.columns([4, 4, 3], gap="medium")

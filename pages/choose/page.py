@@ -1,20 +1,28 @@
 """Which private method, at which epsilon, for my data? The question, its answer, the take-away."""
 
+import statistics
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
+from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.needed_epsilon import share_text
+from dpmf_core.runs.privacy_cost import Reference
 from dpmf_core.tuning.choosing import wording
-from dpmf_core.tuning.choosing.answer import answer
+from dpmf_core.tuning.choosing.answer import Answer, Place, answer, interval
 from dpmf_core.tuning.choosing.finding import ON_STAND_IN, Finding
 from dpmf_core.tuning.choosing.question import Runs
-from pages.choose import controls, figures, take_away
+from pages.choose import controls, take_away
 from pages.choose.controls import Inquiry
-from pages.kit import charts, links, recommendations, safe_text, time_estimate, who_sees_what
+from pages.kit import charts, colours, links, safe_text, time_estimate, who_sees_what
 from pages.kit.page_table import BY_ID
 from pages.kit.runs import ask, queue
 
@@ -27,7 +35,6 @@ def _press(in_full: bool) -> None:
 
 
 def draw_button(inquiry: Inquiry, runs: Runs) -> None:
-    """Draw the button and how long the answer takes."""
     stored = time_estimate.stored_names(runs.specs)
     missing = {key: spec for key, spec in runs.specs.items() if key not in stored}
     amount = "all stored"
@@ -80,22 +87,92 @@ def find(inquiry: Inquiry) -> Finding | None:
     return take_away.with_selection(finding, entry)
 
 
-def draw_figure(inquiry: Inquiry, finding: Finding) -> None:
-    """Draw all methods against epsilon, with the answer."""
+# ---- the figure ----------------------------------------------------------------------------------
+
+
+def front(answer: Answer) -> go.Figure:
+    """Return every candidate at every epsilon; the answer's line is thick, with its interval."""
+    lines: dict[str, list[Place]] = {}
+    for place in sorted(answer.places, key=lambda it: it.epsilon):
+        lines.setdefault(place.method, []).append(place)
+    best, question = answer.best, answer.question
+    axis = "liked items in a list of 20" if question.goal == "lists" else "RMSE of predictions"
+    ticks = [budget_text(it) for it in question.epsilons]
+    x_axis = {"type": "log", "tickvals": question.epsilons, "ticktext": ticks}
+    fig = charts.figure("ε, total (log scale)", axis, 400, xaxis=x_axis)
+    for method, places in lines.items():
+        title, is_thick = algorithms.find(method).title, best is not None and method == best.method
+        fig.add_scatter(
+            x=[it.epsilon for it in places],
+            y=[it.value for it in places],
+            name=title,
+            mode="lines+markers",
+            line={"color": colours.of(method), "width": 3.5 if is_thick else 1.2},
+            marker={"symbol": colours.marker(method), "size": 8 if is_thick else 5},
+            hovertemplate=f"{title}<br>ε = %{{x:g}}: %{{y:.3f}}<extra></extra>",
+        )
+    if best:
+        _band(fig, best.method, lines[best.method])
+        ring = {"color": colours.of(best.method), "width": 3}
+        marker = {"color": "rgba(0,0,0,0)", "size": 22, "line": ring}
+        quiet = {"mode": "markers", "hoverinfo": "skip", "showlegend": False}
+        fig.add_scatter(x=[best.epsilon], y=[best.value], marker=marker, **quiet)
+    for line in answer.lines(best or answer.places[0]):
+        if best or line.reference is not Reference.WITHOUT_NOISE:
+            charts.reference_line(fig, line, colours.of(best.method) if best else "")
+    return fig
+
+
+def _band(fig: go.Figure, method: str, places: Sequence[Place]) -> None:
+    lows, highs = zip(*(interval(place.values) for place in places), strict=True)
+    x = [place.epsilon for place in places]
+    fig.add_scatter(
+        x=[*x, *reversed(x)],
+        y=[*highs, *reversed(lows)],
+        fill="toself",
+        mode="none",
+        fillcolor=colours.of(method),
+        opacity=0.15,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def table(answer: Answer) -> pd.DataFrame:
+    places = sorted(answer.places, key=lambda it: (it.epsilon, answer.metric.sign * it.value))
+    return pd.DataFrame(
+        {
+            "ε": place.epsilon,
+            "method": place.title,
+            answer.metric.title: place.value,
+            "95%, from": interval(place.values)[0],
+            "to": interval(place.values)[1],
+            "gain kept": "" if place.share is None else share_text(place.share),
+            "kept on rare items": share_text(statistics.median(place.rare)) if place.rare else "",
+            "worst quarter loses": statistics.median(place.losses) if place.losses else None,
+            "on the front": "yes" if place in answer.front else "",
+        }
+        for place in places
+    )
+
+
+def draw_figure(finding: Finding) -> None:
     where = "" if finding.public else f" {ON_STAND_IN.capitalize()}."
     caption = (
         f"The ring marks the answer. For {finding.question.whom}: medians and 95% intervals over"
         f" {finding.question.draws} draws of split and noise.{where}"
     )
-    fig, table = figures.front(finding.answer), figures.table(finding.answer)
-    charts.show(fig, "choose.front", finding.headline, table, leaves=True, caption=caption)
+    fig, numbers = front(finding.answer), table(finding.answer)
+    charts.show(fig, "choose.front", finding.headline, numbers, leaves=True, caption=caption)
+
+
+# ---- steps ---------------------------------------------------------------------------------------
 
 
 def draw_answer(inquiry: Inquiry, finding: Finding) -> None:
-    """Draw the answer, its figure, the button for more draws, and the next steps."""
     st.title(finding.headline, anchor=False)
     st.write(" ".join(wording.sentences(finding.answer)))
-    draw_figure(inquiry, finding)
+    draw_figure(finding)
     if not inquiry.question.every:
         draw_refinement(inquiry.in_full())
     if finding.answer.best is not None:
@@ -115,11 +192,8 @@ def draw_refinement(full: Inquiry) -> None:
 
 
 def draw_ways_on(inquiry: Inquiry, finding: Finding) -> None:
-    """Draw links to the next steps, with the answer's method and epsilon."""
-    recommendation = take_away.recommendation(finding)
-    recommendations.keep(inquiry.entry.id, recommendation)
     ways = {"take-away": "Export", "tune": "Tune it (optional)", "explore": "Explore it"}
-    choose = partial(recommendations.choose, inquiry.entry, recommendation)
+    choose = partial(take_away.use, finding, inquiry.entry)
     links.draw_ways("choose.next", ways, choose, controls.go)
 
 
@@ -163,7 +237,7 @@ def draw_take_away_step() -> None:
         return
     st.title(finding.name, anchor=False)
     st.markdown(f"**{safe_text.escape_letters(finding.summary)}**")
-    draw_figure(current, finding)
+    draw_figure(finding)
     take_away.draw(finding, current.entry)
 
 

@@ -15,8 +15,8 @@ from dpmf_core.tuning.choosing.report import notebook, report
 from dpmf_core.tuning.choosing.wording import names
 from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_datasets import session_files
-from pages.kit import forms, links, odometer, safe_text
-from pages.kit.recommendations import Recommendation
+from pages.kit import data_sets, forms, links, odometer, safe_text
+from pages.kit.exports import draw_files
 from pages.kit.runs import ask
 from pages.server import visitor
 
@@ -106,11 +106,15 @@ def command_path(entry: Any) -> str:
     return f"{folder}/{name}" if folder else name
 
 
-def recommendation(finding: Finding) -> Recommendation:
-    """Return the answer as a recommendation for other pages."""
+def use(finding: Finding, entry: Any) -> None:
+    """Choose the data set and the answer on every page. Call it before widgets are drawn."""
     place, question = finding.place, finding.question
     assert place is not None
-    return Recommendation(place.method, question.of_one(place.epsilon), question.delta)
+    data_sets.choose(entry)
+    epsilon = question.of_one(place.epsilon)
+    values = {"algorithm": place.method, "epsilon": epsilon, "delta": question.delta}
+    for name, value in values.items():
+        st.session_state[data_sets.session_key(name, "ratings")] = value
 
 
 def draw(finding: Finding, entry: Any) -> None:
@@ -125,20 +129,18 @@ def draw(finding: Finding, entry: Any) -> None:
     st.code(finding.train, language="bash", wrap_lines=True)
     st.caption(f"{finding.cost} {finding.training} `fit --config which-method.toml` does the same.")
     files = {
-        "which-method.html": ("Page to print", report(finding), "text/html"),
-        "which-method.toml": ("Configuration", finding.configuration_file, "application/toml"),
-        "which-method.ipynb": ("Notebook", notebook(finding), "application/x-ipynb+json"),
+        "which-method.html": ("Page to print", report(finding)),
+        "which-method.toml": ("Configuration", finding.configuration_file),
+        "which-method.ipynb": ("Notebook", notebook(finding)),
     }
-    with st.container(horizontal=True):
-        for name, (label, data, mime) in files.items():
-            look: Any = {"type": "primary"} if mime == "text/html" else {}
-            look |= {"key": f"choose.file.{name}", "on_click": "ignore"}
-            st.download_button(label, data, name, mime, **look)
-        if st.button("Split ε over several models", on_click=_ask_total, args=(finding,)):
-            links.go("accountant")
+    draw_files(files, first="which-method.html")
+    if st.button("Split ε over several models", on_click=_ask_total, args=(finding,)):
+        links.go("accountant")
     st.caption("The files contain public, synthetic, declared and noisy figures, no private rows.")
 
 
 def _ask_total(finding: Finding) -> None:
     """Set the answer's epsilon as the total of several models on Account."""
-    st.session_state["accountant.total"] = recommendation(finding).epsilon
+    assert finding.place is not None
+    epsilon = finding.question.of_one(finding.place.epsilon)
+    st.session_state["accountant.total"] = epsilon

@@ -9,7 +9,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_datasets import session_files
 from pages.data import report, session_data
 from pages.data.report import columns_text
-from pages.kit import data_sets, links, odometer, recommendations, safe_text
+from pages.kit import data_sets, links, odometer, safe_text
 from pages.server import upload_quota
 
 ENDINGS = ["csv", "tsv", "txt", "parquet", "gz", "zip"]  # of item tables
@@ -23,7 +23,6 @@ NEXT = {
 
 
 def draw() -> None:
-    """Draw the session's data sets, latest first."""
     for entry in reversed(st.session_state.get(data_sets.OWN, {}).values()):
         with st.container(border=True):
             _draw_one(entry)
@@ -55,13 +54,8 @@ def _odometer(entry: Any) -> None:
 
 
 def _next_steps(entry: Any) -> None:
-    """Draw buttons that choose this data set and open the next page."""
-    ways = dict(NEXT[data_sets.kind_of(entry)])
-    recommendation = recommendations.of(entry.id)
-    if recommendation is not None:
-        ways["explore"] = f"Explore it with {recommendation.words}"
-    choose = partial(recommendations.choose, entry, recommendation)
-    links.draw_ways(f"data.next.{entry.id}", ways, choose)
+    ways = NEXT[data_sets.kind_of(entry)]
+    links.draw_ways(f"data.next.{entry.id}", ways, partial(data_sets.choose, entry))
 
 
 # ---- a public table of the items -----------------------------------------------------------------

@@ -12,7 +12,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.privacy import NOTHING
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.comparison import Comparison, same_draws
+from dpmf_core.runs.comparison import DRAWS, Comparison, same_draws
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.planning import PreparedRun
 from dpmf_core.runs.record import Run
@@ -42,12 +42,10 @@ WITH_LISTS = ("main", "open")  # runs whose recommendations are shown
 
 
 def go_to(epsilon: float) -> None:
-    """Choose the epsilon of a point."""
     sidebar_values.put("epsilon", epsilon)
 
 
 def use(algorithm: str) -> None:
-    """Choose another method at the same epsilon."""
     sidebar_values.put("algorithm", algorithm)
 
 
@@ -83,12 +81,9 @@ def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run]) -> None:
     else:
         error = runs["main"].record.metric("rmse")
         clause = f"errs by {error:.3f} in the first draw"
-    missing = comparison.of_draws(len(draws)) if draws else ""
-    if proved:
-        headline = comparison.proved_headline(choice.epsilon, title, clause, missing)
-    else:
-        headline = comparison.unproved_headline(title, clause, missing)
-    st.title(headline, anchor=False)
+    epsilon = choice.epsilon if proved else None
+    count = len(draws) or DRAWS
+    st.title(comparison.plain_headline(epsilon, title, clause, count), anchor=False)
 
 
 def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
@@ -106,7 +101,6 @@ def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
 
 
 def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: PreparedRun) -> None:
-    """Draw everything below the first view."""
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
     if "main" in runs:
         left, right = st.columns(2, gap="large")

@@ -1,16 +1,19 @@
 """Sections of Explore below the first view."""
 
+import statistics
 from collections.abc import Callable
+from typing import Any
 
 import streamlit as st
 
+from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.comparison import VARIANTS, Comparison, same_draws, split_name
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
-from dpmf_core.runs.needed_epsilon import answer, needed_epsilon
+from dpmf_core.runs.needed_epsilon import Goal, answer, needed_epsilon
 from dpmf_core.runs.recommendations import Suggestion, someone, top_rated
 from dpmf_core.runs.record import Run
 from pages.explore.story import CACHE_SIZE, PERSON, start_person
-from pages.kit import comparison, lesson, links, questions, safe_text
+from pages.kit import comparison, lesson, links, payers, safe_text
 from pages.kit.comparison import median, weak_best_known
 from pages.kit.runs import goes_on
 from pages.kit.session_widgets import bind
@@ -56,6 +59,12 @@ def steps(runs: dict[str, Run]) -> None:
 
 # ---- which epsilon is enough ---------------------------------------------------------------------
 
+USUAL = 80  # percent of the gain
+BETWEEN = (
+    "≈: interpolated along log ε between two measured points. 100% of the gain is the best known"
+    " method without privacy, 0% is guessing the mean."
+)
+
 
 def wanted_gain(
     choice: Choice, title: str, grid: EpsilonGrid, go_to: Callable[[float], None]
@@ -68,11 +77,12 @@ def wanted_gain(
 @st.fragment
 def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[float], None]) -> None:
     """Answer without drawing the whole page again."""
-    with questions.goal_row("explore.keep"):
-        goal = questions.choose_goal("explore.keep", grid.metric, grid.best, grid.trivial)
+    look: dict[str, Any] = {"vertical_alignment": "center", "gap": "small"}
+    with st.container(horizontal=True, key="explore.keep.row", **look):
+        goal = _choose_goal(grid)
         line = grid.kept if goal.is_share else grid.measured
         value, detail = answer(line, goal)
-        st.markdown(f"with {title}: **{value}**{detail}", width="content", help=questions.BETWEEN)
+        st.markdown(f"with {title}: **{value}**{detail}", width="content", help=BETWEEN)
         needed = needed_epsilon(line, goal)
         if needed is None or lesson.fixed_value("epsilon") is not None:
             return
@@ -81,11 +91,36 @@ def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[flo
             st.rerun()
 
 
+def _choose_goal(grid: EpsilonGrid) -> Goal:
+    """Ask for a goal; the controls keep their values while their page is away."""
+    key, kind, state = "explore.keep", METRICS[grid.metric], st.session_state
+    names = {"share": "To keep, in percent of the gain", "value": f"To reach {kind.title}"}
+    what = st.selectbox(
+        "Goal",
+        list(names),
+        key=f"{key}.goal",
+        persist_state="session",
+        format_func=names.__getitem__,
+        label_visibility="collapsed",
+        width=270,
+    )
+    look: dict[str, Any] = {"label_visibility": "collapsed"}
+    if what == "share":
+        state.setdefault(key, USUAL)
+        percent = st.number_input("Percent", 1, 100, step=5, **bind(key), **look, width=100)
+        return Goal.share(percent / 100)
+    guess, plain = statistics.median(grid.trivial), statistics.median(grid.best)
+    key = f"{key}.{grid.metric}"
+    state.setdefault(key, round(guess + USUAL / 100 * (plain - guess), 3))
+    look |= {"step": 0.005, "format": f"%.{kind.digits}f", "width": 120}
+    value = st.number_input(kind.label, **bind(key), **look)
+    return Goal.metric(kind, round(float(value), kind.digits))
+
+
 # ---- who pays ------------------------------------------------------------------------------------
 
 
 def who_pays(runs: dict[str, Run]) -> None:
-    """Draw errors in quarters of people and items, private and not."""
     st.header("Who pays", anchor="who-pays")
     st.caption("Held-out RMSE by quarter, on raw data; mean over draws.")
     draws: dict[str, list[Run]] = {}
@@ -94,8 +129,8 @@ def who_pays(runs: dict[str, Run]) -> None:
             draws.setdefault(run.record.title, []).append(run)
     if "main" in runs and "best" in runs:
         titles = [runs[who].record.title for who in COMPARED[:2]]
-        st.markdown(questions.payers_sentence(draws, *titles))
-    questions.draw_payers("explore.pays", draws)
+        st.markdown(payers.payers_sentence(draws, *titles))
+    payers.draw_payers("explore.pays", draws)
 
 
 # ---- the person whose list is shown --------------------------------------------------------------

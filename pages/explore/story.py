@@ -224,7 +224,6 @@ STARS = ((1.0, 5.0), (0.5, 5.0))  # bounds of ratings in stars
 
 
 def _terms() -> list[dict[str, str]]:
-    """Return the headline's terms with their meanings."""
     return [{"term": term, "meaning": GLOSSARY[name].words} for term, name in _TERMS.items()]
 
 
@@ -276,7 +275,6 @@ def _columns() -> list[str]:
 
 
 def _alt(title: str, grid: EpsilonGrid) -> str:
-    """Return the figure in words."""
     first, last = grid.points[0], grid.points[-1]
     return (
         f"Held-out RMSE of {title} against epsilon: {first.median:.3f} at"
@@ -338,7 +336,6 @@ def _caption(mine: bool) -> str:
 
 
 def _across(choice: Choice) -> dict[str, str]:
-    """Return the labels along the axis."""
     if choice.calibration == "source":
         return {"middle": "nominal ε by the source's own rule"}
     return {"start": "← more private", "middle": "ε, total", "end": "more accurate →"}

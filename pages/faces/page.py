@@ -41,7 +41,6 @@ def _image(picture: Any, caption: str) -> None:
 
 
 def one_image(choice: Choice, runs: dict[str, Run]) -> None:
-    """Draw one image and its reconstructions with and without privacy."""
     st.header("One image as a sum of components", anchor=False)
     key = f"faces.image.{choice.dataset}"
     row = st.number_input("Image", 1, choice.entry.n_samples, 1, key=key, step=1)
@@ -74,7 +73,6 @@ def one_image(choice: Choice, runs: dict[str, Run]) -> None:
 
 
 def recovery_table(runs: dict[str, Run]) -> None:
-    """Draw how well planted outliers were detected."""
     names = ("precision", "recall", "f1")
     rows = [
         {"method": run.record.title} | {it: run.record.metrics[f"outlier_{it}"] for it in names}

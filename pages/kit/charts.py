@@ -148,27 +148,20 @@ UNSHOWN = ("id", "source")  # columns that only figures need
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """The data of a figure, with a description for screen readers."""
+class Ready:
+    """A figure's description for screen readers, its numbers, and the figure with its legend."""
 
     alt: str
     table: pd.DataFrame
+    figure: go.Figure | None = None
 
     @cached_property
     def csv(self) -> str:
         return safe_text.to_csv(self.table)
 
 
-@dataclass(frozen=True)
-class Ready:
-    """A figure with its legend, and its numbers."""
-
-    figure: go.Figure
-    numbers: Numbers
-
-
 def ready(fig: go.Figure, alt: str, table: pd.DataFrame) -> Ready:
-    return Ready(with_legend(fig), Numbers(alt, table))
+    return Ready(alt, table, with_legend(fig))
 
 
 def of_runs(what: str, runs: Iterable[tuple[str, Run]], make: Callable[[], Ready]) -> Ready:
@@ -212,11 +205,11 @@ def show_ready(
         "modeBarButtonsToRemove": buttons,
         "toImageButtonOptions": {"filename": key, "scale": 2},
     }
-    st.plotly_chart(ready_figure.figure, key=key, alt=ready_figure.numbers.alt, config=config)
-    below(key, ready_figure.numbers, leaves, caption)
+    st.plotly_chart(ready_figure.figure, key=key, alt=ready_figure.alt, config=config)
+    below(key, ready_figure, leaves, caption)
 
 
-def below(key: str, numbers: Numbers, leaves: bool, caption: str = "") -> None:
+def below(key: str, numbers: Ready, leaves: bool, caption: str = "") -> None:
     """Draw a caption and the button for a figure's numbers."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.caption(caption, width="stretch")
@@ -224,7 +217,7 @@ def below(key: str, numbers: Numbers, leaves: bool, caption: str = "") -> None:
             _show_numbers(key, numbers, leaves)
 
 
-def _show_numbers(key: str, numbers: Numbers, leaves: bool) -> None:
+def _show_numbers(key: str, numbers: Ready, leaves: bool) -> None:
     st.markdown(f"**{safe_text.escape(re.split(r'[.:,;](?= |$)', numbers.alt)[0])}**")
     hidden_columns = dict.fromkeys(it for it in UNSHOWN if it in numbers.table)
     # as wide as its columns; the panel grows with it

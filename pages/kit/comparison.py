@@ -24,18 +24,15 @@ from dpmf_core.runs.needed_epsilon import Draws, share_kept, share_text, shares_
 from dpmf_core.runs.privacy_cost import best_known
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours, sweep_frames
-from pages.kit.frames import Curve, curve_frame, to_frame
 from pages.kit.sidebar_values import Choice
 
-Line = tuple[list[int | None], list[float | None]]  # x and y, with gaps
 NAMES = {PLAIN: "DPALS without biases"}
 
 
 def title(who: str, run: Run, unit: str = "user") -> str:
     """Return a method's name with a note on its epsilon. unit: what the others protect."""
     name = NAMES.get(who, run.record.title)
-    note = sweep_frames.caution(run.record, unit)
-    return f"{name} ({note})" if note else name
+    return sweep_frames.method(name, sweep_frames.caution(run.record, unit))
 
 
 def curves(runs: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd.DataFrame:
@@ -49,8 +46,8 @@ def curves(runs: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd
         if who in ("main", "best"):
             some = dict(list(parts.items())[: 1 if draw else None])
             method = run.record.spec.algorithm
-            lines.append(Curve(run.record.title, method, draw, run, some))
-    return curve_frame(lines, metric)
+            lines.append((run.record.title, method, draw, run, some))
+    return sweep_frames.curve_frame(lines, metric)
 
 
 def ladder(runs: Mapping[str, Run], metric: str) -> pd.DataFrame:
@@ -72,7 +69,7 @@ def ladder(runs: Mapping[str, Run], metric: str) -> pd.DataFrame:
             label = f"{label}, your parameters"
         row = {"name": label, "id": who if who in NAMES else spec.algorithm, "draw": draw}
         rows.append(row | {metric: run.record.metric(metric)})
-    return to_frame(rows, {"name": str, "id": str, "draw": int, metric: float})
+    return pd.DataFrame(rows, columns=["name", "id", "draw", metric])
 
 
 def draw_methods(
@@ -95,7 +92,6 @@ def _methods_figure(runs: Mapping[str, Run], metric: str) -> charts.Ready:
 
 
 def has_steps(run: Run) -> bool:
-    """Return whether a run was evaluated after several steps."""
     return len(run.record.curves) > 1
 
 
@@ -137,26 +133,26 @@ def _explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
 # ---- figures -------------------------------------------------------------------------------------
 
 
-def _steps_chart(
-    curves: pd.DataFrame,
-    trivial: float | None,
-    metric: str = "rmse",
-    guess: str = "guessing the mean",
-) -> go.Figure:
+def _steps_chart(curves: pd.DataFrame, trivial: float | None, metric: str, guess: str) -> go.Figure:
     """Return held-out (solid) and training (dotted) error by step. curves: as from `curves`."""
     ticks = {"dtick": 1} if curves["step"].max() <= 12 else {}
     fig = charts.figure("step", METRICS[metric].title, xaxis=ticks)
-    for (name, ident, part, main), (x, y) in _join_draws(curves, metric).items():
-        label = f"{name}, {part}"
+    lines = ["name", "id", "part", curves["draw"] == 0]
+    for (name, ident, part, main), rows in curves.groupby(lines, sort=False):
+        label, x, y = f"{name}, {part}", list[int | None](), list[float | None]()
+        # further draws are one line with gaps, because a trace costs more than its points
+        for _, draw in rows.groupby("draw"):
+            x += [None] * bool(x) + draw["step"].tolist()
+            y += [None] * bool(y) + draw[metric].tolist()
         fig.add_scatter(
             x=x,
             y=y,
             name=label,
-            showlegend=main,
+            showlegend=bool(main),
             mode="lines+markers" if main else "lines",
             opacity=1.0 if main else 0.35,
             line={
-                "color": colours.of(ident),
+                "color": colours.of(str(ident)),
                 "dash": "dot" if part == "train" else "solid",
                 "width": 2.5 if main else 1,
             },
@@ -168,48 +164,17 @@ def _steps_chart(
     return fig
 
 
-def _join_draws(curves: pd.DataFrame, metric: str) -> dict[tuple[str, str, str, bool], Line]:
-    """Return the points of each line by name, id, part and whether it is draw 0.
-
-    Further draws are one line with gaps, because a trace costs more than its points.
-    """
-    lines: dict[tuple[str, str, str, bool], Line] = {}
-    before = None
-    columns = ("name", "id", "part", "draw", "step", metric)
-    for name, ident, part, draw, step, value in zip(
-        *(curves[column].tolist() for column in columns), strict=True
-    ):
-        x, y = lines.setdefault((str(name), str(ident), str(part), draw == 0), ([], []))
-        if x and (name, part, draw) != before:
-            x.append(None)
-            y.append(None)
-        before = (name, part, draw)
-        x.append(step)
-        y.append(value)
-    return lines
-
-
-def _medians(points: pd.DataFrame, metric: str) -> list[tuple[float, str, str]]:
-    """Return the median, name and colour of each method, lowest first."""
-    draws: dict[tuple[str, str], list[float]] = {}
-    for name, ident, value in zip(points["name"], points["id"], points[metric], strict=True):
-        draws.setdefault((name, ident), []).append(value)
-    return sorted(
-        (statistics.median(values), name, colours.of(ident))
-        for (name, ident), values in draws.items()
-    )
-
-
-def _methods_chart(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
+def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
     """Return a chart with a row for each method: draws as dots, the median as a bar.
 
     points: as from `ladder`.
     """
     kind, values = METRICS[metric], points[metric].tolist()
-    medians = _medians(points, metric)
-    names = [name for _, name, _ in medians]
+    medians = points.groupby("name")[metric].median().sort_values(kind="stable")
+    names, tints = list(medians.index), points["id"].map(colours.of)
     # long names would be cut next to a narrow figure
     labels = ["<br>".join(textwrap.wrap(name, 16, break_long_words=False)) for name in names]
+    bars = tints.groupby(points["name"]).first()[names].tolist()
     low, high = min(values), max(values)
     fig = charts.figure(
         kind.title,
@@ -228,20 +193,16 @@ def _methods_chart(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
         x=values,
         y=points["name"].tolist(),
         mode="markers",
-        marker={"color": [colours.of(ident) for ident in points["id"]], "size": 9, "opacity": 0.45},
+        marker={"color": tints.tolist(), "size": 9, "opacity": 0.45},
         showlegend=False,
         cliponaxis=False,
         hovertemplate=f"%{{y}}<br>%{{x:.{kind.digits}f}}<extra></extra>",
     )
     fig.add_scatter(
-        x=[median for median, _, _ in medians],
+        x=medians.tolist(),
         y=names,
         mode="markers",
-        marker={
-            "symbol": "line-ns",
-            "size": 20,
-            "line": {"width": 3, "color": [tint for _, _, tint in medians]},
-        },
+        marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": bars}},
         showlegend=False,
         hoverinfo="skip",
         cliponaxis=False,
@@ -251,7 +212,7 @@ def _methods_chart(points: pd.DataFrame, metric: str = "rmse") -> go.Figure:
         x=[ends[name] for name in names],
         y=names,
         mode="text",
-        text=[f"\u2003{kind.text(median)}" for median, _, _ in medians],
+        text=[f"\u2003{kind.text(median)}" for median in medians],
         textposition="middle right",
         textfont={"color": colours.ink()},
         showlegend=False,
@@ -294,7 +255,6 @@ def _between(values: Sequence[str]) -> str:
 
 
 def median_text(draws: Draws, place: int, digits: int = 3) -> str:
-    """Return a median with its range."""
     values = [draw[place] for draw in draws]
     texts = [f"{value:.{digits}f}" for value in sorted(values)]
     return f"{statistics.median(values):.{digits}f}{_between(texts)}"
@@ -320,7 +280,6 @@ REFERENCES = ("best", "trivial", "user-mean")
 
 
 def title_of(runs: Mapping[str, Run], who: str) -> str:
-    """Return a method's title, from any of its draws."""
     return next(run.record.title for name, run in runs.items() if split_name(name)[0] == who)
 
 
@@ -353,32 +312,26 @@ def headline(choice: Choice, point: Point, title: str, clause: str, each: str = 
 
     With the source's rule it states the true epsilon. each: what the source's epsilon refers to.
     """
-    draws = of_draws(len(point.beside) or DRAWS)
+    count = len(point.beside) or DRAWS
     if choice.calibration == "source" and point.prices:
         return (
             f"At the source's ε = {budget_text(point.epsilon)}{each} (true ε"
-            f" {epsilon_text(point.prices[0])}), {title} {clause}{draws}"
+            f" {epsilon_text(point.prices[0])}), {title} {clause}{_of_draws(count)}"
         )
-    return proved_headline(point.epsilon, title, clause, draws)
+    return plain_headline(point.epsilon, title, clause, count)
 
 
-def proved_headline(epsilon: float, title: str, clause: str, draws: str = "") -> str:
-    """Return the headline of a proven epsilon."""
-    return f"At ε = {budget_text(epsilon)}, {title} {clause}{draws}"
+def plain_headline(epsilon: float | None, title: str, clause: str, count: int = DRAWS) -> str:
+    """Return the headline of a proven epsilon, or None without one. count: of finished draws."""
+    start = "With no proven ε" if epsilon is None else f"At ε = {budget_text(epsilon)}"
+    return f"{start}, {title} {clause}{_of_draws(count)}"
 
 
-def unproved_headline(title: str, clause: str, draws: str = "") -> str:
-    """Return the headline without a proven epsilon."""
-    return f"With no proven ε, {title} {clause}{draws}"
-
-
-def of_draws(count: int) -> str:
+def _of_draws(count: int) -> str:
     """Return which draws are finished, if some are missing."""
     if count >= DRAWS:
         return ""
-    if count == 1:
-        return ", in the first draw"
-    return f", in {count} of {DRAWS} draws"
+    return ", in the first draw" if count == 1 else f", in {count} of {DRAWS} draws"
 
 
 def purchase_text(choice: Choice, point: Point) -> str:

@@ -33,7 +33,6 @@ FIRST: dict[str, dict[str, Any]] = {
 
 
 def data_kind() -> DataKind:
-    """Return the page's kind of data."""
     kind: DataKind = st.session_state.get(KIND, "ratings")
     return kind
 

@@ -82,7 +82,6 @@ def _give_back() -> int | None:
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """Hold a turn while a page is drawn."""
     _take(ANSWER)
     try:
         yield

@@ -11,9 +11,8 @@ from pages.kit.comparison import (
     gain_kept,
     headline,
     median,
-    of_draws,
+    plain_headline,
     purchase_text,
-    unproved_headline,
 )
 from pages.kit.sidebar_values import Choice
 
@@ -71,7 +70,7 @@ class Sayings:
     def _headline(self, point: Point, clause: str) -> str:
         if self.proved:
             return headline(self.choice, point, self.title, clause, " a step")
-        return unproved_headline(self.title, clause, of_draws(len(point.beside) or DRAWS))
+        return plain_headline(None, self.title, clause, len(point.beside) or DRAWS)
 
     def _error_sentence(self, point: Point) -> str:
         private, best, guess = (share(median(point.beside, place)) for place in range(3))
@@ -188,5 +187,4 @@ def _draws_note(subject: Subject, choice: Choice) -> str:
 
 
 def opening(subject: Subject, choice: Choice) -> str:
-    """Return the headline before there is any result."""
     return f"{subject.title} at ε = {budget_text(choice.epsilon)}, with privacy and without"

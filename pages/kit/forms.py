@@ -15,12 +15,6 @@ from pages.kit import lesson, links
 from pages.kit.sweep_frames import level, parameter
 
 
-def _value_text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
 def _label(title: str) -> str:
     """Return the title with a capital first letter, unless it is a symbol."""
     return title[:1].upper() + title[1:] if title.isascii() or title[:1].isascii() else title
@@ -31,7 +25,7 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
     label, text, hint = (
         _label(str(field.get("title", name))),
         linked(field.get("description") or "") or None,
-        f"recommended: {_value_text(recommendation)}",
+        f"recommended: {level(_short(recommendation))}",
     )
     common: dict[str, Any] = {"placeholder": hint, "help": text}
     common |= {"key": key, "persist_state": "session"}
@@ -128,7 +122,6 @@ def choose(algorithm_id: str, values: Mapping[str, Any], prefix: str = "explore"
 
 
 def in_words(algorithm: str, values: Mapping[str, Any]) -> str:
-    """Return parameters with their values as text."""
     rounded = {name: _short(value) for name, value in values.items()}
     return ", ".join(f"{parameter(it, [algorithm])} {level(rounded[it])}" for it in rounded)
 

@@ -73,7 +73,6 @@ def _draw_answer_box() -> None:
 
 
 def _draw_choices(link: LessonLink) -> None:
-    """Ask a private question."""
     answer = lesson.answers().get(ANSWER)
     if answer is not None:
         own = link.choices[int(answer)] if answer.isdigit() else answer

@@ -75,7 +75,6 @@ def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> Non
 
 
 def go(name: str, parameters: Mapping[str, str] | None = None) -> None:
-    """Leave for a page."""
     st.switch_page(_as_streamlit(name), query_params=BY_ID[name].query | dict(parameters or {}))
 
 

@@ -205,7 +205,6 @@ def opening_text(page: str, otherwise: str = TRAINING) -> str:
 
 
 def terms(total: Total) -> str:
-    """Return the terms of the total."""
     if total.delta is None:
         return f"ε in total, per {total.unit}."
     return (
@@ -251,7 +250,6 @@ def _panel(account: Account, where: str, units: int, goes_on: bool) -> None:
 
 
 def _table(lines: Sequence[Line]) -> pd.DataFrame:
-    """Return the entries of an account's total."""
     return pd.DataFrame(
         {
             "what": line.title,
@@ -293,7 +291,6 @@ def _draw_account(account: Account, total: Total) -> None:
 
 
 def _budget(account: Account, where: str, units: int) -> None:
-    """Draw the budget for all releases from the data."""
     budget = account.budget
     st.markdown("**A budget for all releases from these data**")
     left, right = st.columns(2)

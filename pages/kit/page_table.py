@@ -28,7 +28,6 @@ class Section:
 
     @property
     def material_icon(self) -> str:
-        """The icon in Streamlit's notation."""
         return f":material/{self.icon}:"
 
 
@@ -92,17 +91,14 @@ class Page:
 
     @property
     def material_icon(self) -> str:
-        """The icon in Streamlit's notation."""
         return f":material/{self.icon}:"
 
     @property
     def query(self) -> dict[str, str]:
-        """The view's parameters in the address."""
         return {SECTIONS[self.section].parameter: self.view} if self.view else {}
 
     @property
     def address(self) -> str:
-        """The view's address on the server."""
         return f"{self.section}?{urlencode(self.query)}".removesuffix("?")
 
 

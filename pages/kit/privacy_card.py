@@ -36,7 +36,6 @@ BADGES = {
 
 
 def badge(status: Status) -> str:
-    """Return a status as a badge in Markdown."""
     return f":{BADGES[status]}-badge[{status}]"
 
 
@@ -133,32 +132,22 @@ def plural(unit: str) -> str:
     return "values of a rating" if unit == VALUE else f"{unit}s"
 
 
-def draw(
-    event: Event,
-    guarantee: Promise,
-    delta: float,
-    title: str = "Privacy card",
-    public: bool | None = None,
-    each: int = EACH,
-) -> None:
-    """Draw the privacy card.
-
-    public: whether the data are public, so that the noise can be drawn again; None without a run.
-    each: units per person, if a person is not the unit.
-    """
+def draw(event: Event, guarantee: Promise, delta: float) -> None:
+    """Draw the privacy card of releases that have an epsilon, without a run."""
     with st.container(border=True):
-        st.markdown(f"## {title} {badge(guarantee.status)}")
-        if guarantee.has_epsilon:
-            st.markdown(linked(f"**{_in_full(event, guarantee, delta)}**"))
-            _say_made_for_replacement(event, guarantee)
-            _of_one_person(event, guarantee, delta, each)
-        _inside(event, guarantee, delta, public)
+        st.markdown(f"## Privacy card {badge(guarantee.status)}")
+        st.markdown(linked(f"**{_in_full(event, guarantee, delta)}**"))
+        _say_made_for_replacement(event, guarantee)
+        _of_one_person(event, guarantee, delta, EACH)
+        _inside(event, guarantee, delta, None)
 
 
-def label(
-    event: Event, guarantee: Promise, delta: float, public: bool | None = None, each: int = EACH
-) -> None:
-    """Draw the privacy card with its details folded. Parameters as in `draw`."""
+def label(event: Event, guarantee: Promise, delta: float, public: bool, each: int = EACH) -> None:
+    """Draw the privacy card of a run with its details folded.
+
+    public: whether the data are public, so that the noise can be drawn again. each: units per
+    person, if a person is not the unit.
+    """
     with st.container(border=True):
         if guarantee.has_epsilon:
             exact = every_epsilon(event, delta)[0].epsilon or 0.0
@@ -199,7 +188,7 @@ def _of_one_person(event: Event, guarantee: Promise, delta: float, each: int) ->
 
 
 def _inside(event: Event, guarantee: Promise, delta: float, public: bool | None) -> None:
-    """Draw the guarantee in words, the ledger and every rule."""
+    """Draw the guarantee in words, the ledger and every rule. public: None without a run."""
     st.write(linked(guarantee.words))
     if public is not None and normal_form(event):
         st.caption(noise_words((it.mechanism for it, _ in normal_form(event)), reproducible=public))
@@ -216,7 +205,6 @@ def _inside(event: Event, guarantee: Promise, delta: float, public: bool | None)
 
 
 def attack_link(algorithm: str) -> None:
-    """Draw a link to an attack on the algorithm."""
     links.to("audit", "Attack this method", {"attack": algorithm})
 
 

@@ -25,6 +25,7 @@ from pages.kit import drawing, odometer, safe_text, time_estimate
 from pages.server import sessions, visitor
 
 POLL, SLOWEST = 0.4, 2.0  # seconds between updates of unfinished runs
+PATIENCE = 1.5  # seconds that a page waits, once, for the first run
 MOMENT = 0.2  # seconds for reading stored runs
 TOGETHER = 4  # finished runs, or an eighth of all, before the page is drawn again
 ROUND, LAST = 8, -9  # runs of equal priority; the lowest priority
@@ -170,7 +171,6 @@ def request_at(place: str) -> Request:
 def ask(
     place: str,
     specs: Mapping[str, Work],
-    patience: float = 1.5,
     by_button: bool = False,
     whole: Collection[str] | None = None,
     first: Collection[str] = (),
@@ -187,8 +187,6 @@ def ask(
         Name of the place on the page; work that it wanted before is released.
     specs
         Work by name, in the order of computation.
-    patience
-        Seconds that the page waits, once, for the first one.
     by_button
         Whether a button requested them, so that they continue when another page is opened.
     whole
@@ -215,7 +213,7 @@ def ask(
     is_new = request.specs != admitted
     request.submit(request.want(admitted), whole, first=first)
     hold(place, request, by_button or bool(odometer.names_of_private(admitted)))
-    _collect(place, request, whole, patience if is_new else 0.0)
+    _collect(place, request, whole, is_new)
     if has_purchases and not request.busy:
         st.rerun()  # the sidebar, drawn earlier, shows the total
     _draw_troubles(place, request)
@@ -224,17 +222,14 @@ def ask(
     return {name: request.results[name] for name in admitted if name in request.results}
 
 
-def _collect(place: str, request: Request, whole: Collection[str] | None, patience: float) -> None:
-    """Take finished results and draw the progress of the rest.
-
-    patience: seconds to wait for the first result.
-    """
+def _collect(place: str, request: Request, whole: Collection[str] | None, is_new: bool) -> None:
+    """Take finished results and draw the progress of the rest."""
     news = st.empty()
     if request.busy:
         news.progress(*request.progress())
-    if patience and request.jobs:  # only once: widgets do not wait for unfinished runs
+    if is_new and request.jobs:  # only once: widgets do not wait for unfinished runs
         with drawing.waiting():
-            _settle(list(request.jobs.values()), patience)
+            _settle(list(request.jobs.values()))
     request.collect(whole)
     if request.lacks_results:  # a job that ends just now is collected by the next look
         _follow(news, place, request)
@@ -254,13 +249,12 @@ def _confirmed(place: str, specs: Mapping[str, Work]) -> Mapping[str, Work]:
 
 
 def goes_on(place: str) -> bool:
-    """Return whether work at a place is unfinished."""
     return request_at(place).busy
 
 
-def _settle(jobs: Sequence[Job], patience: float) -> None:
+def _settle(jobs: Sequence[Job]) -> None:
     """Wait for stored and quick runs, to avoid a second drawing; do not wait for the rest."""
-    jobs[0].wait(patience)
+    jobs[0].wait(PATIENCE)
     until = time.monotonic() + MOMENT
     for job in [job for job in jobs if not job.is_queued]:
         if not job.wait(max(0.0, until - time.monotonic())):
@@ -383,18 +377,12 @@ def note_shipped(specs: Sequence[RunSpec]) -> None:
     """Draw a note if some of these runs are shipped with dpmf and not stored here."""
     lacking = [spec for spec in specs if not engine().known_runs.is_stored(spec)]
     records = [it for it in map(shipped_runs.record, lacking) if it is not None]
-    if not records:
-        return
-    titles = {it.title: it.version for it in records}
-    versions = [f"{title} version {version}" for title, version in titles.items()]
-    others = f" and {len(versions) - 1} more" * (len(versions) > 1)
-    seeds, made_with = sorted({it.spec.seed for it in records}), records[0].versions
-    last_seed = f"–{seeds[-1]}" * (len(seeds) > 1)
-    st.caption(
-        f"Results shipped with dpmf: {versions[0]}{others}; seeds {seeds[0]}{last_seed}. Not yet"
-        " computed on this machine.",
-        help=f"{', '.join(versions)}. {len(records)} runs with exactly these settings, computed on"
-        f" {max(it.created for it in records)[:10]} with dpmf {made_with.get('dpmf', '?')} and"
-        f" numpy {made_with.get('numpy', '?')}. Results of other versions of an algorithm are not"
-        " shown.",
-    )
+    if records:
+        day = max(it.created for it in records)[:10]
+        titles = {it.title: it.version for it in records}
+        st.caption(
+            f"{len(records)} results shown here are shipped with dpmf and were not computed on this"
+            " machine.",
+            help=f"Computed on {day} with exactly these settings, by"
+            f" {', '.join(f'{title} version {version}' for title, version in titles.items())}.",
+        )

@@ -62,14 +62,12 @@ def _escape_part(text: str) -> str:
 
 
 def error(problem: object, note: str = SETTINGS_KEPT) -> None:
-    """Draw an error, and a note on what is kept."""
     st.error(escape(message(problem)))
     if note:
         st.caption(note)
 
 
 def message(problem: object) -> str:
-    """Return an error in words."""
     return problem.args[0] if isinstance(problem, BadInput) and problem.args else str(problem)
 
 

@@ -1,7 +1,7 @@
 """The sidebar of pages about data: its widgets, hidden or locked if a lesson says so."""
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Literal
 
@@ -80,7 +80,7 @@ def _draw_widgets(unused: Collection[str]) -> None:
             f"δ of 1/n ({1 / units:.0e}) or more would allow publishing one person's whole row."
         )
     if not entry.public:
-        _draw_widget("noise", _noise, unused)
+        _draw_widget("noise", partial(_radio, "noise"), unused)
     with st.expander("More"):
         _draw_rest(entry, unused)
 
@@ -93,12 +93,12 @@ def _draw_rest(entry: Any, unused: Collection[str]) -> None:
     if columns:
         _draw_widget(columns, partial(_columns_kept, entry, columns), unused)
     if getattr(entry, "item_features", ""):
-        _draw_widget("item_features", partial(_item_features, entry), unused)
-    _draw_widget("calibration", _calibration, unused)
+        _draw_widget("item_features", partial(_radio, "item_features"), unused)
+    _draw_widget("calibration", partial(_radio, "calibration"), unused)
     if entry.public:
-        _draw_widget("noise", _noise, unused)
+        _draw_widget("noise", partial(_radio, "noise"), unused)
     if not entry.public or (columns and value(columns)) or value("row_count") != "given":
-        _draw_widget("row_count", _row_count, unused)
+        _draw_widget("row_count", partial(_radio, "row_count"), unused)
 
 
 def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[str]) -> None:
@@ -117,7 +117,6 @@ def show_complaints() -> None:
 
 
 def choice() -> Choice:
-    """Return the sidebar's values."""
     return Choice(**{control.id: value(control.id) for control in controls()})
 
 
@@ -219,67 +218,50 @@ def _seed(fixed: bool) -> None:
     )
 
 
-def _radio(
-    name: str, label: str, titles: Mapping[str, str], text: str, fixed: bool, **more: Any
-) -> None:
-    """Ask for one of a parameter's values. titles: by value. text: the help."""
+# by parameter: label, titles of its values, help
+RADIOS = {
+    "calibration": (
+        "Noise is set by",
+        {"exact": "exact accounting", "source": "the source's rule"},
+        "At the same nominal ε the source's own rule sets a different amount of noise; the privacy"
+        " card shows its true cost.",
+    ),
+    "noise": (
+        "Noise",
+        {"continuous": "floating-point", "discrete": "exact, on a grid"},
+        "Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact noise"
+        " rounds statistics to a grid and draws a discrete Gaussian on it; the same ε needs 0.1%"
+        " more noise.",
+    ),
+    "item_features": (
+        "The items' {facts}",
+        {"none": "not used", "public": "used, as public"},
+        "Public facts about items cost no privacy. Every method that can use them does, private or"
+        " not; the privacy card lists them as public.",
+    ),
+    "row_count": (
+        "{shape}",
+        {"given": "taken as public", "private": "released with noise"},
+        "Released with noise: part of the budget pays for a noisy number of rows and noisy counts;"
+        " only counts above a threshold are named. See partition selection. Runs without noise use"
+        " exact counts, so their test data differ slightly.",
+    ),
+}
+
+
+def _radio(name: str, fixed: bool) -> None:
+    label, titles, text = RADIOS[name]
     options = [it for it in CONTROLS[name].options if it in titles]
+    facts = getattr(chosen_entry(), "item_features", "")
     st.radio(
-        label,
+        label.format(facts=facts, shape=SHAPE_OF[data_kind()]),
         options,
         **bind(session_key(name), options),
         horizontal=True,
         disabled=fixed,
         format_func=titles.__getitem__,
         help=linked(text),
-        **more,
-    )
-
-
-def _calibration(fixed: bool) -> None:
-    _radio(
-        "calibration",
-        "Noise is set by",
-        {"exact": "exact accounting", "source": "the source's rule"},
-        "At the same nominal ε the source's own rule sets a different amount of noise; the privacy"
-        " card shows its true cost.",
-        fixed,
-    )
-
-
-def _noise(fixed: bool) -> None:
-    _radio(
-        "noise",
-        "Noise",
-        {"continuous": "floating-point", "discrete": "exact, on a grid"},
-        "Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact noise"
-        " rounds statistics to a grid and draws a discrete Gaussian on it; the same ε needs 0.1%"
-        " more noise.",
-        fixed,
-    )
-
-
-def _item_features(entry: Any, fixed: bool) -> None:
-    _radio(
-        "item_features",
-        f"The items' {entry.item_features}",
-        {"none": "not used", "public": "used, as public"},
-        "Public facts about items cost no privacy. Every method that can use them does, private or"
-        " not; the privacy card lists them as public.",
-        fixed,
-    )
-
-
-def _row_count(fixed: bool) -> None:
-    _radio(
-        "row_count",
-        SHAPE_OF[data_kind()],
-        {"given": "taken as public", "private": "released with noise"},
-        "Released with noise: part of the budget pays for a noisy number of rows and noisy counts;"
-        " only counts above a threshold are named. See partition selection. Runs without noise use"
-        " exact counts, so their test data differ slightly.",
-        fixed,
-        on_change=_swap_default_delta,
+        on_change=_swap_default_delta if name == "row_count" else None,
     )
 
 

@@ -143,12 +143,10 @@ CONTROLS = by_id((
 
 
 def controls() -> list[Control]:
-    """Return the controls of the page's kind of data."""
     return [it for it in CONTROLS.values() if it.only in (None, data_sets.data_kind())]
 
 
 def value(name: str) -> Any:
-    """Return a value of the sidebar."""
     return st.session_state[session_key(name)]
 
 
@@ -157,7 +155,6 @@ def put(name: str, new: Any) -> None:
 
 
 def chosen_entry() -> Any:
-    """Return the chosen data set."""
     return data_sets.find(value("dataset"))
 
 
@@ -197,7 +194,6 @@ def dial(first: float) -> float:
 
 
 def _first_values() -> dict[str, Any]:
-    """Return the defaults."""
     first = {control.id: control.first for control in controls()}
     first |= data_sets.FIRST[data_sets.data_kind()]
     usable = data_sets.usable()

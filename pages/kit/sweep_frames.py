@@ -1,4 +1,4 @@
-"""Frames for figures and tables from a sweep's finished runs."""
+"""Frames for figures and tables of finished runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -8,16 +8,14 @@ import pandas as pd
 from dpmf_core import algorithms
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.sweep import Point
-from pages.kit.frames import ANY, Columns, to_frame
 
 # ends the label of a method with its source's noise
 SOURCE_SUFFIX = ", source's noise"
 NO_PROOF = "no proof"
-PLACE: Columns = {
-    **{"name": str, "id": str, "source": bool},
-    **{"epsilon": float, "seed": int, "value": float},
-}
+PLACE = ("name", "id", "source", "epsilon", "seed", "value")  # columns of every frame of draws
 Runs = dict[str, Run]
+# one run's curves: its line's name, the method of its colour, draw, run, and names by key of a step
+Curves = tuple[str, str, int, Run, Mapping[str, str]]
 
 
 def parameter(name: str, ids: Iterable[str]) -> str:
@@ -38,7 +36,6 @@ def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
 
 
 def level(value: Any) -> str:
-    """Return one value of a parameter as text."""
     if isinstance(value, bool):
         return "on" if value else "off"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -96,4 +93,22 @@ def frame(
                 "seed": point.spec.seed,
             }
             rows.append(where | {"value": float(value)} | dict(point.grid))
-    return to_frame(rows, {**PLACE, **{name: ANY for point in points for name in point.grid}})
+    return draws_frame(rows, (name for point in points for name in point.grid))
+
+
+def draws_frame(rows: Sequence[Mapping[str, Any]], grid: Iterable[str]) -> pd.DataFrame:
+    """Return draws as a frame with the columns of `PLACE` and of the grid, also without rows."""
+    frame = pd.DataFrame(rows, columns=list(dict.fromkeys((*PLACE, *grid))))
+    return frame.astype({"epsilon": float, "value": float})
+
+
+def curve_frame(curves: Iterable[Curves], metric: str = "rmse") -> pd.DataFrame:
+    """Return a row for every step: name, id, draw, step, part and the metric."""
+    rows = [
+        (name, method_id, draw, int(step), part, point[key])
+        for name, method_id, draw, run, parts in curves
+        for key, part in parts.items()
+        for point in run.record.curves
+        if point.get(key) is not None and (step := point.get("step")) is not None
+    ]
+    return pd.DataFrame(rows, columns=["name", "id", "draw", "step", "part", metric])

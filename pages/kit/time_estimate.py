@@ -67,7 +67,6 @@ def cost(work: Work) -> float:
 
 
 def costs(works: Iterable[Work]) -> list[float]:
-    """Return the cost of each work, in seconds."""
     works, speeds, size_of = list(works), _speeds(), functools.cache(_size)
 
     def of(work: Work) -> float:

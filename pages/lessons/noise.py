@@ -8,7 +8,7 @@ from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.teaching import randomised_response, trust
 from dpmf_core.teaching.demonstrations import CLIP_NORMS, added_up, clipping_errors, totals
-from pages.kit import charts, colours, questions
+from pages.kit import charts, colours, payers
 from pages.kit.runs import ask
 from pages.lessons.figures import DELTA, DELTA_TEXT, Line, curves, epsilon_slider, show
 
@@ -189,8 +189,8 @@ def price() -> None:
     if len(runs) < len(specs):
         return
     draws = {name: [runs[name]] for name in specs}
-    questions.draw_payers("learn.price", draws, leaves=True)
-    st.markdown(questions.payers_sentence(draws, "private", "not private"))
+    payers.draw_payers("learn.price", draws, leaves=True)
+    st.markdown(payers.payers_sentence(draws, "private", "not private"))
     error = {name: run.record.metric("rmse") for name, run in runs.items()}
     st.markdown(
         f"At ε = {budget_text(epsilon)} the error of private ALS is **{error['private']:.3f}**,"

@@ -79,7 +79,6 @@ def draw_job(job: Job, place: int, logins: dict[str, str]) -> None:
 
 
 def draw_overview() -> None:
-    """Draw the overview; it repeats, for operators only."""
     if not visitor.asker().operator:
         return
     visits, jobs, now = sessions.registry.all(), engine().jobs(), time.monotonic()

@@ -16,7 +16,6 @@ from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict, by_m
 from dpmf_core.papers.results import ClaimResult
 from dpmf_core.runs.sweep import Point, Summary
 from pages.kit import charts, colours, safe_text, sweep_charts, sweep_frames
-from pages.kit.frames import ANY, to_frame
 from pages.kit.runs import ask
 from pages.papers import saha_figures
 
@@ -200,8 +199,7 @@ def draws_frame(axis: str, results: Results) -> pd.DataFrame:
         for name, it in zip(names, results, strict=True)
         for seed, value in enumerate(it.draws)
     ]
-    grid = dict.fromkeys((name for it in results for name in it.grid), ANY)
-    frame = to_frame(rows, {**sweep_frames.PLACE, **grid})
+    frame = sweep_frames.draws_frame(rows, (name for it in results for name in it.grid))
     return _with_none(frame, axis) if axis in NONE_AT else frame
 
 

@@ -22,8 +22,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
 from pages.kit import charts, colours, safe_text, sweep_charts
-from pages.kit.frames import Curve, curve_frame
-from pages.kit.sweep_frames import Runs
+from pages.kit.sweep_frames import Runs, curve_frame
 
 MOST_TOPICS = 10
 
@@ -149,7 +148,7 @@ def _draw_sheets(key: str, points: Sequence[Point], runs: Runs) -> None:
 
 def _draw_steps(key: str, points: Sequence[Point], runs: Runs) -> None:
     curves = [
-        Curve(
+        (
             point.label if point.epsilon is None else f"{point.label}, ε = {point.epsilon:g}",
             "sky" if "random" in point.label else point.spec.algorithm,
             point.spec.seed - points[0].spec.seed,

@@ -17,7 +17,7 @@ from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import DamagedRun, Store
 from pages.kit import charts, colours, data_sets, privacy_card, safe_text, sweep_charts
-from pages.kit.frames import Curve, curve_frame
+from pages.kit.sweep_frames import curve_frame
 
 MOST = 6
 
@@ -71,7 +71,6 @@ def names_of(runs: list[Run]) -> list[str]:
 
 
 def side_by_side(runs: list[Run]) -> None:
-    """Draw the best run, figures, curves, differences and ledgers."""
     names, records = names_of(runs), [run.record for run in runs]
     st.header(finding(names, records), anchor=False)
     safe_text.table(figures(names, records))
@@ -178,10 +177,7 @@ def curves(
     """
     parts = {key: title_of(key) for key in ("test_rmse", "train_rmse", "objective")}
     table = curve_frame(
-        (
-            Curve(name, run.spec.algorithm, 0, run, parts)
-            for name, run in zip(names, runs, strict=True)
-        ),
+        ((name, run.spec.algorithm, 0, run, parts) for name, run in zip(names, runs, strict=True)),
         "value",
     ).drop(columns="draw")
     if table["step"].nunique() < 2:

@@ -1,6 +1,5 @@
 """What have I tried? Every stored run, up to six side by side, with notes and exports."""
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report, script
 from dpmf_core.runs.store import to_json
 from pages.kit import drawing, safe_text
+from pages.kit.exports import draw_files
 from pages.kit.runs import Request
 from pages.runs import comparison
 from pages.server import sessions, visitor
@@ -33,7 +33,6 @@ TITLES = {"tradeoff": "Trade-off", "learn": "Lessons"}  # pages with another nam
 
 
 def ticked_keys(table: pd.DataFrame) -> list[str]:
-    """Return the keys of ticked rows."""
     event = safe_text.table(
         table,
         key="runs.table",
@@ -57,24 +56,19 @@ def ticked_keys(table: pd.DataFrame) -> list[str]:
 
 def exports(runs: list[Run], table: pd.DataFrame) -> None:
     st.header("Export", anchor=False)
-    first, second, third, fourth = st.columns(4)
-    first.download_button(
-        "The list as CSV", lambda: safe_text.to_csv(table), "runs.csv", "text/csv", width="stretch"
-    )
-    if not runs:
-        return
-    as_json = functools.partial(to_json, [run.export() for run in runs], indent=1)
-    kinds: tuple[tuple[str, Callable[[], str], str, str], ...] = (
-        ("As JSON", as_json, "runs.json", "application/json"),
-        ("A report (HTML)", lambda: report(runs, "Runs compared"), "runs.html", "text/html"),
-        ("Scripts", lambda: _scripts(runs), "runs.py", "text/x-python"),
-    )
-    for column, (label, make, name, mime) in zip((second, third, fourth), kinds, strict=True):
-        column.download_button(label, make, name, mime, width="stretch")
-
-
-def _scripts(runs: list[Run]) -> str:
-    return "\n\n".join(script(run.record.exported()) for run in runs)
+    files: dict[str, tuple[str, Callable[[], str]]] = {
+        "runs.csv": ("The list as CSV", lambda: safe_text.to_csv(table))
+    }
+    if runs:
+        files |= {
+            "runs.json": ("As JSON", lambda: to_json([run.export() for run in runs], indent=1)),
+            "runs.html": ("A report (HTML)", lambda: report(runs, "Runs compared")),
+            "runs.py": (
+                "Scripts",
+                lambda: "\n\n".join(script(it.record.exported()) for it in runs),
+            ),
+        }
+    draw_files(files)
 
 
 def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:

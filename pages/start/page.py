@@ -26,7 +26,7 @@ def figure() -> None:
     colour, then = colours.of(choice.algorithm), partial(sidebar_values.put, "epsilon")
     own, words, follows = price.kept_without_noise(), price.words(), you.has_rated()
     draw_price_curve("start.price", stops, own, first, words, colour, then, follows)
-    numbers = charts.Numbers("What is kept at each epsilon", price.table())
+    numbers = charts.Ready("What is kept at each epsilon", price.table())
     charts.below("start.price", numbers, leaves=True, caption=price.caption())
     epsilon = budget_text(dial)
     links.to("explore", f"Explore ε = {epsilon} in full", {"epsilon": epsilon})
@@ -34,7 +34,6 @@ def figure() -> None:
 
 
 def section(name: str) -> None:
-    """Draw a section's purpose and its pages."""
     pages, it = [page for page in PAGES if page.section == name], SECTIONS[name]
     with st.container(border=True, height="stretch"):
         links.to(first_page(name).id, f"**{it.title}**", {}, it.material_icon)

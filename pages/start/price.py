@@ -19,7 +19,8 @@ from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, grid_runs, read_gr
 from dpmf_core.runs.needed_epsilon import Goal, answer, share_kept
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_cost import PrivacyCost
-from pages.kit import data_sets, questions
+from pages.explore.sections import USUAL
+from pages.kit import data_sets
 from pages.kit.comparison import best_known_title
 from pages.kit.sidebar_values import EPSILONS, Choice
 
@@ -34,7 +35,6 @@ def choice() -> Choice:
 
 
 def runs() -> list[GridRun]:
-    """Return the figure's runs."""
     return grid_runs(choice().spec())
 
 
@@ -87,13 +87,12 @@ def stops(delta: float) -> Sequence[dict[str, object]]:
 
 
 def caption() -> str:
-    """Return the figure's caption."""
     it = choice()
-    value, detail = answer(grid().kept, Goal.share(questions.USUAL / 100))
+    value, detail = answer(grid().kept, Goal.share(USUAL / 100))
     return (
         f"{REGISTRY[it.algorithm].title} (private ALS) on {it.entry.title}, a synthetic data set."
         f" Points are measured medians of {DRAWS} draws of split and noise; the band is their"
-        f" range. To keep {questions.USUAL}%: {value}{detail}."
+        f" range. To keep {USUAL}%: {value}{detail}."
     )
 
 
@@ -137,12 +136,10 @@ def levels() -> tuple[float, float, float]:
 
 
 def best_title() -> str:
-    """Return the title of the best known method without privacy."""
     return best_known_title(choice().algorithm)
 
 
 def words() -> dict[str, str]:
-    """Return the names of the figure's lines and ends."""
     method = REGISTRY[choice().algorithm].title
     return {
         "name": "Epsilon",

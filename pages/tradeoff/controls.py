@@ -25,7 +25,6 @@ from pages.kit.sweep_frames import SOURCE_SUFFIX
 
 ALWAYS = ("bmf", "global-mean")  # the best known method without privacy, the trivial predictor
 NOISES = {"exact": "exact accounting", "source": "each source's rule", "both": "both"}
-JUDGES = {"test": "test split", "validation": "validation split"}
 # metrics that rank methods
 MEASURES = tuple(it.id for it in METRICS.values() if it.ranks and "ratings" in it.tasks)
 MOST_DRAWS, MOST_EPSILONS = 20, 20
@@ -44,7 +43,6 @@ CONTROLS: dict[str, tuple[Any, page_controls.Read]] = {
     "draws": (TRADE_OFF_DRAWS, within(int, 1, MOST_DRAWS)),
     "grid": ("", lambda text: text[:200]),
     "calibrations": ("exact", one_of(NOISES)),
-    "judge": ("test", one_of(JUDGES)),
     "metric": ("", one_of(("", *MEASURES))),
 }
 
@@ -128,7 +126,6 @@ def draw(choice: Choice) -> Question:
 
 
 def _widgets(fixed: bool) -> None:
-    """Ask for methods, epsilons, the split and a grid."""
     common: dict[str, Any] = {"disabled": fixed}
     st.multiselect(
         "Methods",
@@ -140,7 +137,7 @@ def _widgets(fixed: bool) -> None:
         help="The best known method without privacy and the global mean are always shown.",
         **common,
     )
-    first, second, third, fourth = st.columns([3, 2, 3, 3])
+    first, second, third = st.columns([3, 2, 3])
     epsilons_help = "Total ε, separated by commas: 0.5, 1, 2, 5."
     first.text_input("Epsilons", **bind("tradeoff.epsilons"), help=epsilons_help, **common)
     draws_help = "Seeds, starting with the sidebar's. Each has its own split and noise."
@@ -153,20 +150,12 @@ def _widgets(fixed: bool) -> None:
         format_func=NOISES.__getitem__,
         **common,
     )
-    fourth.selectbox(
-        "Evaluated on",
-        list(JUDGES),
-        **bind("tradeoff.judge", list(JUDGES)),
-        format_func=JUDGES.__getitem__,
-        help="A validation split is a tenth of the training ratings; test ratings stay unused. A"
-        " grid always uses it.",
-        **common,
-    )
     st.text_input(
         "Grid",
         **bind("tradeoff.grid"),
         placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
-        help="One or two parameters and their values; every combination runs.",
+        help="One or two parameters and their values; every combination runs. It is evaluated on a"
+        " validation split, a tenth of the training ratings; test ratings stay unused.",
         **common,
     )
     st.caption("The sidebar sets the data set, items, δ and the first seed.")
@@ -252,7 +241,6 @@ def _question(choice: Choice, values: dict[str, Any]) -> Question:
     grid = typed_grid(methods, typed_values(values["grid"] or ""))
     if len(grid) < 2:  # a heat map shows no lines, and has as many runs as a sweep may hold
         methods = with_open(methods)
-    on_validation = bool(grid) or values["judge"] == "validation"
     sweep = Sweep(
         data=DataSpec(
             id=choice.dataset, top_items=choice.kept_items, item_features=choice.known_features
@@ -262,11 +250,11 @@ def _question(choice: Choice, values: dict[str, Any]) -> Question:
         seeds=tuple(range(choice.seed, choice.seed + (values["draws"] or 1))),
         delta=choice.delta,
         grid=grid,
-        split=SplitSpec(validation_fraction=0.1) if on_validation else SplitSpec(),
+        split=SplitSpec(validation_fraction=0.1) if grid else SplitSpec(),
     )
     return Question(
         sweep.points_on(choice.shape),
         next(iter(grid)) if grid else "epsilon",
-        "validation_rmse" if on_validation else "rmse",
+        "validation_rmse" if grid else "rmse",
         sweep,
     )

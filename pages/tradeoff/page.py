@@ -10,7 +10,7 @@ from dpmf_core.jobs.machine import duration
 from pages.kit import odometer, safe_text, sidebar, time_estimate, who_sees_what
 from pages.kit.runs import ask, note_shipped, queue
 from pages.kit.sweep_frames import Runs
-from pages.tradeoff import controls, exports, findings, sections
+from pages.tradeoff import controls, findings, sections
 from pages.tradeoff.controls import Question
 from pages.tradeoff.findings import Results
 
@@ -44,22 +44,16 @@ def request_runs(question: Question) -> Runs:
     by_button = st.session_state.get("tradeoff.asked") == question.signature
     seed = min((point.spec.seed for point in question.points), default=0)
     first = [point.key for point in question.points if point.spec.seed == seed][:AT_ONCE]
-    return ask("tradeoff", distinct, patience=0.7, first=first, by_button=by_button, whole=())
+    return ask("tradeoff", distinct, first=first, by_button=by_button, whole=())
 
 
 def below(question: Question, results: Results) -> None:
-    """Draw everything below the first view."""
     for line in findings.weak_references(results):
         st.warning(line)
-    for line in findings.remarks(results):
-        st.markdown(f"- {line}")
     sections.grid(question, results.runs)
-    sections.needed_epsilon(results)
-    sections.rule(results)
-    sections.payers(question, results)
     sections.promises(results)
     with st.expander("Export"):
-        exports.draw(question, results.runs)
+        sections.exports(question, results.runs)
 
 
 def main() -> None:

@@ -13,16 +13,19 @@ from dpmf_core.evaluation.registry import METRICS, Metric
 from dpmf_core.privacy import Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.privacy_cost import best_known
-from dpmf_core.runs.record import Run, RunRecord
-from pages.kit import charts, privacy_card, questions, safe_text, sweep_charts, sweep_frames
-from pages.kit.colours import is_trivial
+from dpmf_core.runs.record import RunRecord
+from dpmf_core.runs.reports import notebook_of_sweep
+from dpmf_core.runs.store import to_json
+from dpmf_core.runs.sweep import rows
+from pages.kit import charts, privacy_card, safe_text, sweep_charts, sweep_frames
+from pages.kit.exports import draw_files
 from pages.kit.sweep_frames import Runs, method
 from pages.tradeoff import findings
 from pages.tradeoff.controls import ALWAYS, Question
 from pages.tradeoff.findings import Results
 
 
-def _pick_epsilon(question: Question, key: str, label: str = "collapsed") -> float:
+def _pick_epsilon(question: Question, key: str, visibility: Any = "collapsed") -> float:
     """Ask for one of the question's epsilons; the default is the middle one."""
     epsilons = sorted({it.epsilon for it in question.points if it.epsilon is not None})
     return float(
@@ -32,7 +35,7 @@ def _pick_epsilon(question: Question, key: str, label: str = "collapsed") -> flo
             epsilons.index(findings.middle(epsilons)),
             key=f"{key}.{question.signature}",
             format_func=lambda at: f"at ε = {budget_text(at)}",
-            label_visibility="visible" if label == "visible" else "collapsed",
+            label_visibility=visibility,
         )
     )
 
@@ -78,13 +81,6 @@ def _caption(table: pd.DataFrame, axis: str) -> str:
 # ---- sections ------------------------------------------------------------------------------------
 
 
-def rule(results: Results) -> None:
-    """Draw what the source's rule costs, compared with exact accounting."""
-    if sentences := findings.rule_costs(results):
-        st.header("What the source's noise rule costs", anchor=False)
-        st.markdown("\n".join(f"- {it}" for it in sentences))
-
-
 def grid(question: Question, runs: Runs) -> None:
     """Draw the best places of a grid in words, and a heat map for two parameters."""
     table = sweep_frames.frame(question.points, runs, "validation_rmse")
@@ -120,52 +116,40 @@ def _heat_map(question: Question, table: pd.DataFrame, names: Sequence[str]) -> 
     charts.show(fig, "tradeoff.heat", f"Validation RMSE of {name} over {x} and {y}.", own)
 
 
-def needed_epsilon(results: Results) -> None:
-    """Draw which epsilon reaches a goal, for each method."""
-    if not results.finished_labels or results.reference is None or results.trivial is None:
-        return
-    st.header("Which ε is enough?", anchor=False)
-    with questions.goal_row("tradeoff.keep"):
-        goal = questions.choose_goal(
-            "tradeoff.keep", results.metric, results.reference.draws, results.trivial.draws
-        )
-    table = findings.needed_epsilons(results, goal)
-    if len(table):
-        safe_text.words_table(table)
-    st.caption(
-        f"{questions.BETWEEN} The answer uses all measured ε of a method on these data. The gain is"
-        f" that of {results.reference.label} over {results.trivial.label}, for all methods."
-    )
-
-
-def payers(question: Question, results: Results) -> None:
-    """Draw errors by people's activity and items' popularity."""
-    labels = dict.fromkeys(it.label for it in question.points if it.epsilon is not None)
-    if not labels:
-        return
-    st.header("Who pays for privacy?", anchor=False)
-    left, right = st.columns(2)
-    key = f"tradeoff.payers.{question.signature}"
-    label = left.selectbox("Private method", list(labels), key=key, format_func=method)
-    with right:
-        epsilon = _pick_epsilon(question, "tradeoff.payers.epsilon", "visible")
-    results = Results(question.points, results.runs, "rmse")  # groups compare RMSE
-    plain = {it.algorithm: it for it in results.summaries if it.epsilon is None}
-    reference = results.reference
-    own = [it for it in results.private if (it.label, it.epsilon) == (label, epsilon)]
-    beside = [it for name, it in plain.items() if it is reference or is_trivial(name)]
-    runs: dict[str, list[Run]] = {method(it.label): results.runs_of(it) for it in (*own, *beside)}
-    if reference is not None:
-        st.markdown(questions.payers_sentence(runs, method(label), method(reference.label)))
-    questions.draw_payers("tradeoff", runs)
-
-
 def promises(results: Results) -> None:
-    """Draw status, unit, true epsilon and time of every method, and the reasons for the status."""
     with st.expander("Guarantee and time of each method"):
         safe_text.words_table(methods_table(results))
         for words, status in _bases(results).items():
             st.markdown(f"{privacy_card.badge(status)} {words}")
+
+
+def notebook(question: Question) -> str:
+    """Return a notebook that repeats every run, with a table and a chart."""
+    fields = question.sweep.model_dump(mode="json")
+    return notebook_of_sweep("A trade-off", fields, "", question.metric)
+
+
+def exports(question: Question, runs: Runs) -> None:
+    finished = [point for point in question.points if point.key in runs]
+    files = {
+        "trade-off.csv": (
+            "Runs as CSV",
+            lambda: safe_text.to_csv(pd.DataFrame(rows(finished, runs))),
+        ),
+        "trade-off.json": (
+            "Runs as JSON",
+            lambda: to_json(
+                [runs[key].export() for key in dict.fromkeys(it.key for it in finished)]
+            ),
+        ),
+        "trade-off.ipynb": ("Notebook", notebook(question)),
+    }
+    draw_files(files, "Contains the data set, δ, the seed and the whole comparison.")
+    if any(not runs[it.key].record.public for it in finished):
+        st.caption(
+            "Your data are private, so the files contain settings and ledgers but no errors, which"
+            " are computed on raw data. `dpmf sweep --noisy-errors` releases them with noise."
+        )
 
 
 # ---- tables --------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from dpmf_core.tuning.confirmation import FRESH
 from dpmf_core.tuning.search import Search, Trial, price
 from dpmf_core.tuning.search_space import TuneSpec
 from pages.kit import charts, colours, safe_text, time_estimate
-from pages.kit.frames import ANY, to_frame
 from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import parameter
 from pages.server import sessions, visitor
@@ -124,10 +123,11 @@ def frame(trials: list[Trial]) -> pd.DataFrame:
         {"trial": it.number + 1, "score": it.score, **end, **it.place}
         for it, end in zip(with_score, ends, strict=True)
     ]
-    figures = dict.fromkeys(("score", "low", "high", "best so far"), float)
-    parameters = {name: ANY for trial in with_score for name in trial.place}
-    out = to_frame(rows, {"trial": int, **figures, **parameters})
-    out["best so far"] = out["score"].cummin()
+    figures = ("score", "low", "high")
+    parameters = dict.fromkeys(name for trial in with_score for name in trial.place)
+    out = pd.DataFrame(rows, columns=["trial", *figures, *parameters])
+    out = out.astype(dict.fromkeys(figures, float))
+    out.insert(4, "best so far", out["score"].cummin())
     return out
 
 
@@ -209,9 +209,5 @@ def _draw_prices(cost: Price) -> None:
         *((f"the best of about {cost.mean:g}, {name} number", value) for name, value in best),
         (f"all {cost.mean:g} trials, as here", cost.all_shown),
     ]
-    safe_text.table(
-        to_frame(
-            ({"what is shown": what, "total ε": epsilon_text(value)} for what, value in rows),
-            {"what is shown": str, "total ε": str},
-        )
-    )
+    texts = [(what, epsilon_text(value)) for what, value in rows]
+    safe_text.table(pd.DataFrame(texts, columns=["what is shown", "total ε"]))

@@ -1,6 +1,7 @@
 """Which parameters? A search on validation ratings, its winner on test ratings, and its cost."""
 
 import functools
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,23 +12,30 @@ from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
+from dpmf_core.privacy.formatting import budget_text, epsilon_in_full
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.store import to_json
+from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.confirmation import outcome
+from dpmf_core.tuning.private_selection import MOST, PrivateSelection, SelectionResult
 from dpmf_core.tuning.search import Search, Trial
 from dpmf_core.tuning.search_space import MOST_DRAWS, TuneSpec, default_range
 from pages.choose import controls
-from pages.kit import data_sets, drawing, forms, safe_text, sidebar, time_estimate
+from pages.kit import data_sets, drawing, forms, links, odometer, safe_text, sidebar, time_estimate
 from pages.kit.runs import ask, may_begin, queue
+from pages.kit.session_widgets import number_within
 from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import parameter
 from pages.server import sessions
-from pages.tune import open_search, private_selection
+from pages.tune import open_search
 
 SCORE = "validation RMSE"
+RULE = "by the privacy profile of a trial"
+WAYS = {"take-away": "Export", "explore": "Explore it", "choose": "Back to the answer"}
 FIRST, LATER = 0.3, 0.7  # seconds between updates, before and after the first trial
 OPENLY, PRIVATELY = "open", "private"
-WAYS = {OPENLY: "on synthetic data, free", PRIVATELY: "on your own data, for ε"}
+WHERE = {OPENLY: "on synthetic data, free", PRIVATELY: "on your own data, for ε"}
 
 
 def parameters(choice: Choice) -> dict[str, Any]:
@@ -124,7 +132,6 @@ def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
 
 
 def finding(choice: Choice, search: Search, best: Trial) -> None:
-    """Draw the best trial so far and its score."""
     settings = forms.in_words(search.spec.algorithm, best.place)
     unfinished = search.busy or search.cancelled
     st.title(
@@ -152,7 +159,7 @@ def _draw_outcome(choice: Choice, search: Search, best: Trial, head: DeltaGenera
                 (st.success if result.verdict == "better" else st.info)(
                     f"On test ratings: {result.words}"
                 )
-                private_selection.draw_use(spec.algorithm, spec.fixed | best.place)
+                draw_use(spec.algorithm, spec.fixed | best.place)
     open_search.figures(search, open_search.frame(search.trials), SCORE)
     if "winner 0" in runs:
         open_search.costs(choice, search)
@@ -192,6 +199,109 @@ def draw_search(choice: Choice, spec: TuneSpec, trials: int, head: DeltaGenerato
         _draw_outcome(choice, search, best, head)
 
 
+# ---- a private selection -------------------------------------------------------------------------
+
+
+def _select(spec: PrivateSelection) -> None:
+    st.session_state["tune.selecting"] = spec
+    odometer.buy([spec])
+
+
+def draw_private_search(
+    choice: Choice, search: TuneSpec, trials: int, head: DeltaGenerator
+) -> None:
+    """Draw the controls and the button here, the outcome at the head."""
+    spec = _settings(choice, search, trials)
+    st.button(
+        odometer.label("Tune on my data", spec),
+        type="primary",
+        key="tune.select",
+        on_click=_select,
+        args=(spec,),
+    )
+    with head:
+        if st.session_state.get("tune.selecting") == spec:
+            _draw_winner(spec)
+            return
+        st.title("Tune privately", anchor=False)
+        budget = spec.budget
+        cost = epsilon_in_full(
+            spec.epsilon, budget.delta, spec.kinds[0]().guarantee().unit, budget.relation, RULE
+        )
+        error = choice.shape.half_range / 2
+        deviation = spec.score_deviation(error, choice.shape)
+        st.write(
+            linked(
+                f"About {spec.trials:g} trials; their number and parameters are random. Only the"
+                f" winner and its noisy score are released: **{cost}** in total. Each training has"
+                f" ε = {budget_text(float(f'{budget.epsilon:.3g}'))}. Noise moves a score by about"
+                f" ± {2 * deviation:.2g} (95%) at an error of {error:g}."
+            )
+        )
+
+
+def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection:
+    """Return the controls' selection; raise BadInput."""
+    left, right = st.columns(2)
+    key = f"tune.cap.{choice.epsilon:g}"
+    st.session_state.setdefault(key, choice.epsilon)
+    look: dict[str, Any] = {"format": "%g"}
+    look["help"] = "Trainings share what remains after scoring and choosing."
+    cap = number_within(left.container(), "Largest total ε", key, 0.01, 1000.0, **look)
+    text = "Each trial's score is computed from private validation ratings."
+    key, label = "tune.noise", "Noise multiplier of each score"
+    noise = right.number_input(label, 0.1, 1000.0, 5.0, key=key, format="%g", help=text)
+    return PrivateSelection.parse(
+        searches=(search,),
+        distribution="geometric",  # the logarithmic one costs less, but often tries only one
+        trials=float(min(trials, MOST)),
+        score_noise=noise or 5.0,
+    ).within(cap)
+
+
+def _draw_winner(spec: PrivateSelection) -> None:
+    """Draw the winner of a requested selection and its cost."""
+    selection: SelectionResult | None = ask(
+        "tune.selection", {"selection": spec}, by_button=True
+    ).get("selection")
+    if selection is None:
+        st.title("Tuning privately", anchor=False)
+        return
+    budget = spec.budget
+    cost = epsilon_in_full(selection.epsilon, budget.delta, selection.unit, budget.relation, RULE)
+    if selection.score is None:
+        st.title("No trial was drawn", anchor=False)
+        st.write(
+            "The random number of trials was 0, so nothing is released. The selection still cost"
+            f" **{cost}**. Another seed draws again."
+        )
+        return
+    st.title(f"The winner's validation RMSE, with noise: {selection.score:.3f}", anchor=False)
+    algorithm = spec.searches[0].algorithm
+    st.write(linked(f"With {forms.in_words(algorithm, selection.winner)}. In total: **{cost}**."))
+    draw_use(algorithm, spec.searches[0].fixed | selection.winner)
+    st.caption(
+        f"{selection.guarantee} The theorem does not cover the duration, which may reveal the"
+        " number of trials. Nothing else was trained, and no error was computed."
+    )
+    st.download_button(
+        "The selection as JSON",
+        to_json(selection.export(), indent=1),
+        "selection.json",
+        "application/json",
+    )
+
+
+def draw_use(algorithm: str, values: Mapping[str, Any]) -> None:
+    """Draw the button that sets these parameters everywhere, then the next steps."""
+    if forms.set_parameters(algorithm) != dict(values):
+        args = (algorithm, values)
+        st.button("Use these", key="tune.use", type="primary", on_click=forms.choose, args=args)
+        return
+    st.caption("In use on every page and in the command.")
+    links.draw_ways("tune.next", WAYS)
+
+
 def main() -> None:
     controls.prepare()
     controls.write_to_address()
@@ -205,12 +315,12 @@ def main() -> None:
             " synthetic data set of the same shape**, unless you choose your own data."
         )
         st.session_state.setdefault("tune.way", OPENLY)
-        look: dict[str, Any] = {"format_func": WAYS.__getitem__, "required": True}
-        way = st.segmented_control("Where to search", list(WAYS), key="tune.way", **look)
+        look: dict[str, Any] = {"format_func": WHERE.__getitem__, "required": True}
+        way = st.segmented_control("Where to search", list(WHERE), key="tune.way", **look)
     if way == PRIVATELY:
         # a private trial trains once
         changes = {"draws": 1, "data": own.spec().canonical().data}
-        private_selection.page(own, spec.model_copy(update=changes), trials, head)
+        draw_private_search(own, spec.model_copy(update=changes), trials, head)
     else:
         draw_search(choice, spec, trials, head)
 

@@ -16,7 +16,7 @@ def page() -> None:
     from tests.pages.test_asking import SPEC
 
     with runs.following():
-        st.write(",".join(runs.ask("place", {"main": SPEC}, patience=0.0)))
+        st.write(",".join(runs.ask("place", {"main": SPEC})))
 
 
 def test_a_run_that_ends_while_results_are_taken_is_shown(monkeypatch):
@@ -31,6 +31,7 @@ def test_a_run_that_ends_while_results_are_taken_is_shown(monkeypatch):
         else:
             take(request, None)
 
+    monkeypatch.setattr(runs, "PATIENCE", 0.0)
     monkeypatch.setattr(runs.Request, "collect", collect_before_the_end)
     app = AppTest.from_function(page, default_timeout=60).run()
     assert not app.exception

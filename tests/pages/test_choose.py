@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.algorithms import find
+from dpmf_core.algorithms import REGISTRY
 from dpmf_core.runs.spending import account_of
 from dpmf_core.tuning.choosing import question
 from dpmf_datasets import session_files
@@ -57,8 +57,8 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path):
     app.segmented_control(key="choose.wish").set_value("keep").run()
     app.number_input(key="choose.keep").set_value(30).run()
     title = answered(app).title[0].value
-    method = app.session_state["choose.recommended"][SMALL].method
-    whole = [name for name, it in find(method).model_fields.items() if it.annotation is int]
+    (method,) = (it for it in REGISTRY.values() if title.startswith(f"Use {it.title} at"))
+    whole = [name for name, it in method.model_fields.items() if it.annotation is int]
     tuned = {f"p.{name}": "2" for name in whole[:1]}  # as Tune writes it
     reloaded = opened(**{**app.query_params, **tuned})
     assert reloaded.title[0].value == title

@@ -114,7 +114,7 @@ def test_the_first_view_stands_on_an_empty_store(page, monkeypatch):
     app.run()
     assert not app.exception, [error.value for error in app.exception]
     text = words(app)
-    assert "version" in text
+    assert "shipped" in text
     assert not engine().store.rows()
 
 

@@ -11,7 +11,7 @@ from dpmf_core.runs.needed_epsilon import kept_at
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
-from pages.kit import questions
+from pages.kit import payers
 from pages.tradeoff import findings, sections
 from pages.tradeoff.findings import Results
 from tests.support.records import run_of
@@ -65,9 +65,7 @@ def test_an_epsilon_that_protects_a_rating_is_not_ranked_among_those_that_protec
 
 def test_what_has_no_proof_has_no_epsilon():
     points, runs = points_and_runs(*LINES, ("Other", "dp-sgd", 1.0, 0.5), *ENDS, status="UNPROVEN")
-    results = Results(points, runs, "rmse")
-    assert results.finished_labels == ["A", "B"]
-    table = sections.methods_table(results).set_index("method")
+    table = sections.methods_table(Results(points, runs, "rmse")).set_index("method")
     assert table.loc["Other", "true ε"] == "-"
     assert table.loc["A"].tolist() == ["PROVEN, one user", "10.00 at nominal 10", "1.00 (2 runs)"]
 
@@ -75,21 +73,21 @@ def test_what_has_no_proof_has_no_epsilon():
 def test_privacy_costs_are_differences_to_the_reference_in_each_quarter():
     def of(base: float, step: float) -> list[Run]:
         quarters = [{"rmse": base + place * step} for place in range(4)]
-        buckets = dict.fromkeys(questions.GROUPS, quarters)
+        buckets = dict.fromkeys(payers.GROUPS, quarters)
         return [run_of(spec=RunSpec.parse(data={"id": "x"}, algorithm="als"), buckets=buckets)]
 
     runs = {"A": of(1.0, 0.1), "ALS": of(0.9, 0.05)}
-    assert questions.costs(runs, "A", "ALS", "activity") == pytest.approx([0.1, 0.15, 0.2, 0.25])
-    errors = questions.errors_by_quarter(runs, "activity")["rmse"].tolist()
+    assert payers.costs(runs, "A", "ALS", "activity") == pytest.approx([0.1, 0.15, 0.2, 0.25])
+    errors = payers.errors_by_quarter(runs, "activity")["rmse"].tolist()
     assert errors[:4] == pytest.approx([1.0, 1.1, 1.2, 1.3])
-    text = questions.payers_sentence(runs, "A", "ALS")
+    text = payers.payers_sentence(runs, "A", "ALS")
     assert text.count("+0.100") == 2 and text.count("+0.250") == 2
-    fewest = questions.payers_sentence({"A": of(1.0, -0.1), "ALS": of(0.9, 0)}, "A", "ALS")
+    fewest = payers.payers_sentence({"A": of(1.0, -0.1), "ALS": of(0.9, 0)}, "A", "ALS")
     for words, most in ((text, "most"), (fewest, "fewest")):
         assert re.search(r"\*\*(.*?)\*\*", words)[1].endswith(f"the {most} ratings")
 
 
-def test_which_epsilon_is_enough_of_each_method_that_has_finished():
+def test_what_each_method_keeps_is_read_off_shared_draws():
     points, runs = points_and_runs(
         *LINES[:2], ("B", "spectral", 1.0, 0.90), ("B", "spectral", 10.0, 0.88), *ENDS
     )
@@ -100,7 +98,5 @@ def test_which_epsilon_is_enough_of_each_method_that_has_finished():
     assert (results.reference.label, results.trivial.label) == ("ALS", "Global mean")
     shares = [round(sum(kept_at(1.0, results.draws(it)).values), 9) for it in results.private]
     assert shares == [0.25, 0.75, 0.5, 0.6]
-    del runs[points[1].key]
-    assert Results(points, runs, "rmse").finished_labels == ["B"]
     del runs[points[4].key]
     assert Results(points, runs, "rmse").reference is None

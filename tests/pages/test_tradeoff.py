@@ -6,18 +6,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.needed_epsilon import Goal, answer
-from dpmf_core.runs.record import RunRecord
-from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.teaching.lesson_links import LessonLink
-from pages.kit import epsilon_grid
-from pages.tradeoff import exports
+from pages.tradeoff import sections
 from pages.tradeoff.controls import Question
-from pages.tradeoff.findings import Results, line_of
 from tests.pages.driving import app_of, behind_sidebar, settled
 
 SCRIPT = behind_sidebar("tradeoff/page.py")
@@ -26,14 +19,6 @@ SCRIPT = behind_sidebar("tradeoff/page.py")
 def page(**parameters: str) -> AppTest:
     defaults = {"data": "cinema-small", "methods": "private-bias", "epsilons": "1, 5"}
     return settled(app_of(SCRIPT, **(defaults | parameters)))
-
-
-def record(algorithm: str) -> RunRecord:
-    """Of the first run at epsilon 1."""
-    budget = {"epsilon": 1.0, "delta": 5e-5}
-    return run(
-        RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, budget=budget)
-    ).record
 
 
 def test_a_grid_of_4096_cells_waits_for_its_button():
@@ -47,26 +32,6 @@ def test_a_grid_of_4096_cells_waits_for_its_button():
     assert app.button(key="tradeoff.run")
 
 
-def test_which_epsilon_keeps_a_share_is_read_off_the_same_points_as_on_explore():
-    """The store has two epsilons more than the page asked for."""
-    page(methods="dpals", draws="1", epsilons="2, 10")
-    app = page(methods="dpals,private-bias", draws="1")
-    line = epsilon_grid.read(record("dpals").spec).kept
-    (table,) = [it.value for it in app.table if "read from" in it.value]
-    table = table.replace(r"\\", "", regex=True)  # as it reads
-    rows = dict(zip(table["method"], table.itertuples(index=False), strict=True))
-    assert rows["DPALS"][1] == "".join(answer(line, Goal.share(0.8)))
-    assert rows["DPALS"][2] == "4 ε: 1, 2, 5, 10; 1 draw"
-    _, question = app.session_state["tradeoff.question"]
-    own = {it.key: engine().known_runs.whole(it.spec) for it in question.points}
-    errors = Goal.metric(METRICS["rmse"], 0.9)
-    known = epsilon_grid.read(record("dpals").spec).measured
-    assert (
-        len(known) == 4 and line_of(Results(question.points, own, "rmse"), "DPALS", errors) == known
-    )
-    assert rows["Private biases"][2] == "2 ε: 1, 5; 1 draw"  # measured against another method
-
-
 def test_the_notebook_makes_the_same_runs_again():
     sweep = Sweep(
         data={"id": "cinema-small"},
@@ -74,13 +39,13 @@ def test_the_notebook_makes_the_same_runs_again():
         epsilons=(1.0,),
         delta=5e-5,
     )
-    cells = json.loads(exports.notebook(Question([], "epsilon", "rmse", sweep=sweep)))["cells"]
+    cells = json.loads(sections.notebook(Question([], "epsilon", "rmse", sweep=sweep)))["cells"]
     sources = ("".join(cell["source"]) for cell in cells)
     variables: dict[str, Any] = {}
     exec(next(it for it in sources if "\npoints = " in it), variables)
     (point,) = variables["points"]
     table = variables["rows"]([point], {point.key: run(point.spec)})
-    assert table[0]["rmse"] == pytest.approx(record("private-bias").metric("rmse"))
+    assert table[0]["rmse"] == pytest.approx(run(point.spec).record.metric("rmse"))
 
 
 def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there():

@@ -1,65 +1,14 @@
-"""Questions that several pages answer: which epsilon is enough, and who pays for privacy."""
+"""Who pays for privacy: errors in quarters of people and of items."""
 
 import statistics
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.runs.needed_epsilon import Goal
 from dpmf_core.runs.record import Run
 from pages.kit import charts
-from pages.kit.session_widgets import bind
-
-# ---- which epsilon is enough ---------------------------------------------------------------------
-
-USUAL = 80  # percent of the gain
-BETWEEN = (
-    "≈: interpolated along log ε between two measured points. 100% of the gain is the best known"
-    " method without privacy, 0% is guessing the mean."
-)
-SHARE, VALUE = "share", "value"
-
-
-def goal_row(key: str) -> DeltaGenerator:
-    """Return a row for a question and its answer."""
-    return st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"{key}.row")
-
-
-def choose_goal(key: str, metric: str, best: Sequence[float], trivial: Sequence[float]) -> Goal:
-    """Ask for a goal; the controls keep their values while their page is away.
-
-    best, trivial: the metric without privacy and by guessing, for the first value.
-    """
-    kind = METRICS[metric]
-    names = {SHARE: "To keep, in percent of the gain", VALUE: f"To reach {kind.title}"}
-    st.session_state.setdefault(f"{key}.goal", SHARE)
-    what = st.selectbox(
-        "Goal",
-        list(names),
-        **bind(f"{key}.goal", list(names)),
-        format_func=names.__getitem__,
-        label_visibility="collapsed",
-        width=270,
-    )
-    if what == SHARE:
-        st.session_state.setdefault(key, USUAL)
-        box: dict[str, Any] = {"min_value": 1, "max_value": 100, "step": 5, **bind(key)}
-        percent = st.number_input("Percent", **box, label_visibility="collapsed", width=100)
-        return Goal.share(int(percent) / 100)
-    guess, plain = statistics.median(trivial), statistics.median(best)
-    value_key = f"{key}.{metric}"
-    st.session_state.setdefault(value_key, round(guess + USUAL / 100 * (plain - guess), 3))
-    box = {"step": 0.005, "format": f"%.{kind.digits}f", **bind(value_key)}
-    value = st.number_input(kind.label, **box, label_visibility="collapsed", width=120)
-    return Goal.metric(kind, round(float(value), kind.digits))
-
-
-# ---- who pays ------------------------------------------------------------------------------------
 
 COLUMNS = ("group", "name", "id", "rmse")
 # title of the axis, and names of the quarters
@@ -103,7 +52,7 @@ def draw_payers(key: str, runs: Runs, leaves: bool | None = None) -> None:
     every = [(name, run) for name, draws in runs.items() for run in draws]
     for tab, by in zip(st.tabs(list(TABS.values())), TABS, strict=True):
         figure = charts.of_runs(by, every, partial(_quarters_figure, runs, by))
-        if len(figure.numbers.table):
+        if len(figure.table):
             with tab:
                 charts.show_ready(figure, f"{key}.{by}", leaves)
 
