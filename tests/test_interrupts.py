@@ -102,9 +102,6 @@ def test_ctrl_c_that_a_callback_swallows_comes_again(after):
     assert (process.returncode, process.stderr.splitlines()) == (130, [SENTENCE])
 
 
-# ---- outputs and folders that take nothing -------------------------------------------------------
-
-
 def run(
     command: str, data: Path, shell: str = "{}", **variables: str
 ) -> subprocess.CompletedProcess[str]:

@@ -39,9 +39,6 @@ def variables_in(folder: Path) -> dict[str, str]:
     return outer | {"DPMF_DATA": str(folder.parent / "data")}
 
 
-# ---- the wheel -----------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory):
     """Built from a copy, because setuptools includes what an older build left."""
@@ -100,8 +97,6 @@ def test_the_command_works_where_no_clone_is_near(installed, tmp_path):
     assert list(folder.iterdir()) == []
 
 
-# ---- the core without extras ---------------------------------------------------------------------
-
 OTHER_NAMES = {"pillow": "PIL"}  # of modules
 CORE = """
 import sys
@@ -138,9 +133,6 @@ def test_the_core_needs_no_package_of_an_extra(tmp_path):
     assert printed.splitlines()[-1] == "all of it"
 
 
-# ---- a clone in which git could make no symbolic link --------------------------------------------
-
-
 @pytest.fixture
 def clone(tmp_path):
     """`dpmf_datasets` is a file that names the folder."""
@@ -165,8 +157,6 @@ def test_the_data_sets_are_found_next_to_the_app_alone(clone, tmp_path):
     code = "import dpmf_core, importlib.util; print(importlib.util.find_spec('dpmf_datasets'))"
     assert output([sys.executable, "-c", code], clone) == "None\n"
 
-
-# ---- a system without POSIX ----------------------------------------------------------------------
 
 WITHOUT = """
 import os, socket, socketserver, sys

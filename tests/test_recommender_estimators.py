@@ -49,8 +49,6 @@ def private(**parameters: Any) -> PrivateRecommender:
     return PrivateRecommender(**{"epsilon": 5.0, "bounds": BOUNDS, "public": True, **parameters})
 
 
-# ---- the conventions -----------------------------------------------------------------------------
-
 PAIRS = "X is a table of features, and a recommender's X is pairs of users and items"
 SPARSE = "X is sparse: as ratings it would be users x items, which the estimators do not take"
 OF_FEATURES = (
@@ -150,9 +148,6 @@ def test_declared_items_need_not_be_rated_and_are_no_assumption():
         private(items=range(10)).fit(few)
 
 
-# ---- privacy -------------------------------------------------------------------------------------
-
-
 def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path):
     ledger = str(tmp_path / "own.ledger")
     model = private(epsilon=1.0, delta=1e-6, public=False, ledger=ledger).fit(X, Y)
@@ -215,9 +210,6 @@ def test_the_price_of_folds_of_random_searches_and_of_pipelines():
         privacy_price(search, X, Y)
     with pytest.raises(BadInput, match="Got PlainRecommender"):
         privacy_price(PlainRecommender(bounds=BOUNDS), X, Y)
-
-
-# ---- one account for what a process fits ---------------------------------------------------------
 
 
 @pytest.fixture
@@ -319,9 +311,6 @@ def test_a_worker_that_does_not_know_the_account_fits_nothing():
     assert account(FEW, bounds=BOUNDS).total.delta is None
 
 
-# ---- pickles -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "model", [own(), PlainRecommender("bias", bounds=BOUNDS)], ids=["private", "plain"]
 )
@@ -330,9 +319,6 @@ def test_a_pickle_of_private_ratings_warns(model):
     with pytest.warns(HoldsPrivateRatings):
         loaded = pickle.loads(pickle.dumps(line))[-1]
     assert len(loaded.run_.training.data) == len(FEW) and not hasattr(loaded, "account_")
-
-
-# ---- among scikit-learn's tools ------------------------------------------------------------------
 
 
 def test_folds_of_ratings_stay_when_a_user_leaves():
@@ -347,9 +333,6 @@ def test_folds_of_ratings_stay_when_a_user_leaves():
         assert abs(len(test) / len(X) - 0.25) < 0.02 and len(train) + len(test) == len(X)
     with pytest.raises(BadInput, match="at least 2"):
         RatingFolds(1)
-
-
-# ---- wrong input ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

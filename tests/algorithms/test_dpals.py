@@ -144,9 +144,6 @@ def test_frequent_fraction_leaves_rare_items_without_factors(data):
     assert popularity[without].max() <= popularity[~without].min()
 
 
-# ---- Grams and right-hand sides of a step under replacement -------------------------------------
-
-
 def step_leaves(algorithm: DPALS, shape: Shape) -> tuple[Mechanism, Mechanism]:
     leaves = {leaf.statistic: leaf for leaf, _ in normal_form(algorithm.plan(shape, 2.0))}
     return leaves[GRAMS], leaves[RIGHT_SIDES]

@@ -42,9 +42,6 @@ def question(**parts: Any) -> Question:
     return Question.parse(**fields)
 
 
-# ---- the question --------------------------------------------------------------------------------
-
-
 def test_candidates_are_proven_for_a_person_and_runs_are_distinct():
     runs = Runs(question(every=True), SHAPE)
     assert {"spectral", "dpals", "private-bias"} <= set(runs.methods)
@@ -71,9 +68,6 @@ def test_a_group_has_the_epsilon_that_was_asked_for():
     for point in Runs(question(protect="rating"), SHAPE).points:
         if point.spec.budget is not None:
             assert point.spec.budget.relation is Relation.REPLACE_ONE
-
-
-# ---- the answer ----------------------------------------------------------------------------------
 
 
 def place(method: str, epsilon: float, *values: float, **more: Any) -> Place:
@@ -165,9 +159,6 @@ def test_the_front_only_gets_better():
     assert [(it.method, it.epsilon) for it in front] == expected
 
 
-# ---- report and notebook -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "parts",
     [
@@ -178,9 +169,6 @@ def test_the_front_only_gets_better():
 def test_what_cannot_be_asked_is_a_sentence(parts):
     with pytest.raises(BadInput):
         question(**parts)
-
-
-# ---- what is taken away --------------------------------------------------------------------------
 
 
 def small_finding(**parts: Any) -> Finding:

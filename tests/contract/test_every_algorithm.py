@@ -152,9 +152,6 @@ def test_yields_a_model_after_every_step(case):
     assert steps >= algorithm.n_steps or isinstance(algorithm, NMF)  # which may settle before
 
 
-# ---- budgets -------------------------------------------------------------------------------------
-
-
 @private
 def test_a_private_algorithm_is_refused_without_a_budget(case):
     kind = case[0]

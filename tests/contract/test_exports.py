@@ -86,9 +86,6 @@ def images(side: Side) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.random.default_rng(len(side.frame)).random((30, 16))
 
 
-# ---- what leaves ---------------------------------------------------------------------------------
-
-
 def saved_model(side: Side) -> dict[str, Any]:
     folder = side.folder / "model"
     side.say(f"fit {SPECTRAL} --save HERE/model")
@@ -231,9 +228,6 @@ def _writes(parameter: click.Parameter) -> bool:
     is_file = isinstance(parameter.type, click.Path) and not parameter.type.exists
     read = ("ledger", "config", "file")
     return is_file and isinstance(parameter, click.Option) and parameter.name not in read
-
-
-# ---- blinded -------------------------------------------------------------------------------------
 
 
 class LogLines(logging.Handler):

@@ -47,9 +47,6 @@ def released_sums(block: Block) -> Any:
     return totals[0]
 
 
-# ---- who is in a group ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("of", [1, 2, 3, 7, 50])
 def test_every_unit_is_in_exactly_one_group_by_her_number_alone(of):
     numbers = np.arange(2_000)
@@ -71,9 +68,6 @@ def test_rows_decide_nothing_and_every_rating_is_in_one_group():
     for number in range(GROUPS):
         mine = groups_of(np.arange(rows.n_users), GROUPS) == number
         assert not mine[list(users[number])].sum() < len(users[number])
-
-
-# ---- what it costs -------------------------------------------------------------------------------
 
 
 @RELATIONS
@@ -123,9 +117,6 @@ def test_a_plan_of_groups_costs_the_budget_and_each_step_has_a_root_less_noise(r
     )
 
 
-# ---- the ledger ----------------------------------------------------------------------------------
-
-
 def test_twice_on_one_group_is_two_releases():
     plan = Repeat(on_groups(Gaussian(1.0, "sums"), GROUPS), 2)
     noise = Noise(plan, np.random.SeedSequence(1))
@@ -142,9 +133,6 @@ def test_rows_of_a_ledger_say_how_many_groups_and_older_ones_mean_one():
     rows = ledger_rows(normal_form(plan))
     assert [row.get("groups") for row in rows] == [None, GROUPS]
     assert normal_form(event_of_rows(rows)) == normal_form(plan)
-
-
-# ---- attacks -------------------------------------------------------------------------------------
 
 
 def own_sums(block: Block) -> Any:
@@ -253,9 +241,6 @@ def test_a_group_tells_its_public_shape_and_its_noise_and_nothing_else():
         assert {name for name in dir(group) if not name.startswith("_")} == public
         assert group.shape == RATINGS.world().shape
         assert group.scale(Sums()) == Sums().sensitivity
-
-
-# ---- DPALS ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("relation", ["remove", "replace"])

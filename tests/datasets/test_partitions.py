@@ -178,8 +178,6 @@ def test_two_imports_of_one_name_do_not_meet(tmp_path):
         datasets.import_partitions("some", source)
 
 
-# ---- at an address ---------------------------------------------------------
-
 THERE = "memory://bucket/own"
 
 

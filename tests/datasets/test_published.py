@@ -48,8 +48,6 @@ def zipped(path: Path, files: dict[str, bytes], **options: Any) -> Path:
     return path
 
 
-# ---- MovieLens -----------------------------------------------------------------------------------
-
 TRIPLES = [
     (1, 5, 3, 978300760), (1, 9, 5, 978302109), (3, 5, 1, 978301968),
     (3, 2, 4, 978300275), (12, 9, 2, 978824291),
@@ -225,9 +223,6 @@ def test_a_cut_import_leaves_the_old_copy_and_a_damaged_copy_is_refused(
         load("ml-1m")
 
 
-# ---- downloads -----------------------------------------------------------------------------------
-
-
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Print nothing."""
@@ -284,9 +279,6 @@ def test_a_fetch_that_fails_keeps_nothing(server, monkeypatch, data_directory, s
     assert files_in(data_directory) == []
 
 
-# ---- the real files ------------------------------------------------------------------------------
-
-
 REAL_SETS = {
     "ml-1m": ((6_040, 3_706, 1_000_209), "American Beauty (1999)", "1990s Comedy Drama"),
     "ml-100k": (
@@ -313,8 +305,6 @@ def test_real_movielens(name):
         counts = np.bincount(ratings.values.astype(int))[1:].tolist()
         assert counts == [56_174, 107_557, 261_197, 348_971, 226_310]
 
-
-# ---- Netflix Prize -------------------------------------------------------------------------------
 
 FIRST = "1:\n1488844,3,2005-09-06\n822109,5,2005-05-13\n2:\n822109,4,2004-01-01\n"
 SECOND = "17770:\n6,1,2003-02-02\n1488844,2,2005-12-31\n"
@@ -366,9 +356,6 @@ def test_what_is_wrong_in_netflix_is_told_with_its_lines(tmp_path):
     outside = ["1:", *(f"{user},{user + 5},2005-01-0{user}" for user in range(1, 9))]
     with pytest.raises(BadInput, match="8 of the 8"):
         import_("netflix", write(tmp_path / "combined_data_1.txt", "\n".join(outside) + "\n"))
-
-
-# ---- Jester --------------------------------------------------------------------------------------
 
 
 def person(**jokes: object) -> list[object]:

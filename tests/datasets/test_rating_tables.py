@@ -57,8 +57,6 @@ def test_a_clean_table():
     assert ratings.values[ratings.by_user[2] + 1] == 1 + (3 * 11) % 5
 
 
-# ---- rows that cannot be used --------------------------------------------------------------------
-
 BAD_ROWS = {
     **dict.fromkeys(("9,10,good", "9,10,NaN"), Kind.NOT_A_NUMBER),
     **dict.fromkeys(("9,10,inf", "9,10,-Infinity"), Kind.INFINITE),
@@ -166,9 +164,6 @@ def test_a_declared_number_of_users_ends_an_assumption():
         read(table(*GOOD), n_users=4)
 
 
-# ---- forms of a table ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("separator", [",", "\t", ";", "|", "::", " "])
 @pytest.mark.parametrize("header", [True, False])
 def test_separators_and_headers(separator, header):
@@ -240,8 +235,6 @@ def test_titles_in_other_encodings_are_read(tmp_path, encoding, declared):
     guessed = encoding in ("cp1251", "latin-1") and not declared
     assert ("the encoding of the text is public" in ratings.assumptions) == guessed
 
-
-# ---- which column is which -----------------------------------------------------------------------
 
 COLUMNS: dict[str, str | None] = {  # of a fourth column, beside user, item and rating
     **dict.fromkeys(
@@ -331,9 +324,6 @@ def test_a_columns_name_may_say_its_scale(column, scale):
     assert found == scale or (found is not None and (found.low, found.high) == scale)
 
 
-# ---- times ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("time", ["yesterday", "1e300", "-1e15", "25/13/2020"])
 def test_an_unreadable_time_ends_the_order_not_the_rating(time):
@@ -357,9 +347,6 @@ def test_dates_that_do_not_tell_day_from_month_are_asked_about(sign):
         orders.append(upload.data.order.argsort().tolist())
     assert orders[0] != orders[1]
     assert read(content)[1].assumed  # elsewhere nobody can be asked
-
-
-# ---- paths ---------------------------------------------------------------------------------------
 
 
 def test_a_path_declares_bounds_sizes_and_dates(tmp_path):

@@ -40,9 +40,6 @@ def engine(tmp_path):
     new_engine.close()
 
 
-# ---- once ----------------------------------------------------------------------------------------
-
-
 def test_a_run_is_computed_and_kept_and_then_read(engine):
     job = engine.submit(spec(QUICK, seed=1))
     run = job.result(WAIT)
@@ -101,12 +98,6 @@ def test_a_damaged_run_is_computed_again(engine):
     assert engine.store.check() == []
 
 
-# ---- turns and places ----------------------------------------------------------------------------
-
-
-# ---- cancelled -----------------------------------------------------------------------------------
-
-
 def test_a_running_job_is_cancelled_at_once_and_its_worker_goes_on(engine):
     job, later = engine.measure(gated("job")), engine.measure(gated("later"))
     assert gates["job"].has_begun()
@@ -136,8 +127,6 @@ def test_closing_calls_everything_off(tmp_path):
     engine.close()
     assert running.state == waiting.state == "cancelled" and engine.jobs() == []
 
-
-# ---- what goes wrong -----------------------------------------------------------------------------
 
 BAD = {
     "rank above the items": {**LONG, "data": {"id": "small"}, "parameters": {"rank": 41}},
@@ -174,9 +163,6 @@ def test_a_store_that_takes_nothing_is_told(engine, monkeypatch):
     with pytest.raises(RuntimeError, match="No space left"):
         job.result(WAIT)
     assert not job.bad_input
-
-
-# ---- limits --------------------------------------------------------------------------------------
 
 
 def limited(folder: Path, **limits: float) -> Engine:
@@ -224,9 +210,6 @@ def test_a_run_over_its_memory_ends_with_its_worker(tmp_path, monkeypatch):
     engine.close()
 
 
-# ---- workers that die ----------------------------------------------------------------------------
-
-
 def kill_worker(engine: Engine) -> None:
     (thread,) = engine._threads
     thread.worker.kill()
@@ -272,8 +255,6 @@ def test_a_run_on_private_data_is_not_tried_again(engine, monkeypatch):
         job.result(WAIT)
     assert len(attempts) == 1 and engine.store.rows() == []
 
-
-# ---- the machine ---------------------------------------------------------------------------------
 
 GROUPS = {
     "version 2": {"sys/fs/cgroup/memory.max": "1000000000\n"},

@@ -141,9 +141,6 @@ def test_what_travels_holds_no_noise_and_no_rows(own, pool, monkeypatch):
             assert word not in content
 
 
-# ---- workers that are lost or refuse -------------------------------------------------------------
-
-
 @pytest.mark.parametrize("algorithm", ["dp-sgd", "private-bias"])
 def test_a_worker_that_is_lost_in_mid_sum_changes_no_bit(algorithm, own, pool):
     """What it held is made again."""
@@ -223,9 +220,6 @@ def test_a_cancelled_run_reads_no_further(own, pool):
     assert len(read) == 2
 
 
-# ---- private ratings -----------------------------------------------------------------------------
-
-
 def test_private_ratings_are_charged_once_by_the_asker(tmp_path, monkeypatch, pool):
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
@@ -251,9 +245,6 @@ def test_private_ratings_are_charged_once_by_the_asker(tmp_path, monkeypatch, po
 def test_what_cannot_be_spread_is_refused(call, own):
     with pytest.raises(BadInput):
         call()
-
-
-# ---- real workers --------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -94,9 +94,6 @@ def test_figures_agree_with_the_accountant(event):
     assert (curve.loc[curve["epsilon"] < once, "delta"] > 1e-6).all()
 
 
-# ---- several models at one total -----------------------------------------------------------------
-
-
 def test_fifteen_models_at_a_total_of_two_have_what_gaussian_composition_says():
     """Gaussian releases of mu each compose to mu times the root of their number."""
     delta = 1e-5

@@ -123,9 +123,6 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(tmp_path, mon
     assert "CONDITIONAL" in words(app)
 
 
-# ---- the form of a table -------------------------------------------------------------------------
-
-
 def with_table(content: bytes, name: str = "mine.csv") -> AppTest:
     app = app_of("data/page.py").run()
     app.file_uploader[0].upload(name, content)
@@ -160,8 +157,6 @@ def test_rows_that_are_refused_are_told_with_lines_and_examples():
     assert set(first) != set(app.session_state["data.own"])
     assert not any(Path(name.partition("?")[0]).exists() for name in first)
 
-
-# ---- a table of the items -----------------------------------------------------------------------
 
 ITEMS = "thing,year,genre,<b>*x*</b>\n" + "".join(
     f"thing {i},{1990 + i},{'Drama|War' if i % 2 else 'Comedy'},{i % 3}\n" for i in range(11)

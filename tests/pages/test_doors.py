@@ -193,9 +193,6 @@ def test_of_inline_scripts_those_of_streamlits_page_alone_run(tmp_path):
     assert f"script-src 'self' 'wasm-unsafe-eval' 'sha256-{ours}'" in policy(page=page).split("; ")
 
 
-# ---- what the operator says ----------------------------------------------------------------------
-
-
 def test_the_operators_settings():
     assert Doors.from_environment({}) == Doors()
     environment = {

@@ -25,8 +25,6 @@ def test_odds_of_three_to_one_are_three_quarters():
     assert suspicion(10.0) == "becomes at most 99.996% sure, except in rare cases"
 
 
-# ---- one dial ------------------------------------------------------------------------------------
-
 ANY_PAGE = (
     "import streamlit as st\nfrom pages.kit import sidebar, sidebar_values\n"
     "where = st.session_state['where']\n"

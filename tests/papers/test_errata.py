@@ -318,9 +318,6 @@ def test_how_far_a_replaced_row_moves_the_products(has_outliers):
     assert 0.98 * bound < largest <= bound * (1 + 1e-9)
 
 
-# ---- attacks -------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_finds_again_what_is_recorded(name):
@@ -334,9 +331,6 @@ def test_an_attack_could_start(name):
     means = ERRATA[name].means
     assert isinstance(means, Attack)
     means.spec.check()
-
-
-# ---- the list ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", [name for name in WITHOUT_ATTACK if ERRATA[name].stored_figures])

@@ -47,9 +47,6 @@ def figures(event: Event, delta: float, relation: Relation = ADD) -> dict[str, f
     return {row.rule: row.epsilon for row in every_epsilon(event, delta, relation)}
 
 
-# ---- the Gaussian formula ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("epsilon", "sigma"), MU.items())
 def test_golden_mu(epsilon, sigma):
     assert round(1 / gaussian_mu(epsilon, 1e-5), 4) == sigma
@@ -102,9 +99,6 @@ def test_limits():
 def test_default_delta_is_a_tenth_of_one_over_n_rounded_down(n, expected):
     assert default_delta(n) == pytest.approx(expected)
     assert default_delta(n) <= 1 / (10 * n) * (1 + 1e-12)
-
-
-# ---- against dp_accounting -----------------------------------------------------------------------
 
 
 def library(
@@ -198,9 +192,6 @@ def test_too_many_laplace_releases_are_refused_at_once():
         rules.epsilon(Repeat(Laplace(1e6), 1_000_001), 1e-6)
 
 
-# ---- the other rules -----------------------------------------------------------------------------
-
-
 @given(
     st.lists(st.tuples(st.floats(0.2, 1e3), st.integers(1, 50)), min_size=1, max_size=4),
     st.sampled_from([1e-10, 1e-5]),
@@ -275,9 +266,6 @@ def test_exact_is_at_or_under_every_valid_rule(event, delta, relation):
     assert epsilons["rdp_tight"] <= epsilons["rdp_source"] * (1 + 1e-9) + 1e-9
 
 
-# ---- laws of composition -------------------------------------------------------------------------
-
-
 @given(events, leaves, deltas, st.floats(1.001, 3))
 def test_more_releases_or_less_noise_cost_more(event, leaf, delta, factor):
     before, slack = rules.epsilon(event, delta), 1e-9
@@ -334,9 +322,6 @@ def test_mu_of_laplace_is_an_error_never_a_zero():
 def test_delta_inverts_epsilon(event):
     for delta in (1e-8, 1e-4):
         assert rules.delta(event, rules.epsilon(event, delta)) == pytest.approx(delta, rel=1e-3)
-
-
-# ---- calibration ---------------------------------------------------------------------------------
 
 
 def gaussian_plan(level: float) -> Event:
@@ -419,8 +404,6 @@ def test_a_budget_at_delta_zero_calibrates_what_has_a_pure_epsilon():
 def test_a_plan_without_releases_needs_no_level():
     assert calibrate(lambda level: NOTHING, Budget(epsilon=1, delta=1e-6)) == 1.0
 
-
-# ---- what an attacker can do ---------------------------------------------------------------------
 
 ALARMS = np.linspace(0, 1, 2001)
 

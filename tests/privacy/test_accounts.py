@@ -76,9 +76,6 @@ def account() -> Account:
     return account_of(data_access.open_data(spec().data))
 
 
-# ---- charging ------------------------------------------------------------------------------------
-
-
 def test_the_whole_plan_is_charged_before_the_first_draw(tmp_path):
     own_account = Account(tmp_path / "a.ledger")
     with own_account.reserve(CHARGE) as paid:
@@ -164,9 +161,6 @@ def test_a_budget_counts_what_is_still_running(tmp_path):
         pass
 
 
-# ---- one account for one data set ----------------------------------------------------------------
-
-
 def test_every_filter_of_the_same_data_enters_the_same_account():
     filters = ({}, {"top_items": 10}, {"min_user_count": 5}, {"most_per_user": 9})
     for more in (*filters, {"min_item_count": 3}):
@@ -201,9 +195,6 @@ def test_public_data_have_no_account(tmp_path):
     assert not (tmp_path / account_files.FILE).exists()
     with pytest.raises(BadInput):
         dpmf_core.account("small")
-
-
-# ---- no noise without an account -----------------------------------------------------------------
 
 
 @pytest.fixture
@@ -314,9 +305,6 @@ def test_noise_on_private_data_comes_from_the_operating_system():
     assert not (draw(NoisePermit(private=True)) == draw(NoisePermit(private=True))).any()
 
 
-# ---- what has no epsilon -------------------------------------------------------------------------
-
-
 def test_under_a_budget_a_method_without_privacy_is_refused():
     account().set_budget(2.0, 1e-5)
     with pytest.raises(BadInput):
@@ -325,9 +313,6 @@ def test_under_a_budget_a_method_without_privacy_is_refused():
     account().set_budget(2.0, 1e-5, allow_unprotected=True)
     execution.run(spec(algorithm="als", budget=None))
     assert [entry.charge.status for entry in account().entries] == [Status.NONE]
-
-
-# ---- the file ------------------------------------------------------------------------------------
 
 
 def test_the_file_is_its_users_alone_and_holds_no_data(tmp_path):

@@ -33,9 +33,6 @@ def law(sigma: float, reach: int) -> Any:
     return weights / weights.sum()
 
 
-# ---- the sampler ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("sigma", [1, 2, 3, 10])
 def test_small_sigmas_have_their_exact_law(sigma):
     size, reach = 200_000, 8 * sigma
@@ -106,9 +103,6 @@ def test_words_that_run_out_bias_nothing():
     out = np.empty(300, np.int64)
     discrete_gaussian(Sparing().raw, 1000, out)
     assert np.array_equal(out, draws(1000, 300, 3))
-
-
-# ---- the release ---------------------------------------------------------------------------------
 
 
 def noise(seed: int = 7, threads: int = 1, plan: Any = LEAF) -> Noise:
@@ -187,9 +181,6 @@ def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(size, z, sens
         other = one + sensitivity * way / np.linalg.norm(way)
         shift = np.linalg.norm(step * (np.rint(one / step) - np.rint(other / step)))
         assert shift <= sensitivity + leaf.rounding / 2
-
-
-# ---- the account ---------------------------------------------------------------------------------
 
 
 def test_the_continuous_noise_of_the_ledger_is_that_of_the_lemma():

@@ -50,9 +50,6 @@ def replaced(frame: pd.DataFrame) -> pd.DataFrame:
     return other
 
 
-# -- ways in which a file becomes ratings ----------------------------------------------------------
-
-
 def of_path(frame: pd.DataFrame, folder: Path) -> Ratings:
     return load_ratings(frame, folder, "?bounds=1,5&users=200")
 

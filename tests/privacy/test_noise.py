@@ -52,9 +52,6 @@ def noise(plan: Event = PLAN, seed: int | None = 7, threads: int = 1) -> Noise:
     )
 
 
-# ---- drawing is recording ------------------------------------------------------------------------
-
-
 def test_what_was_drawn_is_what_was_spent():
     it = noise()
     assert not it.ledger
@@ -106,9 +103,6 @@ def test_more_coordinates_than_declared_are_refused():
     release.vector(np.zeros(4))
     with pytest.raises(PlanViolation):
         release.vector(np.zeros(1))
-
-
-# ---- the scale -----------------------------------------------------------------------------------
 
 
 def has_scale(draws: Array, scale: float, law: str = "Gaussian") -> bool:
@@ -192,8 +186,6 @@ def test_noise_is_added_and_nothing_else_is_done():
     )
     assert np.array_equal(values, np.arange(12.0).reshape(3, 4))
 
-
-# ---- the stream ----------------------------------------------------------------------------------
 
 SEVERAL_CHUNKS = 2 * CHUNK + 12_345
 

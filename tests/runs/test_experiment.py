@@ -41,9 +41,6 @@ def arrays(finished_run: Run) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in finished_run.arrays.items()}
 
 
-# ---- the same specification, the same run --------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["als", "dp-sgd", "dpals", "spectral"])
 def test_on_public_data_a_run_follows_from_its_specification(name, monkeypatch):
     """Whatever the date and the number of threads; another seed splits and draws anew."""
@@ -79,9 +76,6 @@ def test_held_out_ratings_do_not_reach_the_fit(catalogue):
     assert before.record.metrics["rmse"] != after.record.metrics["rmse"]
 
 
-# ---- the key -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -112,9 +106,6 @@ def test_data_that_change_on_disk_are_read_again(catalogue):
     assert open_data(DataSpec(id="films")) is open_data(DataSpec(id="films"))
     catalogue(films=low_rank(9))
     assert open_data(DataSpec(id="films")).fingerprint != before
-
-
-# ---- what a run claims ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("relation", Relation)
@@ -189,9 +180,6 @@ def test_a_run_that_spends_other_than_planned_is_no_run():
         run(spec(algorithm="hasty", budget=BUDGET))
 
 
-# ---- what a run reports --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("parts", "kind"),
     [(DPALS, "per-user"), (BIAS, "users"), ({"algorithm": "als"}, "random")],
@@ -228,9 +216,6 @@ def test_a_run_that_is_stopped_leaves_nothing(asks):
         )
 
 
-# ---- what is refused -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
@@ -265,9 +250,6 @@ def test_curves_have_as_many_points_as_were_asked_for_and_are_told_as_they_grow(
     ]
     with pytest.raises(BadInput, match="curve_points"):
         spec(**parts, curve_points=1)
-
-
-# ---- filters and grids ---------------------------------------------------------------------------
 
 
 def test_filters_come_before_the_split_in_a_fixed_order():

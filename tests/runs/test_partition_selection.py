@@ -51,9 +51,6 @@ def threshold_event(sigma: float, failure: float, most: int) -> ThresholdedCount
     return ThresholdedCounts(sigma, ITEMS, 1.0, math.sqrt(2), failure, most)
 
 
-# ---- the threshold -------------------------------------------------------------------------------
-
-
 def shows(sigma: float, threshold: float, names: int, trials: int = 100_000) -> float:
     """How often one of the names of a single user passes, simulated."""
     rng = np.random.default_rng(names)
@@ -81,9 +78,6 @@ def test_a_name_that_nobody_brought_never_passes():
     noise = Noise(threshold_event(1.0, 0.2, 1), SEED)
     names, noisy = noise.names_over_threshold(ITEMS, counts)
     assert names.tolist() == [10_001, 10_000] and abs(noisy - [70, 50]).max() < 6
-
-
-# ---- what it costs -------------------------------------------------------------------------------
 
 
 def divergence(epsilon: float, mu: float, failure: float, with_unit: bool) -> float:
@@ -144,9 +138,6 @@ def test_the_plan_takes_its_share_whatever_is_found(relation):
         == normal_form(plan(budget, items=False, units=False))
         == ()
     )
-
-
-# ---- the counts ----------------------------------------------------------------------------------
 
 
 def ratings(without: int | None = None) -> Ratings:
@@ -241,9 +232,6 @@ def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth():
     assert all(units is None or units >= 30 for units in counts)
 
 
-# ---- the released shape --------------------------------------------------------------------------
-
-
 def test_users_take_drawn_rows_and_the_others_stay_empty():
     data = ratings()
     slots_data = reshaped(data, PublicShape(units=41, slots=3))
@@ -278,9 +266,6 @@ def test_the_count_is_above_the_truth_as_often_as_stated():
     short = (counts < 1000).mean()  # rounding up makes it a little rarer
     assert 0.014 < short < 0.023
     assert counts.std() == pytest.approx(10.0, rel=0.05)
-
-
-# ---- runs ----------------------------------------------------------------------------------------
 
 
 def run(**changed: Any) -> Run:
@@ -371,9 +356,6 @@ def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters):
     assert SECRET not in (samples_of(private).vocabulary or ()) and {"harbour", "museum"} <= words
 
 
-# ---- documents of people -------------------------------------------------------------------------
-
-
 def notes(people: Any = None) -> Samples:
     """Seven documents with five words; one person may have written four of them."""
     X = np.zeros((7, 5))
@@ -382,9 +364,6 @@ def notes(people: Any = None) -> Samples:
     X[2, 2] = X[4, 3] = X[5, 4] = 1
     samples = Samples.of(csr_array(X), vocabulary=tuple("abcde"), unit="document", name="notes")
     return samples if people is None else samples.of_people(np.array(people))
-
-
-# ---- what names, choices and shapes may not tell -------------------------------------------------
 
 
 def test_a_choice_by_exact_counts_stays_an_assumption():

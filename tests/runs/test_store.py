@@ -163,8 +163,6 @@ def test_a_run_is_found_by_its_specification(tmp_path):
     assert [it and it["key"] for it in store.find_all([shipped, spec])] == [other.key, run.key]
 
 
-# ---- damage --------------------------------------------------------------------------------------
-
 DAMAGE = {
     "a bit of the model": "UPDATE runs SET model = substr(model, 1, 99) || x'00' WHERE key = 'a'",
     "the record": "UPDATE runs SET record = replace(record, '0.9', '0.8') WHERE key = 'a'",
@@ -218,9 +216,6 @@ def test_a_newer_store_is_left_alone(tmp_path):
         db.execute(f"PRAGMA user_version = {SCHEMA + 1}")
     with pytest.raises(BadInput, match="newer version"):
         Store(tmp_path)
-
-
-# ---- disks and clocks ----------------------------------------------------------------------------
 
 
 def in_a_child(act: Callable[[], object]) -> str:
@@ -282,9 +277,6 @@ def test_a_read_only_store_is_a_sentence(tmp_path):
     assert Store(folder).count() == 3
 
 
-# ---- runs of earlier versions --------------------------------------------------------------------
-
-
 def old_file(folder: Path, name: str, run: Run, **label: Any) -> None:
     """A run as earlier versions kept it."""
     out = io.BytesIO()
@@ -323,8 +315,6 @@ def test_an_earlier_run_that_cannot_be_read_for_now_is_not_passed_over(tmp_path,
             Store(tmp_path)
     assert Store(tmp_path).run_keys() == ["a"]
 
-
-# ---- several processes, kill -9 ------------------------------------------------------------------
 
 OPEN = """
 import sys

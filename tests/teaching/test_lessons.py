@@ -33,8 +33,6 @@ from dpmf_core.teaching.demonstrations import (
 from dpmf_core.teaching.lessons import LESSONS, handout, question_only
 from tests.support.gaussian import delta_of, mu_of
 
-# ---- you are found -------------------------------------------------------------------------------
-
 
 def test_two_films_and_their_days_find_more_than_nine_in_ten():
     """Every count again with sets of Python, for a few people."""
@@ -86,9 +84,6 @@ def test_the_noise_on_the_sums_is_as_large_as_is_said():
     )
     assert samples.std() == pytest.approx(math.sqrt(12) / mu_of(1.0, 1e-5), rel=0.02)
     assert not np.array_equal(samples[0], samples[1])
-
-
-# ---- noise ---------------------------------------------------------------------------------------
 
 
 def test_two_coins_cost_the_logarithm_of_three():
@@ -246,9 +241,6 @@ def test_busy_people_lose_most_to_the_noise():
         losses = np.subtract(private, plain)
         assert min(losses[2:]) > 1.3 * losses[0]
     assert all(np.subtract(errors("user-mean"), private) > 0)  # the task has an answer
-
-
-# ---- the course ----------------------------------------------------------------------------------
 
 
 def test_a_handout_holds_every_lesson_and_its_answers_only_where_wanted():

@@ -26,9 +26,6 @@ def logits(shares: Array) -> Array:
     return np.asarray(np.log(shares) - np.log1p(-shares))
 
 
-# ---- an attacker who knows some of your ratings --------------------------------------------------
-
-
 @pytest.mark.parametrize("known", [(5, 4, 1), (1, 1, 2)])
 def test_the_attackers_belief_is_that_of_two_gaussians(known):
     """The log likelihood ratio is normal with mean d²/2 and standard deviation d."""
@@ -70,9 +67,6 @@ def test_beliefs_pass_the_bound_only_by_delta(epsilon):
 def test_without_noise_the_attacker_is_sure_and_right():
     result = attack((1, 1, 1), 0.0)
     assert (result.beliefs == 1).all() and result.right == 1
-
-
-# ---- the game ------------------------------------------------------------------------------------
 
 
 def share_won(epsilon: float | None, rounds: int) -> float:

@@ -26,8 +26,6 @@ from dpmf_core.tuning.search import Search, price
 from dpmf_core.tuning.search_space import Interval, TuneSpec, default_range
 from tests.support.records import run_of
 
-# ---- what choosing costs -------------------------------------------------------------------------
-
 
 def test_a_price_counts_everything_a_trial_releases():
     """Twice, and twice as far where another person takes a place."""
@@ -55,9 +53,6 @@ def test_the_number_of_trials_has_its_mean_and_law(distribution):
         if distribution == "logarithmic"
         else samples.var() == pytest.approx(variance[distribution], rel=0.12)
     )
-
-
-# ---- a world -------------------------------------------------------------------------------------
 
 
 pytestmark = pytest.mark.usefixtures("two_sets")
@@ -235,9 +230,6 @@ def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path):
     assert [trial.state for trial in search.trials][5:7] == ["done", "stopped"]
 
 
-# ---- private scores ------------------------------------------------------------------------------
-
-
 def test_every_draw_and_every_score_of_a_trial_is_paid_for():
     budget = Budget(epsilon=2.0, delta=1e-5)
     scored = price(Gaussian(3.0), 5.0, 10, budget)
@@ -246,9 +238,6 @@ def test_every_draw_and_every_score_of_a_trial_is_paid_for():
     assert thrice.single == pytest.approx(epsilon(Gaussian(1 / mu), 1e-5))
     assert thrice.all_shown == pytest.approx(epsilon(Gaussian(1 / (mu * math.sqrt(10))), 1e-5))
     assert scored.best_of["poisson"] < thrice.best_of["poisson"]
-
-
-# ---- the command ---------------------------------------------------------------------------------
 
 
 def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(engine, tmp_path):
