@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.engines import WAIT
+
 DEPLOY = Path(__file__).parents[1] / "deploy"
 ANALYZE = shutil.which("systemd-analyze")
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
@@ -16,7 +18,7 @@ with_systemd = pytest.mark.skipif(ANALYZE is None, reason="systemd-analyze is no
 
 def run(*command: object) -> "subprocess.CompletedProcess[str]":
     words = list(map(str, command))
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(words, capture_output=True, text=True, timeout=WAIT, check=False)
 
 
 @with_systemd

@@ -13,7 +13,7 @@ import pytest
 
 from dpmf_core.base.interrupts import SENTENCE
 from tests.cli.test_processes import default_interrupts
-from tests.support.engines import CATALOGUE
+from tests.support.engines import CATALOGUE, WAIT
 
 ROOT = Path(__file__).parents[1]
 FIT = ["fit", "--dataset", "small", "--algorithm", "dpals", "--param", "rank=3", "--epsilon", "5"]
@@ -43,7 +43,7 @@ def interrupted_after(imports: int, arguments: Sequence[str], data: Path) -> tup
                 break
         assert count >= imports, f"there were {count} imports only"
         os.killpg(child.pid, signal.SIGINT)
-        _, rest = child.communicate(timeout=60)
+        _, rest = child.communicate(timeout=WAIT)
     finally:
         child.kill()
         child.wait()
@@ -113,7 +113,7 @@ def run(
         env={**os.environ, **ours, **variables},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=WAIT,
         check=False,
     )
 
@@ -152,7 +152,7 @@ def test_ctrl_c_stops_a_server_that_runs(tmp_path):
     try:
         assert any("URL:" in line for line in child.stdout)
         os.killpg(child.pid, signal.SIGINT)
-        assert child.wait(60) == 130
+        assert child.wait(WAIT) == 130
     finally:
         child.kill()
     with pytest.raises(ProcessLookupError):  # no worker is left

@@ -15,6 +15,7 @@ import pytest
 from dpmf_core.base import paths
 from dpmf_datasets import session_files
 from pages.server.lifespan import round_made
+from tests.support.engines import WAIT
 from tests.support.gaussian import epsilon_of
 
 ROOT = Path(__file__).parents[1]
@@ -148,7 +149,7 @@ class User:
 
     def says(self, *arguments: str, **variables: str) -> Any:
         process = self.started(*arguments, **variables)
-        answer = process.communicate(timeout=120)[0]
+        answer = process.communicate(timeout=WAIT)[0]
         assert process.returncode == 0
         return json.loads(answer)
 
@@ -188,7 +189,7 @@ def test_an_account_in_the_cache_is_moved_once(user):
     user.fits(1.0, **in_cache)
     user.fits(2.0, **in_cache)
     processes = [user.started("spent", user.table, "--json") for _ in range(4)]
-    totals = [json.loads(it.communicate(timeout=120)[0])["epsilon"] for it in processes]
+    totals = [json.loads(it.communicate(timeout=WAIT)[0])["epsilon"] for it in processes]
     # noise multipliers of epsilon 1 and 2 at delta 1e-5 (Balle & Wang 2018)
     assert totals == pytest.approx([epsilon_of([3.7306, 1.9938], 1e-5)] * 4, abs=1e-3)
     shutil.rmtree(user.cache)

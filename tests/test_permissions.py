@@ -17,6 +17,7 @@ from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_core.tuning.search import Search
 from dpmf_core.tuning.search_space import TuneSpec
+from tests.support.engines import WAIT
 
 QUICK = {"algorithm": "private-bias", "budget": {"epsilon": 2.0, "delta": 1e-5}}
 ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
@@ -86,7 +87,7 @@ def test_downloads_are_for_whom_the_setting_says(put):
 
 def keep_run(engine: Engine, who: Asker, **more: Any) -> str:
     with asking(who):
-        return str(engine.submit(run(**more)).result(30).key)
+        return str(engine.submit(run(**more)).result(WAIT).key)
 
 
 def test_a_run_is_whose_it_was_first_and_carries_no_secret(engine):

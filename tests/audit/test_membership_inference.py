@@ -17,6 +17,7 @@ from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.runs.store import Store
+from tests.support.engines import WAIT
 
 
 @pytest.mark.parametrize("unit", ["user", "rating", "value"])
@@ -174,7 +175,7 @@ def threads(tmp_path):
 def test_the_engine_measures_once_and_remembers(threads):
     spec = AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=40)
     first, second = threads.measure(spec), threads.measure(spec)
-    assert first.result(60) is second.result(60)
+    assert first.result(WAIT) is second.result(WAIT)
     again = threads.measure(AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=40))
     assert again.state == "done" and again.result(0) is first.result(0)
     assert threads.store.rows() == []

@@ -14,6 +14,7 @@ from dpmf_core.base.interrupts import SENTENCE
 from dpmf_core.runs.store import Store
 from tests.cli.test_bad_input import BUDGET
 from tests.cli.test_cli import DPALS
+from tests.support.engines import WAIT
 from tests.support.interrupted import after
 
 ROOT = Path(__file__).parents[2]
@@ -76,9 +77,9 @@ def test_an_exported_script_gives_the_same_figures(say, capsys):
 def test_json_is_alone_on_standard_output_and_bad_input_exits_with_2():
     good = spawn(*DPALS, *BUDGET, "--json")
     bad = spawn(*DPALS, "--epsilon", "NaN", "--json")
-    out, _ = good.communicate(timeout=60)
+    out, _ = good.communicate(timeout=WAIT)
     assert good.returncode == 0 and json.loads(out)["metrics"]["rmse"] > 0
-    out, err = bad.communicate(timeout=60)
+    out, err = bad.communicate(timeout=WAIT)
     assert bad.returncode == 2 and out == "" and "Got nan" in err and "Traceback" not in err
 
 
@@ -91,7 +92,7 @@ def interrupted(function: str, calls: int, *words: str) -> str:
             env={**os.environ},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=WAIT,
             check=False,
         )
     assert (done.returncode, done.stdout) == (130, "") and "Traceback" not in done.stderr

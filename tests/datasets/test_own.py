@@ -17,6 +17,7 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.report import Kind
+from tests.support.engines import WAIT
 
 TABLE = """Customer No,Product,Points,When
 c1,Lamp,4.5,2020-01-01
@@ -109,10 +110,10 @@ def test_a_run_on_it_is_never_in_the_shared_store(tmp_path):
         budget={"epsilon": 2.0, "delta": 1e-4},
     )
     engine = Engine(Store(tmp_path / "store"), workers=1)
-    run = engine.submit(spec).result(60)
+    run = engine.submit(spec).result(WAIT)
     assert run.record.guarantee.status == Status.CONDITIONAL
     assert engine.store.rows() == []
-    assert engine.submit(spec).result(60) is run  # not computed again
+    assert engine.submit(spec).result(WAIT) is run  # not computed again
     assert "metrics" not in run.export()
     engine.close()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.markdown import DOCUMENTS, ROOT, blocks
+from tests.support.engines import WAIT
 from tests.support.gaussian import epsilon_of
 
 COMMANDS = [
@@ -43,7 +44,7 @@ def _run(folder: Path, data: Path, *arguments: str) -> str:
         env={**BARE, "DPMF_DATA": str(data), "HOME": str(folder)},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=WAIT,
         check=False,
     )
     assert process.returncode == 0, f"{arguments}\n{process.stderr}"

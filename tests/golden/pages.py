@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from streamlit.testing.v1 import AppTest
 
 from pages.audit import game
 from pages.kit.page_table import BY_ID, PAGES
 from tests.golden.files import rounded
-from tests.pages.driving import ROOT, behind_sidebar, settled
+from tests.pages.driving import app_of, behind_sidebar, settled
 
 SMALL = {"dataset": "cinema-small"}
 # by page: the second view, as a link
@@ -58,14 +57,9 @@ def view(page_id: str, link: dict[str, str]) -> dict[str, Any]:
     """A page after its runs, without a browser."""
     page = BY_ID[page_id]
     path = f"{page.folder}/page.py"
-    app = (
-        AppTest.from_file(str(ROOT / "pages" / path), default_timeout=120)
-        if page.data_kind is None
-        else AppTest.from_string(behind_sidebar(path), default_timeout=120)
-    )
-    for name, value in (page.query | link).items():
-        app.query_params[name] = value
-    app.session_state[game.STATE_KEY] = game.Game(seed=1)  # else it is drawn
+    script = path if page.data_kind is None else behind_sidebar(path)
+    state = {game.STATE_KEY: game.Game(seed=1)}  # else it is drawn
+    app = app_of(script, state, **(page.query | link))
     settled(app)
     parts: dict[str, Any] = {"words": [], "controls": [], "tables": [], "figures": []}
     for node in _nodes(app._tree[0]):

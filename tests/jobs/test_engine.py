@@ -2,7 +2,6 @@
 
 import sqlite3
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -217,40 +216,42 @@ def kill_worker(engine: Engine) -> None:
 
 @pytest.mark.parametrize(("deaths", "state"), [(1, "done"), (2, "failed")])
 def test_a_run_on_public_data_is_tried_once_more(deaths, state, engine, monkeypatch):
-    attempts: list[threading.Event] = [threading.Event() for _ in range(3)]
+    attempts, kills = ([threading.Event() for _ in range(3)] for _ in range(2))
     compute, numbers = execution.run, iter(range(3))
 
-    def run(*arguments: Any, stopped: Callable[[], bool], **more: Any) -> Run:
+    def run(*arguments: Any, **more: Any) -> Run:
         number = next(numbers)
         attempts[number].set()
-        while number < deaths and not stopped():
-            pass
-        return compute(*arguments, stopped=stopped, **more)
+        if number < deaths:
+            kills[number].wait(WAIT)
+            raise Cancelled
+        return compute(*arguments, **more)
 
     monkeypatch.setattr(execution, "run", run)
     job = engine.submit(spec(QUICK))
-    for attempt in attempts[:deaths]:
+    for attempt, killed in zip(attempts[:deaths], kills, strict=False):
         assert attempt.wait(WAIT)
         kill_worker(engine)
+        killed.set()
     assert job.wait(WAIT) and job.state == state
     assert attempts[1].is_set() and not attempts[2].is_set()
 
 
 def test_a_run_on_private_data_is_not_tried_again(engine, monkeypatch):
     """It may have drawn noise, and would draw again."""
-    begun, attempts = threading.Event(), []
+    begun, killed, attempts = threading.Event(), threading.Event(), []
 
-    def run(*_: Any, stopped: Callable[[], bool], **__: Any) -> Run:
+    def run(*_: Any, **__: Any) -> Run:
         attempts.append(None)
         begun.set()
-        while not stopped():
-            pass
+        killed.wait(WAIT)
         raise Cancelled
 
     monkeypatch.setattr(execution, "run", run)
     job = engine.submit(spec(QUICK, data={"id": "own"}))
     assert begun.wait(WAIT)
     kill_worker(engine)
+    killed.set()
     with pytest.raises(RuntimeError):
         job.result(WAIT)
     assert len(attempts) == 1 and engine.store.rows() == []

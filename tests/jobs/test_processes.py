@@ -11,7 +11,7 @@ import pytest
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.jobs.worker import Worker
 from dpmf_core.runs.store import Store
-from tests.support.engines import CATALOGUE, LONG, QUICK, spec
+from tests.support.engines import CATALOGUE, LONG, QUICK, WAIT, spec
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,9 +31,9 @@ def test_a_killed_worker_is_replaced_and_its_run_is_made(engine):
     job = engine.submit(spec(LONG, parameters={"rank": 4, "steps": 2}))
     assert job.key
     os.kill(first._process.pid, 9)
-    assert job.result(120).record.cached is False
+    assert job.result(WAIT).record.cached is False
     assert engine._threads[0].worker is not first
-    assert engine.submit(spec(QUICK)).result(60).key and len(engine.store.rows()) == 2
+    assert engine.submit(spec(QUICK)).result(WAIT).key and len(engine.store.rows()) == 2
 
 
 @pytest.mark.slow
@@ -45,11 +45,11 @@ def test_workers_end_with_the_process_that_started_them(tmp_path):
         from dpmf_core.jobs.engine import engine
         from dpmf_core.runs.specification import RunSpec
         own = engine()
-        assert own.submit(RunSpec.parse(**{QUICK!r})).result(120).record.metrics["rmse"] > 0
+        assert own.submit(RunSpec.parse(**{QUICK!r})).result({WAIT}).record.metrics["rmse"] > 0
         os.kill(os.getpid(), 9)
     """
     child = python(code, tmp_path, DPMF_THREADS="1", stderr=subprocess.STDOUT)
-    out, _ = child.communicate(timeout=120)  # the pipe closes when the worker has ended too
+    out, _ = child.communicate(timeout=WAIT)  # the pipe closes when the worker has ended too
     assert child.returncode == -9
     assert out.split() == ["once"]
 

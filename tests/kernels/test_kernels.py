@@ -12,6 +12,7 @@ import pytest
 from dpmf_core import kernels
 from dpmf_core.kernels import compilation, normal_equations, notices
 from dpmf_core.kernels.readiness import ready
+from tests.support.engines import WAIT
 from tests.support.sparse_rows import M, N, sparse_rows, systems
 
 
@@ -129,7 +130,7 @@ def test_a_forked_process_has_threads_of_its_own():
         " 2997))\nprint(os.waitpid(child, 0)[1])"
     )
     fresh = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=WAIT
     )
     assert fresh.stdout.strip() == "0"
 

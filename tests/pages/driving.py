@@ -17,6 +17,7 @@ from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
 from pages.kit import odometer
 from pages.kit.page_table import PAGES, Page
+from tests.support.engines import WAIT
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,7 +43,7 @@ def app_of(script: str, state: Mapping[str, Any] | None = None, **address: str) 
     app = (
         AppTest.from_file(str(ROOT / "pages" / script)) if is_file else AppTest.from_string(script)
     )
-    app.default_timeout = 120  # seconds
+    app.default_timeout = WAIT
     for name, value in (state or {}).items():
         app.session_state[name] = value
     app.query_params.update(address)
@@ -126,7 +127,7 @@ def run_until(app: AppTest, condition: Callable[[], object]) -> AppTest:
     while not condition():
         assert not app.exception, [error.value for error in app.exception]
         for job in engine().jobs():
-            assert job.wait(300), "the run did not finish"
+            assert job.wait(WAIT), "the run did not finish"
         app.run()
     assert not app.exception, [error.value for error in app.exception]
     return app
@@ -134,7 +135,7 @@ def run_until(app: AppTest, condition: Callable[[], object]) -> AppTest:
 
 def engine_run(spec: RunSpec) -> Run:
     """A run as the page's engine makes it, or has made it."""
-    run: Run = engine().submit(spec).result(300)
+    run: Run = engine().submit(spec).result(WAIT)
     return run
 
 

@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import runs
 from tests.pages.driving import engine_run
+from tests.support.engines import WAIT
 
 SPEC = RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean")
 
@@ -27,13 +28,13 @@ def test_a_run_that_ends_while_results_are_taken_is_shown(monkeypatch):
         looks.append(len(request.jobs))
         if len(looks) == 1:
             for job in request.jobs.values():
-                job.wait(60)
+                job.wait(WAIT)
         else:
             take(request, None)
 
     monkeypatch.setattr(runs, "PATIENCE", 0.0)
     monkeypatch.setattr(runs.Request, "collect", collect_before_the_end)
-    app = AppTest.from_function(page, default_timeout=60).run()
+    app = AppTest.from_function(page, default_timeout=WAIT).run()
     assert not app.exception
     assert looks[0] == 1
     assert app.markdown[0].value == "main"

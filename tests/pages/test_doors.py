@@ -20,6 +20,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dpmf_core.base.errors import BadInput
 from pages.server.doors import FULL, Doors, Guard, most_streams, policy
+from tests.support.engines import WAIT
 
 ROOT = Path(__file__).parents[2]
 HERE = "127.0.0.1:8501"
@@ -260,7 +261,7 @@ def test_the_server_does_not_start_in_the_open_by_mistake(command, tmp_path):
         env={**os.environ, **settings, "DPMF_DATA": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=WAIT,
         check=False,
     )
     assert process.returncode == 2 and "Traceback" not in process.stderr

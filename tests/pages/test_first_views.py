@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.jobs import first_views
 from dpmf_core.jobs.engine import engine
@@ -15,7 +14,8 @@ from dpmf_core.runs.specification import RunSpec, run_key
 from pages.kit import epsilon_grid, runs
 from pages.kit.page_table import PAGES, Page
 from pages.server import lifespan
-from tests.pages.driving import behind_sidebar, words
+from tests.pages.driving import app_of, behind_sidebar, words
+from tests.support.engines import WAIT
 
 ANEW = "run `python -m benchmarks.shipped`: a first choice, or a version, has changed"
 WITH_EPSILON = [it for it in PAGES if it.data_kind is not None and "epsilon" not in it.unused]
@@ -45,7 +45,7 @@ def asked_at_first(
 
     monkeypatch.setattr(runs.Request, "want", want)
     monkeypatch.setattr(epsilon_grid, "read", read_and_note)
-    app = AppTest.from_string(script(page), default_timeout=60).run()
+    app = app_of(script(page)).run()
     assert not app.exception, [error.value for error in app.exception]
     return wanted, grids
 
@@ -110,8 +110,7 @@ def test_the_first_view_stands_on_an_empty_store(page, monkeypatch):
 
     monkeypatch.setattr(runs.Request, "submit", shipped_alone)
     monkeypatch.setattr(epsilon_grid, "fill", lambda *_: runs.Request())
-    app = AppTest.from_string(script(next(it for it in PAGES if it.id == page)), default_timeout=60)
-    app.run()
+    app = app_of(script(next(it for it in PAGES if it.id == page))).run()
     assert not app.exception, [error.value for error in app.exception]
     text = words(app)
     assert "shipped" in text
@@ -132,9 +131,9 @@ def test_visitors_come_before_what_idle_workers_compute(monkeypatch):
     monkeypatch.setattr(lifespan, "warming_specs", lambda: specs)
     beforehand = lifespan.warm()
     visitor = engine().submit(small(500), asker="somebody")
-    assert visitor.result(60).key == visitor.key
+    assert visitor.result(WAIT).key == visitor.key
     assert visitor.ahead == 0 and engine().waiting() == 0  # what is idle holds up nobody
-    assert all(job.wait(60) for job in beforehand)
+    assert all(job.wait(WAIT) for job in beforehand)
     assert all(it is not None for it in engine().known_runs.find_all(specs))
 
 

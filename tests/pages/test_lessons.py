@@ -57,7 +57,7 @@ st.button("Next", on_click=lesson.go, args=(1,))
 def test_the_back_button_leads_to_the_page_before_in_a_sequence(came_back, monkeypatch):
     """A browser that repeats an old address, because it has not heard of the new one, does not."""
     steps = [LessonLink.parse(page="lessons", query={"lesson": name}) for name in list(LESSONS)[:2]]
-    app = AppTest.from_string(SEQUENCE, default_timeout=30)
+    app = app_of(SEQUENCE)
     app.query_params["class"] = link_token(LessonSequence.parse(steps=steps))
     app.run()
     app.button[0].click().run()

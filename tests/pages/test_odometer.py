@@ -21,6 +21,7 @@ from tests.pages.driving import (
     widget_of,
     words,
 )
+from tests.support.engines import WAIT
 from tests.support.gaussian import epsilon_of
 
 DELTA = 1e-5
@@ -144,7 +145,7 @@ def test_a_budget_refuses_in_words(mine):
                 algorithm="spectral",
                 budget={"epsilon": 2.0, "delta": DELTA},
             )
-        ).result(60)
+        ).result(WAIT)
     assert total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
 
 

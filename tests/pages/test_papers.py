@@ -75,10 +75,9 @@ def test_a_new_address_leads_and_then_the_widget():
 
 def test_a_lesson_on_a_page_that_went_opens_its_paper():
     steps = (LessonLink.parse(page="sketch", query={"dataset": "cinema"}, locked=("page",)),)
-    app = AppTest.from_string(
+    app = app_of(
         "import runpy\nfrom pages.kit import lesson\nlesson.current()\n"
-        f"runpy.run_path({str(PAGE)!r})\n",
-        default_timeout=60,
+        f"runpy.run_path({str(PAGE)!r})\n"
     )
     app.query_params["class"] = link_token(LessonSequence.parse(steps=steps))
     app.run()

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import dpmf_core
 from dpmf_core.jobs.engine import engine
@@ -13,6 +12,7 @@ from dpmf_core.runs.execution import run
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report
 from dpmf_core.runs.specification import RunSpec
+from tests.pages.driving import app_of
 from tests.support.records import altered
 
 ROOT = Path(__file__).parents[2]
@@ -68,14 +68,13 @@ def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two):
 def test_the_page_lists_every_run_and_compares_those_that_are_ticked(two):
     for one in two:
         engine().store.put(one)
-    app = AppTest.from_file(str(PAGE), default_timeout=60).run()
+    app = app_of("runs/page.py").run()
     assert not app.exception
     assert app.title[0].value.startswith("2 runs") and len(app.dataframe[0].value) == 2
     keys = [*(one.key for one in two), "gone"]
-    app = AppTest.from_string(
+    app = app_of(
         "from dpmf_core.jobs.engine import engine\nfrom pages.runs import comparison\n"
-        f"comparison.side_by_side(comparison.load(engine().store, {keys!r}))",
-        default_timeout=60,
+        f"comparison.side_by_side(comparison.load(engine().store, {keys!r}))"
     ).run()
     assert not app.exception
     assert "2.00" in app.header[0].value and len(app.dataframe) >= 2

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.jobs.first_views import USUAL
 from pages.kit.sidebar import suspicion
 from pages.kit.sidebar_values import EPSILONS
-from tests.pages.driving import widget_of
+from tests.pages.driving import app_of, widget_of
 
 
 def test_an_even_suspicion_is_never_said_to_grow_less_than_it_may():
@@ -45,7 +45,7 @@ def walk(app: AppTest, where: str, **address: str) -> float:
 
 @pytest.fixture
 def app():
-    return AppTest.from_string(ANY_PAGE, default_timeout=60)
+    return app_of(ANY_PAGE)
 
 
 def test_a_page_shows_its_own_epsilon_until_somebody_moves_the_dial(app):

@@ -2,14 +2,11 @@
 
 import re
 
-from streamlit.testing.v1 import AppTest
-
 from dpmf_core.runs.needed_epsilon import Goal, answer
 from dpmf_core.runs.store import Store
 from pages.kit import epsilon_grid
-from pages.kit.page_table import BY_ID
 from pages.start import price
-from tests.pages.driving import words
+from tests.pages.driving import app_of, words
 
 
 def test_no_number_of_the_figure_is_written_as_a_power_of_ten():
@@ -25,7 +22,7 @@ def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages():
 
 
 def test_the_page_stands_on_an_empty_store_and_asks_for_no_run(data_folder):
-    app = AppTest.from_file(str(BY_ID["start"].script), default_timeout=60).run()
+    app = app_of("start/page.py").run()
     assert not app.exception
     assert price.caption() in words(app)
     assert not Store(data_folder).rows()

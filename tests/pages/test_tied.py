@@ -7,7 +7,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.teaching.lesson_links import LessonLink
-from tests.pages.driving import behind_sidebar, let_go, slider_epsilon, widget_of
+from tests.pages.driving import app_of, behind_sidebar, let_go, slider_epsilon, widget_of
 
 SCRIPT = """
 import streamlit as st
@@ -19,9 +19,7 @@ st.write(f"δ = {sidebar.choice().delta:g}")
 
 
 def open_page() -> AppTest:
-    app = AppTest.from_string(SCRIPT, default_timeout=30)
-    app.query_params["data"] = "cinema-small"
-    return app.run()
+    return app_of(SCRIPT, data="cinema-small").run()
 
 
 def widget_states(app: AppTest) -> WidgetStates:
@@ -116,9 +114,8 @@ def test_what_is_typed_before_the_answer_comes_is_kept():
 )
 def test_no_box_of_epsilon_is_limited_by_streamlit(script, key, parameters):
     """Its limits only mark a box red, without a word."""
-    app = AppTest.from_string(behind_sidebar(f"{script}/page.py"), default_timeout=60)
-    app.query_params.update({"data": "cinema-small"} | parameters)
-    app.run()
+    link = {"data": "cinema-small"} | parameters
+    app = app_of(behind_sidebar(f"{script}/page.py"), **link).run()
     boxes = [it for it in app.number_input if str(it.key).startswith(f"{key}.")]
     (box,) = boxes
     own = box.value

@@ -7,6 +7,7 @@ import pytest
 
 from pages.kit import drawing
 from pages.kit.drawing import ANSWER, BELOW, Turns
+from tests.support.engines import WAIT
 
 
 class EndOfPage(Exception):
@@ -44,10 +45,10 @@ def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(mon
         look = waiting_for(line, number + 1)
         threads.append(threading.Thread(target=draw, args=(urgency, number, look)))
         threads[-1].start()
-        assert look.there.wait(30)
+        assert look.there.wait(WAIT)
     line.give_back()
     for thread in threads:
-        thread.join(30)
+        thread.join(WAIT)
     assert drawn == [1, 3, 0, 2] and line.holders == 0
 
 

@@ -12,7 +12,7 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from pages.server import visitor
 from tests.pages.driving import app_of, behind_sidebar, words
-from tests.support.engines import gated, gates
+from tests.support.engines import WAIT, gated, gates
 
 ROOT = Path(__file__).parents[2]
 ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
@@ -41,7 +41,7 @@ def hers(seed: int = 0) -> str:
         seed=seed,
     )
     with asking(ADA):
-        return str(engine().submit(spec).result(60).key)
+        return str(engine().submit(spec).result(WAIT).key)
 
 
 def drawn(script: str, **address: str) -> AppTest:
@@ -109,17 +109,17 @@ def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put):
         "import streamlit as st\nfrom pages.server import visitor\nwho ="
         " visitor.asker()\nst.write(f'{who.alone} {who.operator} {who.owner}')"
     )
-    app = AppTest.from_string(script).run()
+    app = app_of(script).run()
     assert words(app).startswith("False False session:")  # a class is nobody's own machine
     put(profile="local")
-    app = AppTest.from_string(script).run()
+    app = app_of(script).run()
     assert words(app).startswith("True False session:")
     token = app.session_state[visitor.TOKEN]
     assert len(token) >= 32 and token not in words(app)
-    assert words(AppTest.from_string(script).run()) != words(app)
+    assert words(app_of(script).run()) != words(app)
     for setting in ({"operators": "teacher@example.org"}, {"hosts": "dpmf.example.org"}):
         put(**setting)
-        assert words(AppTest.from_string(script).run()).startswith("False False")
+        assert words(app_of(script).run()).startswith("False False")
         put(operators="")
 
 

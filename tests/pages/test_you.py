@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.top_items import top_items
@@ -11,9 +10,8 @@ from dpmf_core.runs.comparison import references
 from dpmf_core.runs.epsilon_grid import at_epsilon
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store
-from pages.kit.page_table import BY_ID
 from pages.start import price, you
-from tests.pages.driving import component, words
+from tests.pages.driving import app_of, component, words
 
 STARS = (5, 1, 4, 2, 5)
 
@@ -42,7 +40,7 @@ def test_the_list_is_what_the_algorithm_itself_would_recommend(epsilon):
 
 
 def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(data_folder):
-    app = AppTest.from_file(str(BY_ID["start"].script), default_timeout=60).run()
+    app = app_of("start/page.py").run()
     films = you.films()
     assert films is not None and "100% sure" not in words(app)
     assert component(app, "price_curve")["follows"] is False  # there is no list that could

@@ -42,6 +42,7 @@ from dpmf_core.testing.worlds import world
 from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_core.tuning.search_space import TuneSpec
 from dpmf_datasets import session_files
+from tests.support.engines import WAIT
 from tests.support.gaussian import epsilon_of
 
 ROOT = Path(__file__).parents[2]
@@ -140,7 +141,7 @@ def test_several_processes_share_an_account(tmp_path):
     for worker in workers:
         worker.start()
     for worker in workers:
-        worker.join(60)
+        worker.join(WAIT)
     entries = Account(file).entries
     assert len(entries) == 20 and {entry.state for entry in entries} == {"finished"}
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.cli import main, program
-from tests.pages.driving import behind_sidebar, page_at
+from tests.pages.driving import app_of, behind_sidebar, page_at
 
 pytestmark = pytest.mark.slow
 TEXTS = (
@@ -38,7 +38,7 @@ PAGES = {
 
 def open_page(page: str, name: str, text: str) -> AppTest:
     """The page as a link with this one strange value opens it, on the smallest data set."""
-    app = AppTest.from_string(behind_sidebar(page), default_timeout=60)
+    app = app_of(behind_sidebar(page))
     if page_at(page).data_kind == "ratings":
         app.query_params["data"] = "cinema-small"
     if page == "audit/page.py":

@@ -24,6 +24,7 @@ from dpmf_core.runs.store import Store
 from dpmf_core.tuning import private_selection
 from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_core.tuning.search_space import TuneSpec
+from tests.support.engines import WAIT
 from tests.support.records import run_of
 
 SEARCH = {
@@ -142,7 +143,7 @@ def test_nothing_of_a_selection_is_stored(tmp_path, monkeypatch):
     engine = Engine(Store(tmp_path / "store"), workers=1)
     try:
         job = engine.measure(spec(distribution="geometric", trials=2.0))
-        assert job.result(60).epsilon > 2
+        assert job.result(WAIT).epsilon > 2
         assert not list(engine.store.rows()) and not (tmp_path / "tune").exists()
         assert job.progress is None or (job.progress.step, job.progress.steps) == (0, 0)
     finally:

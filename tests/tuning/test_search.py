@@ -24,6 +24,7 @@ from dpmf_core.runs.store import Store
 from dpmf_core.tuning.confirmation import outcome
 from dpmf_core.tuning.search import Search, price
 from dpmf_core.tuning.search_space import Interval, TuneSpec, default_range
+from tests.support.engines import WAIT
 from tests.support.records import run_of
 
 
@@ -86,7 +87,7 @@ def tune_spec(**parts: Any) -> TuneSpec:
 def run_to_end(search: Search) -> Search:
     while search.advance():
         for _, jobs in list(search._running.values())[:1]:
-            next((job for job in jobs if job.state in ("waiting", "running")), jobs[0]).wait(60)
+            next((job for job in jobs if job.state in ("waiting", "running")), jobs[0]).wait(WAIT)
     return search
 
 
