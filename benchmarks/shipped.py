@@ -31,9 +31,8 @@ if platform.machine() in ("x86_64", "AMD64"):
 import numpy as np
 from PIL import Image
 
-from dpmf_core.jobs import first_views
 from dpmf_core.jobs.engine import engine
-from dpmf_core.runs import shipped_runs
+from dpmf_core.runs import first_views, shipped_runs
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.epsilon_grid import BEST_KNOWN, OPEN, TRIVIAL, grid_runs

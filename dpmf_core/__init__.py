@@ -26,18 +26,14 @@ Notation, as in the cited papers; words at the door, letters inside:
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from dpmf_core.base import clone_imports
 from dpmf_core.base.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from dpmf_core.api.loading import account, load
+    from dpmf_core.api.loading import BadInput, account, load
     from dpmf_core.api.model_selection import RatingFolds, privacy_price
     from dpmf_core.api.nmf import PlainNMF, PrivateNMF
     from dpmf_core.api.recommenders import PlainRecommender, PrivateRecommender
-    from dpmf_core.api.training import fit, sweep
-    from dpmf_core.base.errors import BadInput
-    from dpmf_core.runs.notebook_views import plot
-    from dpmf_core.runs.trained_model import TrainedModel, load_model
+    from dpmf_core.api.training import TrainedModel, fit, load_model, plot, sweep
 
 __all__ = [
     "BadInput",
@@ -56,17 +52,12 @@ __all__ = [
     "sweep",
 ]
 PLACES = {
-    "api.loading": ("account", "load"),
+    "api.loading": ("BadInput", "account", "load"),
     "api.model_selection": ("RatingFolds", "privacy_price"),
     "api.nmf": ("PlainNMF", "PrivateNMF"),
     "api.recommenders": ("PlainRecommender", "PrivateRecommender"),
-    "api.training": ("fit", "sweep"),
-    "base.errors": ("BadInput",),
-    "runs.notebook_views": ("plot",),
-    "runs.trained_model": ("TrainedModel", "load_model"),
+    "api.training": ("TrainedModel", "fit", "load_model", "plot", "sweep"),
 }
-
-clone_imports.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 serve_a_model:app`, where `model` is a folder that `model.save("model")` or `fit --save model` wrote.
 
 The server holds what was released. People send their own ratings with the question; these are used
-for the answer and kept nowhere. `model/recommend.py` keeps them from the server too.
+for the answer and kept nowhere.
 """
 
 import os

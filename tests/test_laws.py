@@ -14,15 +14,17 @@ NOISE, MECHANISMS = "dpmf_core.privacy.noise", "dpmf_core.privacy.mechanisms"
 TESTING = "dpmf_core.testing"  # stands in the place of the curator and its noise
 # modules that may open a stream of random numbers; those of `PRIVATE` also draw from it
 PRIVATE = {
-    *("dpmf_core.audit.canaries", "dpmf_core.audit.canary_data", "dpmf_core.audit.own_data"),
-    *("dpmf_core.audit.pair_test", "dpmf_core.tuning.private_selection"),
+    *("dpmf_core.evaluation.audit.canaries", "dpmf_core.evaluation.audit.canary_data"),
+    *("dpmf_core.evaluation.audit.own_data", "dpmf_core.evaluation.audit.pair_test"),
+    "dpmf_core.tuning.private_selection",
 }
 OPENERS = PRIVATE | {
-    *("dpmf_core.privacy.random_streams", "dpmf_core.runs.execution", "dpmf_core.runs.seeds"),
-    *("dpmf_core.audit.membership_inference", "dpmf_core.api.releases"),
+    *("dpmf_core.privacy.random_streams", "dpmf_core.runs.execution"),
+    "dpmf_core.runs.specification",
+    *("dpmf_core.evaluation.audit.membership_inference", "dpmf_core.api.releases"),
     *("dpmf_core.papers.balu_2016.langevin", "dpmf_core.papers.chien_2021.private_mean"),
     "dpmf_core.papers.chien_2021.theorem_2",
-    *("dpmf_core.teaching.subpoena", "dpmf_core.teaching.sketch_collisions"),
+    *("dpmf_core.papers.vallet_2014.subpoena", "dpmf_core.papers.balu_2016.sketch_collisions"),
     *("dpmf_core.teaching.linkage", "dpmf_core.teaching.membership", "dpmf_core.teaching.trust"),
 }
 DRAWS = {

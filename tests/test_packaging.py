@@ -1,4 +1,4 @@
-"""The wheel works without a clone, a clone without links, and the core without POSIX."""
+"""The wheel works without a clone, and the core without POSIX."""
 
 import json
 import os
@@ -115,7 +115,7 @@ assert dpmf.account(frame, bounds=(1, 5)).lines
 dpmf.load_model(run.save("model"))
 for line in (
     "fit --dataset cinema-small --algorithm private-bias --epsilon 1", "runs", "datasets", "papers",
-    "algorithms", "account --release gaussian:3:1 --delta 1e-5", "app --settings", "doctor --quick",
+    "algorithms", "account --release gaussian:3:1 --delta 1e-5", "app --settings",
 ):
     assert main(line.split()) == 0, line
 print("all of it")
@@ -131,31 +131,6 @@ def test_the_core_needs_no_package_of_an_extra(tmp_path):
     command = [sys.executable, "-c", CORE, ",".join(names)]
     printed = output(command, tmp_path, PYTHONPATH=str(ROOT))
     assert printed.splitlines()[-1] == "all of it"
-
-
-@pytest.fixture
-def clone(tmp_path):
-    """`dpmf_datasets` is a file that names the folder."""
-    place = tmp_path / "clone"
-    for part in PARTS[:3]:
-        shutil.copytree(ROOT / part, place / part, ignore=WITHOUT_CACHES)
-    shutil.copy(ROOT / "app.py", place)
-    (place / "dpmf_datasets").write_text("datasets")
-    return place
-
-
-def test_the_data_sets_are_found_next_to_the_app_alone(clone, tmp_path):
-    code = "import dpmf_core, dpmf_datasets; print(dpmf_datasets.__file__)"
-    command = [sys.executable, "-c", code]
-    assert Path(output(command, clone).strip()) == clone / "datasets/__init__.py"
-    package = tmp_path / "packages" / "dpmf_datasets"
-    package.mkdir(parents=True)
-    (package / "__init__.py").touch()
-    paths = os.pathsep.join(map(str, (clone, package.parent)))  # an installed package comes first
-    assert Path(output(command, clone, PYTHONPATH=paths).strip()) == package / "__init__.py"
-    (clone / "app.py").unlink()  # without the app the folder is somebody else's
-    code = "import dpmf_core, importlib.util; print(importlib.util.find_spec('dpmf_datasets'))"
-    assert output([sys.executable, "-c", code], clone) == "None\n"
 
 
 WITHOUT = """

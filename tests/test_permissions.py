@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from dpmf_core.audit.membership_inference import AuditSpec
 from dpmf_core.base import requesters
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.requesters import OPERATOR, Asker, asking
+from dpmf_core.evaluation.audit.membership_inference import AuditSpec
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.runs import permissions
 from dpmf_core.runs.specification import RunSpec

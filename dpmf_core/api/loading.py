@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.sparse import sparray, spmatrix
 
 from dpmf_core import algorithms
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput as BadInput
 from dpmf_core.data import AnyData, PartitionedRatings, frames
 from dpmf_core.data.catalogue import catalogue, is_own
 from dpmf_core.data.frames import Bounds
@@ -49,7 +49,6 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
     public
         Whether data in memory are published or simulated. Others have an account (`account`), which
         is found by their content: the same ratings have one account in whatever form they come.
-        what they hold: the same ratings are the same data in whichever form they come.
 
     Returns
     -------

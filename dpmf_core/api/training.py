@@ -16,11 +16,11 @@ from dpmf_core.data import AnyData, frames
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.evaluation.registry import find
 from dpmf_core.privacy import NoiseKind
 from dpmf_core.runs import data_access, execution, notebook_views
 from dpmf_core.runs.filters import filtered
 from dpmf_core.runs.noisy_errors import release
+from dpmf_core.runs.notebook_views import plot as plot
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import (
     PARAMETERS,
@@ -29,7 +29,9 @@ from dpmf_core.runs.specification import (
 )
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
-from dpmf_core.runs.trained_model import TrainedModel, Training
+from dpmf_core.runs.trained_model import TrainedModel as TrainedModel
+from dpmf_core.runs.trained_model import Training
+from dpmf_core.runs.trained_model import load_model as load_model
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -222,8 +224,9 @@ class Swept:
         BadInput
             If no run has it.
         """
-        find(metric)
         entries = summaries(self.points, self.runs, metric)
+        if not entries:
+            raise BadInput(f"No run of this sweep has the figure '{metric}'. Choose another one.")
         return pd.DataFrame(
             [
                 {

@@ -1,17 +1,9 @@
 """Packages that come with an extra of dpmf, such as pyarrow with `files`."""
 
 import contextlib
-import importlib.util
 from collections.abc import Iterator
 
 from dpmf_core.base.errors import BadInput
-
-EXTRAS = {  # by one of its packages
-    "app": "streamlit",
-    "files": "pyarrow",
-    "tune": "optuna",
-    "cluster": "distributed",
-}
 
 
 class MissingPackage(BadInput, ImportError):
@@ -44,8 +36,3 @@ def missing(package: str, name: str) -> MissingPackage:
         f"{package} is not installed. It comes with the extra '{name}': pip install"
         f' "dpmf[{name}]".'
     )
-
-
-def installed() -> dict[str, bool]:
-    """Return which extras are installed."""
-    return {name: importlib.util.find_spec(it) is not None for name, it in EXTRAS.items()}

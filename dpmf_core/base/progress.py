@@ -1,6 +1,7 @@
-"""The progress of a run or of another long computation."""
+"""The progress of a run or of another long computation, and notices that kernels are compiled."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 
@@ -24,3 +25,22 @@ Report = Callable[[Progress], None]
 
 def ignore(progress: Progress) -> None:
     """A progress report that does nothing."""
+
+
+_listeners: list[Callable[[], None]] = []
+
+
+@contextlib.contextmanager
+def on_compiling(tell: Callable[[], None]) -> Iterator[None]:
+    """Call `tell` whenever a kernel is compiled inside the block: once on a machine."""
+    _listeners.append(tell)
+    try:
+        yield
+    finally:
+        _listeners.remove(tell)
+
+
+def compiling() -> None:
+    """Notify the listeners of `on_compiling`."""
+    for tell in _listeners:
+        tell()

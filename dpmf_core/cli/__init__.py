@@ -38,10 +38,6 @@ PLACES = {
     "datasets": Place(
         "data:datasets", "List data sets: licence, size, and whether they are on this machine."
     ),
-    "doctor": Place(
-        "doctor:doctor",
-        "Show versions, data folder, data sets, stored runs and speed of this machine.",
-    ),
     "fit": Place("runs:fit", "Train one model on all cores and store the run."),
     "papers": Place("papers:papers", "List the claims of the source papers and their verdicts."),
     "runs": Place("run_store:runs", "List and manage the stored runs."),

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.extras import installed, missing
+from dpmf_core.base.extras import missing
 from dpmf_core.cli.tables import json_option
 
 APP_PACKAGE = "dpmf_app"
@@ -33,7 +33,7 @@ def app(options: tuple[str, ...], settings_only: bool, as_json: bool) -> int:
     if settings_only:
         _print_settings(as_json)
         return 0
-    if not installed()["app"]:
+    if importlib.util.find_spec("streamlit") is None:
         raise missing("streamlit", "app")
     command = [sys.executable, str(script()), *options]
     if os.name == "posix":  # elsewhere no process takes another's place

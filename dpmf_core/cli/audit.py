@@ -24,7 +24,7 @@ from dpmf_core.runs.store import to_json
 from dpmf_core.runs.sweep import typed_parameters
 
 if TYPE_CHECKING:  # it loads the compiled kernels
-    from dpmf_core.audit.membership_inference import Audit
+    from dpmf_core.evaluation.audit.membership_inference import Audit
 
 IN_TABLE = (
     *("algorithm", "fault", "unit", "proven", "lost by canary"),
@@ -122,8 +122,8 @@ def audit(
             require_parent(out, "--out")
         _all(epsilon, options, out, as_json)
         return
-    from dpmf_core.audit.audit_table import as_record
-    from dpmf_core.audit.own_data import RAW
+    from dpmf_core.evaluation.audit.audit_table import as_record
+    from dpmf_core.evaluation.audit.own_data import RAW
 
     parameters: dict[str, Any] = typed_parameters(
         algorithm_of(str(algorithm)), pairs(params, "--param")
@@ -153,8 +153,8 @@ def _run_audit(
     progress: Callable[[int, int], None],
     options: dict[str, Any],
 ) -> "Audit":
-    from dpmf_core.audit.membership_inference import audit as on_simulated_data
-    from dpmf_core.audit.own_data import audit_on
+    from dpmf_core.evaluation.audit.membership_inference import audit as on_simulated_data
+    from dpmf_core.evaluation.audit.own_data import audit_on
 
     if data is None:
         return on_simulated_data(algorithm, tell=progress, **options)
@@ -180,7 +180,7 @@ def _lines(result: "Audit") -> list[str]:
 
 def _all(epsilon: float | None, options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     """Print the table of proofs, faults, and what attacks find."""
-    from dpmf_core.audit.audit_table import as_record, table_specs
+    from dpmf_core.evaluation.audit.audit_table import as_record, table_specs
 
     if epsilon is None:
         raise BadInput("audit --every needs --epsilon, the budget of every attacked run.")
@@ -196,7 +196,7 @@ def _all(epsilon: float | None, options: dict[str, Any], out: Path | None, as_js
 
 def _row(result: "Audit") -> dict[str, Any]:
     """An audit as a row of the table; lower bounds are rounded down."""
-    from dpmf_core.audit.canaries import rounded
+    from dpmf_core.evaluation.audit.canaries import rounded
 
     spec = result.spec
 

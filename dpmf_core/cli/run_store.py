@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from dpmf_core.base.loss_text import epsilon_text
 from dpmf_core.cli import tables
 from dpmf_core.cli.lazy_group import LazyGroup, Place
 from dpmf_core.cli.tables import json_option
@@ -19,17 +20,9 @@ PLACES = {
         "stored_run:export",
         "Print a run as it may leave this machine, without anything from raw private rows.",
     ),
-    "lists": Place(
-        "stored_run:lists",
-        "Write every user's recommendations to a Parquet FILE.",
-    ),
     "report": Place(
         "stored_run:report",
         "Write up to six stored runs to one HTML file.",
-    ),
-    "warm": Place(
-        "warming:warm",
-        "Compute beforehand what the Explore page shows first.",
     ),
     "delete": Place(
         "stored_run:delete",
@@ -82,6 +75,6 @@ def _export(row: dict[str, Any]) -> dict[str, Any]:
 def _line(row: dict[str, Any]) -> list[Any]:
     minute, figures = (
         row["created"][:16].replace("T", " "),
-        (tables.epsilon(row["epsilon"]), row["seed"], tables.number(row["rmse"])),
+        (epsilon_text(row["epsilon"]), row["seed"], tables.number(row["rmse"])),
     )
     return [row["key"][:8], minute, row["dataset"], row["algorithm"], *figures]

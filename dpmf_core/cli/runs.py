@@ -10,8 +10,9 @@ import click
 from tqdm import tqdm
 
 from dpmf_core.base.errors import BadInput, Cancelled
+from dpmf_core.base.loss_text import epsilon_text
 from dpmf_core.base.paths import require_parent
-from dpmf_core.base.progress import Progress
+from dpmf_core.base.progress import Progress, on_compiling
 from dpmf_core.cli import accounts, output, tables
 from dpmf_core.cli.arguments import numbers, pairs, split_list, whole_numbers
 from dpmf_core.cli.completion import algorithm_ids, figure_ids
@@ -27,7 +28,6 @@ from dpmf_core.cli.options import (
     with_told_delta,
 )
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.kernels.notices import on_compiling
 from dpmf_core.runs import execution
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
@@ -363,7 +363,7 @@ def _table(points: list[Point], runs: dict[str, Run]) -> str:
     for place, it in max(medians.values(), key=len).items():
         values = [groups[place].median if place in groups else None for groups in medians.values()]
         grid = ", ".join(f"{name}={value}" for name, value in it.grid.items()) or "-"
-        facts = [it.label, grid, tables.epsilon(it.epsilon), len(it.draws)]
+        facts = [it.label, grid, epsilon_text(it.epsilon), len(it.draws)]
         body.append([*facts, *(tables.number(value, 4) for value in values)])
     head = ["algorithm", "parameters", "epsilon", "seeds", *(metric.title for metric in medians)]
     return tables.table(head, body) + "\n(medians over seeds)"

@@ -1,10 +1,8 @@
-"""`runs show`, `export`, `lists`, `delete`, `pin` and `check`: stored runs."""
+"""`runs show`, `export`, `report`, `delete`, `pin` and `check`: stored runs."""
 
-import sys
 from pathlib import Path
 
 import click
-from tqdm import tqdm
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import write_whole
@@ -13,7 +11,6 @@ from dpmf_core.cli import output
 from dpmf_core.cli.completion import run_keys
 from dpmf_core.cli.tables import json_option
 from dpmf_core.runs import permissions
-from dpmf_core.runs.recommendations import write_lists
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.reports import report as html_report
@@ -86,29 +83,6 @@ def pin(key: str, off: bool, as_json: bool) -> None:
     permissions.pin(store, whole, not off)
     text = f"{whole} is {'no longer pinned' if off else 'pinned'}."
     click.echo(to_json({"key": whole, "pinned": not off}) if as_json else text)
-
-
-@click.command()
-@click.argument("key", shell_complete=run_keys)
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--top", type=int, default=10, show_default=True, help="Items in a list.")
-@json_option
-def lists(key: str, file: Path, top: int, as_json: bool) -> None:
-    """Write every user's recommendations to a Parquet FILE.
-
-    A list belongs to its user, because it follows from that user's ratings. It is no release.
-    """
-    run = find_stored(key)
-    with tqdm(desc="lists", unit="user", file=sys.stderr, disable=None, leave=False) as bar:
-
-        def tell(count: int, of: int) -> None:
-            bar.total = of
-            bar.update(count - bar.n)
-
-        rows = write_lists(run, file, top, tell)
-    # the number of rows follows from how many items each person has rated
-    facts = {"file": str(file), "rows": rows} if run.record.public else {"file": file.name}
-    click.echo(to_json(facts) if as_json else f"{rows:,} rows in {file}.")
 
 
 @click.command()

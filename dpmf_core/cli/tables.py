@@ -6,8 +6,6 @@ from typing import Any
 
 import click
 
-from dpmf_core.base.loss_text import epsilon_text
-
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON value on standard output, nothing else."
 )
@@ -24,11 +22,6 @@ def number(value: Any, digits: int = 3) -> str:
         if isinstance(value, int)
         else str(value)
     )
-
-
-def epsilon(value: float | None) -> str:
-    """An epsilon as text; a dash if there is none."""
-    return "-" if value is None else epsilon_text(value)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -383,9 +383,14 @@ def _merged(
 
 def rank_within_user(ratings: Ratings, key: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """The place (n_ratings,) of each rating among its user's, by ascending key."""
+    return rank_within_rows(ratings.by_user, key)
+
+
+def rank_within_rows(starts: Any, key: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The place (n,) of each entry in its row, by ascending key. starts: (n_rows + 1,)."""
     from dpmf_core import kernels  # compiled code is loaded when first needed
 
-    return np.asarray(kernels.rank_segments(ratings.by_user, key), np.int64)
+    return np.asarray(kernels.rank_segments(starts, key), np.int64)
 
 
 _found_last: WeakKeyDictionary[Ratings, list[Any]] = WeakKeyDictionary()  # a key, its answer

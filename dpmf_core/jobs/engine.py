@@ -95,9 +95,6 @@ class Engine:
             The run.
         priority
             Among the runs of one session; higher goes first.
-            What is computed.
-        priority
-            Among the runs of one session; higher goes first.
         asker
             The session that asks; sessions take turns.
         cost

@@ -5,28 +5,22 @@ process and however often. A process gets statistics with public or released val
 sums; it never has a noise generator or its seed.
 """
 
-import functools
 import hashlib
-import importlib.metadata
-import inspect
 import os
 import pickle
 import shutil
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, workplace
 from dpmf_core.base.threads import single_threaded_blas
-from dpmf_core.base.version import __version__
 from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
 from dpmf_core.runs import data_access
+from dpmf_core.runs.record import versions_of_sums
 
-CORE = Path(__file__).parents[1]
-LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn")
 HERE = "this machine"  # the name of all its processes
 Places = tuple[int, ...]  # of partitions, ascending
 Content = bytes | Path  # a pickled `Question`, or its file
@@ -58,12 +52,12 @@ class Requirement:
     @classmethod
     def of(cls, algorithm: str, data_id: str, fingerprint: str) -> "Requirement":
         """Describe this process. Raises BadInput."""
-        return cls(_versions(algorithm), algorithm, data_id, fingerprint)
+        return cls(versions_of_sums(algorithm), algorithm, data_id, fingerprint)
 
     def unmet(self) -> str:
         """Say why this process must not add up; '' if it may."""
         try:
-            here = _versions(self.algorithm)
+            here = versions_of_sums(self.algorithm)
             for name, version in self.versions.items():
                 if here[name] != version:
                     return f"it has {name} {here[name]}, but {version} is required"
@@ -72,25 +66,6 @@ class Requirement:
         except BadInput as error:  # the algorithm or the data are missing here
             return str(error).rstrip(".")
         return ""
-
-
-def _versions(algorithm: str) -> dict[str, str]:
-    """Return the versions that decide an algorithm's sums here; its file may be a plugin's."""
-    source = Path(inspect.getfile(algorithms.find(algorithm)))
-    return {**_common_versions(), f"code of {algorithm}": _hash_of([source])}
-
-
-@functools.cache
-def _common_versions() -> dict[str, str]:
-    libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
-    return {"dpmf": __version__, **libraries, "code of dpmf": _hash_of(sorted(CORE.rglob("*.py")))}
-
-
-def _hash_of(files: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.name}\0".encode() + file.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numba
 from numba.core import event
 
 from dpmf_core.base.paths import cache_folder, usable
-from dpmf_core.kernels import notices
+from dpmf_core.base.progress import compiling
 
 # compiled code is kept in the cache folder, unless numba's own variable names another: the
 # package's folder may not be writable
@@ -23,7 +23,7 @@ class _Compiling(event.Listener):
     """Reports what is compiled, not what is read from the cache."""
 
     def on_start(self, event: object) -> None:
-        notices.compiling()
+        compiling()
 
     def on_end(self, event: object) -> None:
         """Report nothing."""

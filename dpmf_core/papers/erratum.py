@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dpmf_core.audit.canaries import rounded
-from dpmf_core.audit.membership_inference import Audit, AuditSpec
+from dpmf_core.evaluation.audit.canaries import rounded
+from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.mechanisms import Relation
 

@@ -23,8 +23,7 @@ from dpmf_core.runs import filters, memory
 from dpmf_core.runs.filters import by_exact_counts, filtered
 from dpmf_core.runs.public_shape import PublicShape, slots
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.seeds import seeds
-from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.specification import DataSpec, RunSpec, seeds
 
 # where sums over ratings in partitions are computed, inside `folded_by`
 _folding: ContextVar[Any] = ContextVar("folding", default=None)

@@ -36,8 +36,7 @@ from dpmf_core.runs.planning import PreparedRun, charge_before, first_release, p
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.record import ItemNames, Run, RunRecord, provenance
-from dpmf_core.runs.seeds import seeds
-from dpmf_core.runs.specification import RunSpec, run_key
+from dpmf_core.runs.specification import RunSpec, run_key, seeds
 
 AnyJudge = judges.Judge | judges.NoJudge
 

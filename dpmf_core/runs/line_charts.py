@@ -1,52 +1,19 @@
-"""Line charts as SVG, which notebooks, reports and browsers show without further libraries."""
+"""Line charts as SVG, which reports and browsers show without further libraries."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from dpmf_core.base.documents import render
-from dpmf_core.base.errors import BadInput
 
 TINTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 PALE = "#8b93a1"
 WIDTH, HEIGHT, LEFT, RIGHT, EDGE = 760, 340, 56, 190, 34
 MOST_TICKS = 12
 DASHES = {"solid": "none", "dash": "8 6", "dot": "2 5"}
-NAMESPACE = "http://www.w3.org/2000/svg"  # needed by a file of its own
 Point = tuple[float, float]
 Points = Sequence[Point]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A figure for notebooks; `save` writes it to a file."""
-
-    svg: str = field(repr=False)
-    title: str
-
-    def _repr_html_(self) -> str:
-        return self.svg
-
-    def save(self, path: str | Path) -> Path:
-        """Write the figure as an SVG file and return its path.
-
-        Raises
-        ------
-        BadInput
-            If the name has another ending, or the file cannot be written.
-        """
-        file = Path(path).expanduser()
-        if file.suffix.lower() != ".svg":
-            raise BadInput(f"A figure can only be saved as .svg. Got '{file.name}'.")
-        try:
-            file.write_text(self.svg.replace("<svg ", f'<svg xmlns="{NAMESPACE}" ', 1), "utf-8")
-        except OSError as error:
-            raise BadInput(
-                f"The figure cannot be saved as '{path}' ({error.strerror}). Name another file."
-            ) from error
-        return file
 
 
 def line_chart(

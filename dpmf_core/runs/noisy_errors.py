@@ -27,7 +27,7 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.data_access import open_anywhere, parts_of, split_of
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.seeds import seeds
+from dpmf_core.runs.specification import seeds
 
 SCORES = "errors of the held-out ratings"
 SIDES = 1.959964  # standard deviations that 5% of normal draws exceed
@@ -153,11 +153,6 @@ def _people(run: Run) -> Blocks:
     return in_memory({"history": parts.history, "test": parts.test})
 
 
-def noisy_score(run: Run, noise: Noise) -> float:
-    """The value of `noisy_error`: a held-out RMSE by user, in units of a rating."""
-    return noisy_error(run, noise).value
-
-
 def refusal(run: Run) -> str:
     """Why the run's error cannot be released with noise; '' if it can."""
     record = run.record
@@ -201,7 +196,7 @@ def release(
         with charging(
             data, charge(run, epsilon), ledger, lasting=not is_own(run.spec.data.id)
         ) as paid:
-            out[name] = noisy_score(run, paid.noise(event(run, epsilon)))
+            out[name] = noisy_error(run, paid.noise(event(run, epsilon))).value
     return out
 
 

@@ -12,7 +12,7 @@ from dpmf_core.base.documents import html_table, render
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.evaluation.registry import METRICS, title_of
-from dpmf_core.runs.line_charts import Chart, Points, line_chart
+from dpmf_core.runs.line_charts import Points
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import BY_STEP, epsilons_by_rule
@@ -56,8 +56,8 @@ def html_of_privacy(record: PrivacyRecord) -> str:
     return render("privacy.html", record=record, rules=rules)
 
 
-def plot(run: Run, metric: str | None = None) -> Chart:
-    """Draw a figure of a run by step.
+def plot(run: Run, metric: str | None = None) -> "Figure":
+    """Draw a figure of a run by step in Plotly.
 
     Parameters
     ----------
@@ -68,20 +68,21 @@ def plot(run: Run, metric: str | None = None) -> Chart:
 
     Returns
     -------
-    Chart
-        A notebook shows it, and `save` writes it as SVG.
+    Figure
+        A notebook shows it.
 
     Raises
     ------
     BadInput
-        If the run has no such figure, for example because its data are private.
+        If the run has no such figure, for example because its data are private, or if plotly is not
+        installed.
 
     Examples
     --------
     >>> import dpmf
     >>> model = dpmf.fit("cinema-small", "als", rank=2, steps=3, keep=False)
-    >>> dpmf.plot(model).title
-    'held-out RMSE by step'
+    >>> len(dpmf.plot(model).data)
+    1
     """
     curves = run.record.exported().curves
     names = sorted({name for point in curves for name in point} - {"step"})
@@ -97,8 +98,7 @@ def plot(run: Run, metric: str | None = None) -> Chart:
         for point in curves
         if (value := point.get(figure)) is not None
     ]
-    title = f"{title_of(figure)} by step"
-    return Chart(line_chart({f"{run.title}, {title_of(figure)}": line}, "step", title), title)
+    return _plotly_lines({run.title: line}, "step", title_of(figure))
 
 
 def chart_of_sweep(
@@ -133,24 +133,22 @@ def chart_of_sweep(
             lines[", ".join([str(key[0]), *values])] = points
     if not lines:
         raise BadInput(f"No run of this sweep has the figure '{figure}'. Choose another one.")
-    return _plotly_lines(lines, "ε", METRICS[figure].label if figure in METRICS else figure)
+    title = METRICS[figure].label if figure in METRICS else figure
+    at = sorted({x for line in lines.values() for x, _ in line})
+    ticks = {"tickvals": at, "ticktext": [f"{x:g}" for x in at]}
+    return _plotly_lines(lines, "ε", title).update_xaxes(type="log", **ticks)
 
 
 def _plotly_lines(lines: dict[str, Points], across: str, upwards: str) -> "Figure":
-    """A line for each name, x on a logarithmic scale with a tick at each value."""
     with extra("app"):
         import plotly.graph_objects as go
-    values = sorted({x for points in lines.values() for x, _ in points})
     figure = go.Figure()
     for name, points in lines.items():
         x, y = zip(*points, strict=True)
         figure.add_scatter(x=x, y=y, name=name, mode="lines+markers")
-    figure.update_xaxes(
-        title=across, type="log", tickvals=values, ticktext=[f"{x:g}" for x in values]
-    )
+    figure.update_xaxes(title=across)
     figure.update_yaxes(title=upwards)
-    figure.update_layout(showlegend=True, template="simple_white")
-    return figure
+    return figure.update_layout(showlegend=True, template="simple_white")
 
 
 def html_of_sweep(title: str, frame: "pd.DataFrame") -> str:

@@ -18,7 +18,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, in_parts, on_grid
 from dpmf_core.data import AnyData, Data, PartitionedRatings
-from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.ratings import Ratings, Shape, rank_within_rows
 from dpmf_core.data.samples import Samples, SampleShape
 from dpmf_core.privacy import Budget, Event, Noise, Relation, sequence
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
@@ -71,14 +71,12 @@ class NameCounts(Statistic):
 
     def add(self, block: Block, totals: Totals, order: Array) -> None:
         """order: `order_of_names`, from all data together."""
-        from dpmf_core import kernels  # compiled code is loaded when first needed
-
         data: Data = block.rows
         n_units, n_names = len(block.ids), len(totals[0])
         units, names = _pairs(data)
         place = order[names]
         starts = np.searchsorted(units, np.arange(n_units + 1))
-        few = kernels.rank_segments(starts, place) < self.most
+        few = rank_within_rows(starts, place) < self.most
         units, names = units[few], names[few]
         weight = 1 / np.sqrt(np.maximum(np.bincount(units, minlength=n_units), 1))
         weight = on_grid(weight, 1.0, MOST_UNITS)

@@ -1,39 +1,30 @@
-"""Recommendations of a finished run: for one user, or for all users as a Parquet file.
+"""Recommendations of a finished run for one of its users.
 
 A user's list follows from the released model and the user's own ratings. Only the user sees it, so
 it is no release.
 """
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core import algorithms
-from dpmf_core.algorithms import Recommender
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.extras import extra
 from dpmf_core.data.catalogue import is_in_parts
-from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.runs.data_access import (
     open_anywhere,
     own_in_parts,
-    ratings_anywhere,
     ratings_of,
     rows_of,
     some_in_parts,
     split_of,
 )
-from dpmf_core.runs.record import ItemNames, Run
+from dpmf_core.runs.record import Run
 
 Ints = npt.NDArray[np.int64]
 RICH = 40  # ratings from which a history is rich
-SCORES = 16e6  # users times items whose scores are held together
 
 
 @dataclass(frozen=True)
@@ -133,106 +124,3 @@ def _everybody(run: Run) -> tuple[Ints, Ints]:
     """Numbers of users, ascending, and how many of their ratings train."""
     counts = np.diff(split_of(run).history.by_user)[rows_of(run)]
     return np.arange(len(counts)), counts
-
-
-# ---- everyone's lists ----------------------------------------------------------------------------
-
-
-def write_lists(
-    run: Run,
-    file: Path,
-    k: int = 10,
-    progress: Callable[[int, int], None] = lambda count, total: None,
-) -> int:
-    """Write every user's `k` best unrated items with predicted ratings; returns the rows written.
-
-    user: their number in the data set. item: its id, or its number. title: of public data that have
-    titles, else null. progress: called with users done and to do. Raises BadInput if the run
-    recommends nothing, k is below 1, or the file cannot be written.
-    """
-    if not issubclass(algorithms.find(run.spec.algorithm).model_type, Recommender):
-        raise BadInput(
-            f"{run.title} recommends nothing: only runs on ratings have lists. Choose one."
-        )
-    if k < 1:
-        raise BadInput(f"A list must have at least 1 item. Got {k}.")
-    with extra("files"):
-        from pyarrow import parquet
-    data = ratings_anywhere(run)
-    names, n_rows, count = ItemNames.of(data), 0, 0
-    ids = np.array(names.ids, object)
-    titles = np.array(names.titles or [None] * len(ids), object)
-    aside = file.with_name(f".{file.name}.part")
-    try:
-        with parquet.ParquetWriter(aside, _schema()) as writer:
-            for users, items, ratings in _lists(run, data, k):
-                table = _table(users, items, ratings, (ids, titles))
-                writer.write_table(table)
-                n_rows += len(table)
-                count += len(users)
-                progress(count, data.n_users)
-        aside.replace(file)
-    except OSError as error:
-        raise BadInput(
-            f"{file} cannot be written ({error.strerror}). Name another file or free some space."
-        ) from error
-    finally:
-        aside.unlink(missing_ok=True)
-    return n_rows
-
-
-def _lists(
-    run: Run, data: Ratings | PartitionedRatings, k: int
-) -> Iterator[tuple[Ints, Ints, npt.NDArray[np.float32]]]:
-    """Numbers of some users, their items (n, k) padded with -1, and predictions."""
-    each, model = max(1, int(SCORES / data.n_items)), run.model
-    for ids, rows, own in _parts(run, data):
-        personal = model.personal(own)
-        for first in range(0, len(ids), each):
-            users = rows[first : first + each]
-            items = top_items(model, personal, own, users, k).astype(np.int64)
-            valid_items = np.maximum(items, 0)
-            ratings = model.predict(personal, users.repeat(items.shape[1]), valid_items.ravel())
-            yield ids[first : first + each], items, ratings.reshape(items.shape)
-
-
-def _parts(run: Run, data: Ratings | PartitionedRatings) -> Iterator[tuple[Ints, Ints, Ratings]]:
-    """Numbers of some users, their places in the rows, and the rows."""
-    if isinstance(data, PartitionedRatings):
-        for part in data.parts:
-            yield part.ids, np.arange(len(part.ids), dtype=np.int64), part.rows
-    else:
-        rows = rows_of(run)
-        yield np.arange(len(rows), dtype=np.int64), rows, data
-
-
-def _schema() -> Any:
-    import pyarrow as pa
-
-    kinds = {
-        "user": pa.int64(),
-        "rank": pa.int32(),
-        "item": pa.string(),
-        "title": pa.string(),
-        "rating": pa.float32(),
-    }
-    return pa.schema(list(kinds.items()))
-
-
-def _table(
-    users: Ints,
-    items: Ints,
-    ratings: npt.NDArray[np.float32],
-    names: tuple[npt.NDArray[np.object_], ...],
-) -> Any:
-    import pyarrow as pa
-
-    there = items >= 0
-    ranks = np.broadcast_to(np.arange(1, items.shape[1] + 1, dtype=np.int32), items.shape)
-    columns = [
-        np.broadcast_to(users[:, None], items.shape)[there],
-        ranks[there],
-        *(pa.array(it[items[there]], pa.string()) for it in names),
-        ratings[there].astype(np.float32),
-    ]
-    return pa.Table.from_arrays([pa.array(it) for it in columns], schema=_schema())

@@ -5,12 +5,15 @@ in a file.
 """
 
 import functools
+import hashlib
 import importlib.metadata
+import inspect
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Self, TypedDict
 
 import numpy.typing as npt
@@ -213,13 +216,33 @@ class Provenance(TypedDict):
 def provenance() -> Provenance:
     """The provenance of a result made now. Cache keys do not depend on it."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"created": now, "versions": dict(_versions())}
+    own = {"dpmf": __version__, "python": platform.python_version()}
+    return {"created": now, "versions": {**own, **_libraries()}}
 
 
-@functools.lru_cache(1)
-def _versions() -> tuple[tuple[str, str], ...]:
-    libraries = (
-        (name, importlib.metadata.version(name))
-        for name in ("numpy", "scipy", "numba", "scikit-learn")
-    )
-    return ("dpmf", __version__), ("python", platform.python_version()), *libraries
+def versions_of_sums(algorithm: str) -> dict[str, str]:
+    """What decides the bits of an algorithm's sums, by name; code by its hash.
+
+    The algorithm's file may be a plugin's. Raises BadInput on an unknown algorithm.
+    """
+    source = Path(inspect.getfile(algorithms.find(algorithm)))
+    code = {"code of dpmf": _core_hash(), f"code of {algorithm}": _hash_of([source])}
+    return {**_libraries(), **code}
+
+
+@functools.cache
+def _libraries() -> dict[str, str]:
+    names = ("numpy", "scipy", "numba", "scikit-learn")
+    return {name: importlib.metadata.version(name) for name in names}
+
+
+@functools.cache
+def _core_hash() -> str:
+    return _hash_of(sorted(Path(__file__).parents[1].rglob("*.py")))
+
+
+def _hash_of(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.name}\0".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]

@@ -23,7 +23,7 @@ from dpmf_core.runs.summary import Summary, summarise, to_json
 if TYPE_CHECKING:  # a list of runs is read from summaries, which need none of these
     from dpmf_core.runs.record import Run, RunRecord
 
-SCHEMA = 4  # 1 to 3 were folders of files with an index (`old_store`)
+SCHEMA = 4  # 1 to 3 were folders of files with an index, which are no longer read
 TABLE = """CREATE TABLE runs (
     key TEXT PRIMARY KEY NOT NULL,
     created TEXT NOT NULL,    -- when the run was kept: ISO 8601, UTC

@@ -6,7 +6,7 @@ all of them, and compares.
 """
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,11 +47,6 @@ def summary(spec: RunSpec) -> Summary | None:
     """The summary of a run; None if it does not come with the package."""
     stored_record = record(spec)
     return None if stored_record is None else summarise(stored_record)
-
-
-def summaries(specs: Sequence[RunSpec]) -> list[Summary | None]:
-    """The summary of each run; None if it does not come with the package."""
-    return [summary(spec) for spec in specs]
 
 
 def view_data(spec: RunSpec, what: str) -> Any:

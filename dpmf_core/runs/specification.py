@@ -1,4 +1,4 @@
-"""The specification of a run (data, algorithm, budget, split, seed) and the key of its result.
+"""The specification of a run (data, algorithm, budget, split, seed), its key and random streams.
 
 `PARAMETERS` holds every parameter of a run by its one name. The arguments of `fit`, the options of
 the command line, the sidebar and the links to pages are made from it.
@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
+import numpy as np
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -33,6 +34,8 @@ Value = bool | int | float | str  # of a parameter
 # version of accounting with discrete noise or under replace-one; raise it when noise changes there
 ACCOUNTING = 2
 SOURCE_RULES = 2  # version of the sources' noise rules; raise it when one of them changes
+# the seeded privacy stream of the shape, separate from those of the algorithm's releases
+SHAPE_STREAM = 1 << 20
 
 
 class DataSpec(Preparation):
@@ -364,3 +367,29 @@ def file_of(data_id: str) -> str:
     path, mark, facts = data_id.rpartition("?")
     facts = re.sub(r"(?i)(?<=item_table=)[^&]*(/|\\|%2f|%5c)", "", facts)
     return f"{Path(path).name}{mark}{facts}" if mark else Path(data_id).name
+
+
+class Seeds(NamedTuple):
+    """The start of each stream of a run; split and sampling are keys of hashed draws."""
+
+    split: int
+    init: np.random.SeedSequence
+    sampling: int
+    privacy: np.random.SeedSequence
+
+    @property
+    def shape(self) -> np.random.SeedSequence:
+        """For the noise on the shape of public data."""
+        return np.random.SeedSequence(
+            self.privacy.entropy, spawn_key=(*self.privacy.spawn_key, SHAPE_STREAM)
+        )
+
+
+def seeds(seed: int) -> Seeds:
+    """The streams of a run with this seed."""
+    splitting, init, sampling, privacy = np.random.SeedSequence(seed).spawn(4)
+    return Seeds(_key(splitting), init, _key(sampling), privacy)
+
+
+def _key(source: np.random.SeedSequence) -> int:
+    return int(source.generate_state(1, np.uint64)[0] >> 1)

@@ -72,7 +72,7 @@ class Store(RunFile):
         )
 
     def _prepare(self) -> None:
-        """Make the table of a new file, and import the runs of earlier versions."""
+        """Make the table of a new file."""
         if self._layout() == SCHEMA:
             return
         with self._writing() as db:
@@ -83,14 +83,9 @@ class Store(RunFile):
                     f" this version reads {SCHEMA}). Update dpmf, or set DPMF_DATA to another"
                     " folder."
                 )
-            if layout == SCHEMA:
-                return
-            from dpmf_core.runs.old_store import old_runs
-
-            db.execute(TABLE)
-            for run, label in old_runs(self.folder / "runs"):
-                self._insert(run, label)
-            db.execute(f"PRAGMA user_version = {SCHEMA}")
+            if layout < SCHEMA:
+                db.execute(TABLE)
+                db.execute(f"PRAGMA user_version = {SCHEMA}")
 
     def _layout(self) -> int:
         return int(self._db.execute("PRAGMA user_version").fetchone()[0])

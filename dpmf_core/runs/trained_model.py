@@ -1,7 +1,6 @@
 """A trained model with the ids of its people and items: it predicts, recommends and is saved."""
 
 import contextlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpmf_core import kernels
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_in_parts, lent
 from dpmf_core.data.frames import ids_of, pairs_of
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.runs import data_access
 from dpmf_core.runs.own_ratings import (
     history_of,
@@ -29,8 +28,8 @@ from dpmf_core.runs.own_ratings import (
     with_nobody,
 )
 from dpmf_core.runs.privacy_record import GuaranteeRecord
-from dpmf_core.runs.publishing import released_model, saving
-from dpmf_core.runs.record import ItemNames, Run, RunRecord
+from dpmf_core.runs.publishing import saving
+from dpmf_core.runs.record import ItemNames, Run
 
 Array = npt.NDArray[Any]
 Ids = pd.Index  # of any kind
@@ -209,12 +208,14 @@ class TrainedModel(Run):
                 f"{missing} no ratings here. Pass their ratings: recommend(own=frame) takes a frame"
                 " with columns user, item and rating."
             )
-        rows, step = people.rows_of(pd.Series(ids)), max(CELLS // max(len(self.item_ids), 1), 1)
-        parts = [
-            self._lists(people, ids[start : start + step], rows[start : start + step], int(k))
-            for start in range(0, len(rows), step)
-        ]
-        return pd.concat(parts, ignore_index=True)
+        model, rows = self.recommender, people.rows_of(pd.Series(ids))
+        distinct, back = np.unique(rows, return_inverse=True)
+        best = top_items(model, people.personal, people.history, distinct, int(k))[back]
+        at, rank = np.nonzero(best >= 0)
+        items = best[at, rank]
+        ratings = model.predict(people.personal, rows[at], items)
+        columns = {"user": ids[at], "rank": rank + 1, "item": self.item_ids[items]}
+        return pd.DataFrame({**columns, "rating": ratings})
 
     def similar_items(self, item: Any, k: int = 10) -> pd.DataFrame:
         """List the items with the most similar factors.
@@ -243,15 +244,24 @@ class TrainedModel(Run):
                 f"The model has no item '{str(item)[:60]}'. Its {len(self.item_ids):,} ids are"
                 " model.item_ids."
             )
-        near, cosines = released_model.nearest(self.recommender.item_factors, int(place), k)
-        return pd.DataFrame({"item": self.item_ids[near], "cosine": cosines})
+        V = self.recommender.item_factors.astype(float)
+        norms = np.linalg.norm(V, axis=1)
+        if not norms[place] > 0:
+            which = "this item" if norms.any() else "any item: it predicts from item offsets only"
+            raise BadInput(
+                f"The model has no factors for {which}, so similar items cannot be found. recommend"
+                " works without factors."
+            )
+        cosines = V @ V[place] / np.where(norms > 0, norms * norms[place], 1.0)
+        order = np.argsort(-cosines, kind="stable")
+        near = order[(order != place) & (norms[order] > 0)][:k]
+        return pd.DataFrame({"item": self.item_ids[near], "cosine": cosines[near]})
 
     def save(self, folder: str | Path, *, about: Mapping[str, str] | None = None) -> Path:
         """Write the model into a new folder that can be published, all of its files or none.
 
-        The folder holds the items' factors, offsets and ids, a card, a privacy statement and a
-        reader that needs only numpy; nothing about the people who trained it. If nothing is proved,
-        every file has a warning.
+        The folder holds the items' factors, offsets and ids, a card and a privacy statement;
+        nothing about the people who trained it. If nothing is proved, every file has a warning.
 
         Parameters
         ----------
@@ -341,17 +351,6 @@ class TrainedModel(Run):
         pairs = pairs_of(own, ratings_given(own, None, bounds))
         return ids, with_nobody(history_of(pairs, ids, self.item_ids, bounds))
 
-    def _lists(self, people: _People, ids: "Ids[Any]", rows: Array, k: int) -> pd.DataFrame:
-        model, history = self.recommender, people.history
-        scores = np.asarray(model.scores(people.personal, rows), np.float32)
-        n_best = min(k, scores.shape[1])
-        best = kernels.best_unseen(scores, rows, history.by_user, history.items, n_best)
-        at, rank = np.nonzero(best >= 0)
-        items = best[at, rank]
-        ratings = model.predict(people.personal, rows[at], items)
-        columns = {"user": ids[at], "rank": rank + 1, "item": self.item_ids[items]}
-        return pd.DataFrame({**columns, "rating": ratings})
-
     def _means(self, personal: Personal, rows: Array) -> Array:
         """The mean prediction over all known items of each row (len(rows),)."""
         distinct, back = np.unique(rows, return_inverse=True)
@@ -391,23 +390,5 @@ def load_model(folder: str | Path) -> TrainedModel:
     >>> dpmf.load_model(folder).recommend(own=mine, k=2).columns.tolist()
     ['user', 'rank', 'item', 'rating']
     """
-    released = released_model.load_model(folder)
-    place = Path(folder).expanduser() / released_model.SETTINGS_FILE
-    content = json.loads(place.read_text("utf-8"))
-    if "record" not in content:
-        raise BadInput(
-            f"The model in '{folder}' was saved by an older version. Its recommend.py still reads"
-            " it; save it again to load it here."
-        )
-    settings = {**released.settings, "bounds": released.bounds}
-    names = ItemNames(released.item_ids, released.titles)
-    arrays = {name: it for name, it in released.arrays.items() if name not in saving.NAMES}
-    try:
-        record = RunRecord.model_validate({**content["record"], "model": settings})
-        model = TrainedModel(record, arrays, names, Training(None, pd.Index([])))
-        _ = model.recommender
-    except (ValueError, TypeError) as error:
-        raise BadInput(
-            f"The model in '{folder}' cannot be read: {str(error)[:200]}. Save or fetch it again."
-        ) from None
-    return model
+    run = saving.read(folder)
+    return TrainedModel(run.record, run.arrays, run.items, Training(None, pd.Index([])))

@@ -46,8 +46,7 @@ from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_deviation, score_event
 from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.record import Run, provenance
-from dpmf_core.runs.seeds import seeds
-from dpmf_core.runs.specification import DataSpec, RunSpec, Value, file_of
+from dpmf_core.runs.specification import DataSpec, RunSpec, Value, file_of, seeds
 from dpmf_core.tuning.search_space import Interval, TuneSpec
 
 REDRAWS = 200

@@ -10,11 +10,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.algorithms import REGISTRY, Algorithm
-from dpmf_core.audit.bounds import TITLES
-from dpmf_core.audit.canaries import FAULTS, faults_of, rounded
-from dpmf_core.audit.canary_data import COLUMNS, UNITS, protected_unit
-from dpmf_core.audit.membership_inference import Audit, AuditSpec, rates
 from dpmf_core.base.errors import BadInput
+from dpmf_core.evaluation.audit.bounds import TITLES
+from dpmf_core.evaluation.audit.canaries import FAULTS, faults_of, rounded
+from dpmf_core.evaluation.audit.canary_data import COLUMNS, UNITS, protected_unit
+from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec, rates
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text

@@ -11,8 +11,8 @@ import dpmf_datasets as datasets
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm, asks_sums_alone, build_with_defaults
 from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
-from dpmf_core.jobs import first_views
 from dpmf_core.privacy import default_delta
+from dpmf_core.runs import first_views
 from dpmf_datasets.simulated import stand_ins
 from pages.kit.page_table import DataKind, Page
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_core.audit.membership_inference import AuditSpec
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
+from dpmf_core.evaluation.audit.membership_inference import AuditSpec
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.machine import duration

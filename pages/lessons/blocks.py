@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.jobs import first_views
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs import first_views
 from dpmf_core.runs.needed_epsilon import NeededEpsilon, first_reaching
 from dpmf_core.runs.sweep import Summary, summaries
 from dpmf_core.teaching import trust

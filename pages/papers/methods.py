@@ -8,11 +8,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.algorithms.count_sketch import Sketch
+from dpmf_core.papers.balu_2016.sketch_collisions import SketchLayout, sketch_layout, vectors
 from dpmf_core.papers.figures import Preset
 from dpmf_core.papers.paper import Paper
+from dpmf_core.papers.vallet_2014.subpoena import IN_TRANSIT, MEMORY, MOMENTS, at_rest, stream
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.teaching.sketch_collisions import SketchLayout, sketch_layout, vectors
-from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, MOMENTS, at_rest, stream
 from pages.kit import charts, data_sets, links, privacy_card, safe_text, who_sees_what
 from pages.papers import address, figures
 

@@ -12,19 +12,19 @@ import tempfile
 import threading
 from collections.abc import AsyncIterator
 
+import numba  # noqa: F401  (it breaks if two threads import it at once, as page and caretaker would)
 import streamlit as st
 
-# numba breaks if two threads import it at once, as a page and the caretaker would
-import dpmf_core.kernels.compilation  # noqa: F401
 from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import give_up_claims, workplace
 from dpmf_core.base.settings import settings
-from dpmf_core.jobs import first_views, machine
+from dpmf_core.jobs import machine
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.queue import IDLE
 from dpmf_core.privacy import accounts
+from dpmf_core.runs import first_views
 from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import session_files
 from pages.server import sessions

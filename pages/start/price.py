@@ -42,7 +42,7 @@ def runs() -> list[GridRun]:
 def grid() -> EpsilonGrid:
     """Return the shipped results of these runs."""
     run_list = runs()
-    return read_grid(run_list, shipped_runs.summaries([it.spec for it in run_list]), "rmse")
+    return read_grid(run_list, [shipped_runs.summary(it.spec) for it in run_list], "rmse")
 
 
 @functools.cache

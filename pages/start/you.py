@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpmf_core.algorithms import Recommender
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.evaluation.top_items import top_items
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
@@ -18,9 +20,6 @@ from dpmf_core.privacy.interpretation import meaning
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.epsilon_grid import EPSILONS, OPEN, TRIVIAL, at_epsilon
-from dpmf_core.runs.publishing.released_model import ReleasedModel, recommend
-from dpmf_core.runs.publishing.saving import released
-from dpmf_core.runs.record import ItemNames
 from dpmf_core.teaching import membership
 from pages.kit import safe_text
 from pages.start import price
@@ -51,24 +50,31 @@ def films() -> dict[str, Any] | None:
 
 
 @functools.cache
-def model(epsilon: float | None) -> ReleasedModel | None:
+def model(epsilon: float | None) -> Recommender | None:
     """Return the first draw's released model at this epsilon; None for the method without noise."""
     spec = price.choice().spec()
     run = shipped_runs.released_run(
         references(spec)[OPEN] if epsilon is None else at_epsilon(spec, epsilon)
     )
-    known_films = films()
-    if run is None or known_films is None:
-        return None
-    return released(run, ItemNames(tuple(known_films["titles"])))
+    return None if run is None else run.model
 
 
 def recommended(epsilon: float | None, ratings: Mapping[str, int]) -> list[str]:
     """Return the list of a person with these ratings who is not in the data, best first."""
-    released_model = model(epsilon)
-    if released_model is None:
+    recommender, titles = model(epsilon), (films() or {}).get("titles", [])
+    if recommender is None or not titles:
         return []
-    return [title for title, _ in recommend(released_model, ratings, LENGTH)]
+    items, bounds = [titles.index(title) for title in ratings], price.choice().entry.bounds
+    own = Ratings.of(
+        [0] * len(items),
+        items,
+        list(ratings.values()),
+        n_users=1,
+        n_items=len(titles),
+        bounds=bounds,
+    )
+    best = top_items(recommender, recommender.personal(own), own, np.array([0]), LENGTH)[0]
+    return [titles[item] for item in best if item >= 0]
 
 
 def has_rated() -> bool:

@@ -12,9 +12,9 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.jobs.first_views import TRADE_OFF_DRAWS, TRADE_OFF_EPSILONS, TRADE_OFF_METHODS
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.comparison import best_known_on
+from dpmf_core.runs.first_views import TRADE_OFF_DRAWS, TRADE_OFF_EPSILONS, TRADE_OFF_METHODS
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid, with_open
 from pages.kit import lesson, links, page_controls

@@ -1,4 +1,4 @@
-"""Commands load what they use; what a shell completes; `doctor`."""
+"""Commands load what they use; what a shell completes."""
 
 import os
 import subprocess
@@ -51,7 +51,7 @@ def test_a_command_loads_no_more_than_it_uses(arguments, heavy_modules, tmp_path
 @pytest.mark.parametrize(
     ("words", "incomplete", "completions"),
     [
-        ("", "do", ["doctor"]),
+        ("", "cho", ["choose"]),
         ("fit", "--alg", ["--algorithm"]),
         ("fit --algorithm", "ada", ["ada-dpals"]),
         ("sweep --algorithms", "als,dpf", ["als,dpfw", "als,dpfw-oja"]),
@@ -81,8 +81,7 @@ def test_a_command_without_its_package_names_the_extra(command, package, extra, 
     file = tmp_path / "ratings.csv"
     file.write_text("user,item,rating\n1,1,3\n")
     code = (
-        f"import sys; sys.modules[{package!r}] = None\nfrom dpmf_core.base import extras\n"
-        "extras.installed = lambda: dict.fromkeys(extras.EXTRAS, False)\n"
+        f"import sys; sys.modules[{package!r}] = None\n"
         "from dpmf_core.cli import main\nsys.exit(main(sys.argv[1:]))"
     )
     process = subprocess.run(
@@ -94,10 +93,3 @@ def test_a_command_without_its_package_names_the_extra(command, package, extra, 
     )
     assert process.returncode == 2 and f'pip install "dpmf[{extra}]"' in process.stderr
     assert package in process.stderr and "Traceback" not in process.stderr
-
-
-def test_a_sound_machine_is_described(say, tmp_path):
-    found = {it["what"]: it["found"] for it in say("doctor", "--quick", "--json").json}
-    assert str(tmp_path / "home") in found["data folder"]
-    assert f"{os.cpu_count()} cores" in found["machine"]
-    assert found["stored runs"] == "0 runs"

@@ -164,7 +164,6 @@ EXPORTS: dict[str, Callable[[Side], Any]] = {
     "runs export": command("runs export KEY"),
     "runs export, script": without_json("runs export KEY --script"),
     "runs export, notebook": without_json("runs export KEY --notebook"),
-    "runs lists": command("runs lists KEY HERE/lists.parquet --top 10"),
     "runs report --out": file("runs report KEY --out", "report.html"),
     "sweep": command(SWEEP),
     "sweep --out": file(f"{SWEEP} --noisy-errors 0.5 --out", "sweep.csv"),
@@ -190,12 +189,8 @@ EXPORTS: dict[str, Callable[[Side], Any]] = {
 MACHINE = "says how this machine or its store is, to whoever keeps it"
 NO_PRIVATE_DATA = "reads published and simulated data at most"
 STAYS = {
-    **dict.fromkeys(("runs pin", "app"), MACHINE),
-    **dict.fromkeys(("doctor", "workers check"), MACHINE),
-    **dict.fromkeys(("runs check",), MACHINE),
-    **dict.fromkeys(
-        ("account", "algorithms", "datasets fetch", "papers", "runs warm"), NO_PRIVATE_DATA
-    ),
+    **dict.fromkeys(("runs pin", "runs check", "app"), MACHINE),
+    **dict.fromkeys(("account", "algorithms", "datasets fetch", "papers"), NO_PRIVATE_DATA),
     **dict.fromkeys(("papers run", "papers run --out"), NO_PRIVATE_DATA),
     "audit --out": "its table is of simulated data",
 }

@@ -44,4 +44,4 @@ def test_the_tutorial_runs_as_it_is_and_again(tmp_path):
         spent = epsilon_of([MU[2]] * times, 1e-5)
         assert f"drawn so far: {spent:.2f} per user" in output
         assert "epsilon 2.00 at delta 5e-05" in output
-        assert (tmp_path / "first-model" / "recommend.py").exists()
+        assert (tmp_path / "first-model" / "MODEL_CARD.md").exists()

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from dpmf_core import kernels
-from dpmf_core.kernels import compilation, normal_equations, notices
+from dpmf_core.base.progress import on_compiling
+from dpmf_core.kernels import compilation, normal_equations
 from dpmf_core.kernels.readiness import ready
 from tests.support.engines import WAIT
 from tests.support.sparse_rows import M, N, sparse_rows, systems
@@ -282,7 +283,7 @@ def test_compiling_is_told_once():
     def double(x: float) -> float:
         return 2 * x
 
-    with notices.on_compiling(lambda: told.append("compiling")):
+    with on_compiling(lambda: told.append("compiling")):
         assert double(3.0) == 6.0
         assert told
         count = len(told)

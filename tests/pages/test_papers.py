@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.papers import results
 from dpmf_core.papers.erratum import Comparison, Erratum, Reading
 from dpmf_core.papers.registry import CLAIMS, PAPERS
+from dpmf_core.papers.vallet_2014.subpoena import IN_TRANSIT, MEMORY, stream
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
-from dpmf_core.teaching.subpoena import IN_TRANSIT, MEMORY, stream
 from pages.papers import figures, saha_figures
 from pages.papers.figures import place
 from tests.pages.driving import ROOT, app_of, frames, settled

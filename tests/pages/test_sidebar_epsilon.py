@@ -6,7 +6,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpmf_core.jobs.first_views import USUAL
+from dpmf_core.runs.first_views import USUAL
 from pages.kit.sidebar import suspicion
 from pages.kit.sidebar_values import EPSILONS
 from tests.pages.driving import app_of, widget_of

@@ -17,12 +17,11 @@ from dpmf_core.curator import Curator
 from dpmf_core.evaluation.judges import by_split
 from dpmf_core.privacy import Guarantee, PlanViolation, Relation, Status, normal_form
 from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.runs import seeds
 from dpmf_core.runs.data_access import open_data, open_split
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.planning import prepared_for
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.specification import DataSpec, RunSpec, run_key
+from dpmf_core.runs.specification import DataSpec, RunSpec, run_key, seeds
 from dpmf_core.runs.store import to_json
 from dpmf_core.testing.worlds import low_rank
 
@@ -191,7 +190,7 @@ def test_figures_are_those_of_the_stored_model_on_held_out_ratings(parts, kind):
     finished_run, split = run(run_spec), open_split(run_spec)
     stored = RunRecord.model_validate_json(to_json(finished_run.record.to_dict()))
     again = Run(stored, finished_run.arrays)
-    judge = by_split("ratings", split, seeds.seeds(run_spec.seed).split)
+    judge = by_split("ratings", split, seeds(run_spec.seed).split)
     figures, rows = judge.figures(again.model)
     assert finished_run.record.metrics == figures
     assert {by: tuple(groups) for by, groups in rows.items()} == again.record.buckets

@@ -20,7 +20,7 @@ from dpmf_core.runs.noisy_errors import (
     HeldOutErrors,
     charge,
     error_of_sums,
-    noisy_score,
+    noisy_error,
     refusal,
     score_deviation,
     score_event,
@@ -69,7 +69,7 @@ def test_a_noisy_error_is_the_clipped_error_and_noise(clinic):
     finished_run = fit_run(clinic)
     exact, users = by_user(finished_run)
     noise = [
-        noisy_score(finished_run, Noise(score_event(2.0), np.random.SeedSequence(seed)))
+        noisy_error(finished_run, Noise(score_event(2.0), np.random.SeedSequence(seed))).value
         for seed in range(DRAWS)
     ]
     share = (exact / made_half(finished_run)) ** 2
@@ -142,9 +142,9 @@ def test_it_is_the_error_in_the_released_shape(clinic):
     """With private items, the released ones count."""
     finished_run = fit_run(clinic, item_choice="private", top_items=8)
     little = score_event(1e-4)
-    assert noisy_score(finished_run, Noise(little, np.random.SeedSequence(0))) == pytest.approx(
-        by_user(finished_run)[0], abs=1e-4
-    )
+    assert noisy_error(
+        finished_run, Noise(little, np.random.SeedSequence(0))
+    ).value == pytest.approx(by_user(finished_run)[0], abs=1e-4)
 
 
 def made_half(finished_run: Any) -> float:

@@ -1,22 +1,19 @@
-"""One user's list from a run, and lists of everybody; of ratings in parts as in memory."""
+"""A user's list from a run on ratings in partitions is the list in memory."""
 
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
-from dpmf_core.data.ratings import Ratings
-from dpmf_core.runs import data_access, filters, recommendations
+from dpmf_core.runs import data_access, filters
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.recommendations import recommend, top_rated, write_lists
+from dpmf_core.runs.recommendations import recommend, top_rated
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.testing.worlds import low_rank
 from tests.support.parts import CountedParts, in_files
 
-USERS, K = 60, 5
+USERS = 60
 PRIVATE_ROWS = {"row_count": "private"}
 
 
@@ -70,33 +67,3 @@ def test_of_private_items_the_counts_are_forgotten_too(public, parts):
     data_access.forget()
     filters.filtered(own, few)
     assert reads.read == ([] if public else [0, 1, 2, 3])
-
-
-def by_hand(run_: Run, ratings: Ratings) -> list[tuple[int, int, int, float]]:
-    """Every user's list from all pairs, one user after the other."""
-    rows, model = [], run_.model
-    personal = model.personal(ratings)
-    for user in range(ratings.n_users):
-        own_items = set(ratings.items[ratings.users == user].tolist())
-        scores = np.asarray(model.scores(personal, np.array([user])))[0]
-        unseen = [item for item in np.argsort(-scores, kind="stable") if item not in own_items][:K]
-        ratings_ = model.predict(personal, np.full(len(unseen), user), np.array(unseen, int))
-        pairs = zip(unseen, ratings_, strict=True)
-        rows += [(user, rank, int(it), float(at)) for rank, (it, at) in enumerate(pairs, 1)]
-    return rows
-
-
-def test_every_list_is_what_all_pairs_say(catalogue, tmp_path, monkeypatch):
-    ratings = low_rank(n_users=60)
-    catalogue(films=ratings)
-    monkeypatch.setattr(recommendations, "SCORES", 7.0 * ratings.n_items)  # several blocks of users
-    finished_run, steps = run(spec("films")), []
-    rows = write_lists(finished_run, tmp_path / "lists.parquet", K, lambda *it: steps.append(it))
-    table = pq.read_table(tmp_path / "lists.parquet").to_pydict()
-    expected = by_hand(finished_run, ratings)
-    assert rows == len(expected) and steps[-1] == (60, 60) and len(steps) > 5
-    assert table["user"] == [it[0] for it in expected]
-    assert table["rank"] == [it[1] for it in expected]
-    assert table["item"] == [str(it[2]) for it in expected]
-    assert set(table["title"]) == {None}
-    assert table["rating"] == pytest.approx([it[3] for it in expected], rel=1e-5)

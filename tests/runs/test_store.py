@@ -1,19 +1,15 @@
 """The store keeps finished runs whole, whatever happens to the process that writes them."""
 
-import io
 import itertools
-import json
 import os
 import resource
 import signal
 import sqlite3
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -145,8 +141,7 @@ def test_owner_and_pin_stay_with_a_run(tmp_path):
 
 def test_a_run_is_found_by_its_specification(tmp_path):
     """Of data that were opened in this process; in the package of any."""
-    from dpmf_core.jobs import first_views
-    from dpmf_core.runs import data_access, execution
+    from dpmf_core.runs import data_access, execution, first_views
 
     spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean")
     shipped = first_views.usual_run("ratings")
@@ -275,45 +270,6 @@ def test_a_read_only_store_is_a_sentence(tmp_path):
     folder.chmod(0o755)
     store.path.chmod(0o644)
     assert Store(folder).count() == 3
-
-
-def old_file(folder: Path, name: str, run: Run, **label: Any) -> None:
-    """A run as earlier versions kept it."""
-    out = io.BytesIO()
-    parts: dict[str, Any] = dict(run.arrays)
-    np.savez(out, **parts)
-    with zipfile.ZipFile(out, "a") as file:
-        document = {"record": run.record.to_dict(), "label": label}
-        file.writestr("run.json", json.dumps(document))
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.npz").write_bytes(out.getvalue())
-
-
-def test_runs_of_earlier_versions_are_taken_over_once(tmp_path, caplog):
-    folder = tmp_path / "runs" / "artefacts"
-    old_file(folder, "1", small_run("b", fill=2.0), created="2026-01-02", note="n", pinned=True)
-    old_file(folder, "2", small_run("a", fill=1.0), created="2026-01-01", owner="ada")
-    (folder / "3.npz").write_bytes(b"half of someth")
-    store = Store(tmp_path)
-    assert store.run_keys() == ["a", "b"] and store.check() == [] and "3.npz" in caplog.text
-    newest, oldest = store.rows()
-    assert (newest["created"], newest["note"], newest["pinned"]) == ("2026-01-02", "n", True)
-    assert oldest["owner"] == "ada" and len(list(folder.iterdir())) == 3
-    back = store.get("b")
-    assert back.record == altered(small_run("b"), cached=True).record
-    assert back.arrays["item_offsets"][0] == 2
-    store.delete("a")
-    store.close()
-    assert Store(tmp_path).run_keys() == ["b"]
-
-
-def test_an_earlier_run_that_cannot_be_read_for_now_is_not_passed_over(tmp_path, monkeypatch):
-    old_file(tmp_path / "runs" / "artefacts", "1", small_run("a"), created="2026-01-02")
-    with monkeypatch.context() as broken:
-        broken.setattr(Path, "read_bytes", Mock(side_effect=OSError("Input/output error")))
-        with pytest.raises(BadInput):
-            Store(tmp_path)
-    assert Store(tmp_path).run_keys() == ["a"]
 
 
 OPEN = """

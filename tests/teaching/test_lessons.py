@@ -9,10 +9,9 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution
 from scipy.stats import norm
 
-from dpmf_core.jobs import first_views
 from dpmf_core.privacy import Gaussian, accounting
 from dpmf_core.privacy.interpretation import belief
-from dpmf_core.runs import shipped_runs
+from dpmf_core.runs import first_views, shipped_runs
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.needed_epsilon import first_reaching

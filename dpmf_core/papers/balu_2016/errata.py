@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.audit.membership_inference import Audit, AuditSpec
+from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec
 from dpmf_core.papers.balu_2016.protocol import B16
 from dpmf_core.papers.erratum import (
     Attack,

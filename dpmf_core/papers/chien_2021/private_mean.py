@@ -11,10 +11,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpmf_core.algorithms.base import PrivateAlgorithm, Recommender, Streams
-from dpmf_core.audit.canaries import AttackTarget
-from dpmf_core.audit.canary_data import Pair
 from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.evaluation.audit.canaries import AttackTarget
+from dpmf_core.evaluation.audit.canary_data import Pair
 from dpmf_core.privacy import Budget, Event, Guarantee, Status, calibrate, sequence
 
 RATINGS, USERS, BOUNDS = 50, 20, (1.0, 5.0)  # of a user, in the world that is replayed

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.algorithms.nmf import starting_factors
-from dpmf_core.audit.membership_inference import Audit, AuditSpec
 from dpmf_core.data.samples import Samples
+from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec
 from dpmf_core.kernels import components as kernel
 from dpmf_core.papers import source_noise
 from dpmf_core.papers.erratum import (

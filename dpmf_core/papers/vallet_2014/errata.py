@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from dpmf_core.algorithms.retention_server import Biases
-from dpmf_core.audit.membership_inference import Audit, AuditSpec
+from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec
 from dpmf_core.papers.erratum import (
     Attack,
     Comparison,

@@ -1,11 +1,13 @@
-"""Save a run's model as a folder for publication.
+"""Save a run's model as a folder for publication, and read such a folder.
 
 It contains only releases in the ledger and public facts. If nothing is proved, every file has a
 warning.
 """
 
+import json
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,6 @@ from dpmf_core.algorithms.sgd import LearntUsers
 from dpmf_core.algorithms.svd import Subspace
 from dpmf_core.base.errors import BadInput
 from dpmf_core.runs import data_access
-from dpmf_core.runs.publishing import released_model
 from dpmf_core.runs.publishing.privacy_statement import (
     as_html,
     as_yaml,
@@ -31,16 +32,11 @@ from dpmf_core.runs.publishing.privacy_statement import (
     statement,
     warning_of,
 )
-from dpmf_core.runs.publishing.released_model import (
-    ARRAYS_FILE,
-    FORMAT,
-    SETTINGS_FILE,
-    ReleasedModel,
-    checked_model,
-)
-from dpmf_core.runs.record import ItemNames, Run
+from dpmf_core.runs.record import ItemNames, Run, RunRecord
 from dpmf_core.runs.summary import to_json
 
+FORMAT = 1
+ARRAYS_FILE, SETTINGS_FILE = "model.npz", "model.json"
 PEOPLE = {"user_factors", "user_offsets"}  # what some models without a guarantee hold of users
 SAVEABLE_MODELS = (
     Recommender,
@@ -54,6 +50,10 @@ SAVEABLE_MODELS = (
 ALWAYS = ("item_offsets", "item_factors", "local_columns", "loadings")
 # arrays next to the model's own
 NAMES = {"item_ids", "item_titles", "item_feature_names", "item_features", "warning"}
+OF_ITEMS = (  # arrays with a row for each item, or none at all
+    *("item_ids", "item_titles", "item_features", "item_offsets", "item_factors"),
+    *("local_columns", "loadings", "probe", "directions", "draw_offsets"),
+)
 
 
 def require_saveable(algorithm: str) -> None:
@@ -130,22 +130,60 @@ def save(run: Run, folder: str | Path, *, about: Mapping[str, str] | None = None
     return place
 
 
-def released(run: Run, items: ItemNames) -> ReleasedModel:
-    """The model that `save` would write and `load_model` read, without the files."""
-    return checked_model(_settings(run), _arrays(run, items))
+def read(folder: str | Path) -> Run:
+    """The run whose model `save` wrote into a folder, with the items' names; without metrics.
+
+    No pickles are read. Raises BadInput if there is none, or its files do not fit together.
+    """
+    place = Path(folder).expanduser()
+    for name in (SETTINGS_FILE, ARRAYS_FILE):
+        if not (place / name).is_file():
+            raise BadInput(
+                f"There is no released model in the folder '{place}': it has no {name}. Name the"
+                " folder that save(run, folder) or `fit --save folder` wrote."
+            )
+    try:
+        content = json.loads((place / SETTINGS_FILE).read_text("utf-8"))
+        with np.load(place / ARRAYS_FILE, allow_pickle=False) as file:
+            return _run_of(content, dict(file))
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
+        raise BadInput(
+            f"The model in '{place}' cannot be read: {str(error)[:200] or type(error).__name__}."
+            " Save or fetch it again."
+        ) from None
+
+
+def _run_of(content: dict[str, Any], arrays: dict[str, Any]) -> Run:
+    """Raises KeyError, TypeError or ValueError if settings and arrays do not fit together."""
+    if content["format"] != FORMAT:
+        raise ValueError(f"its format is {content['format']!r}, and this version reads {FORMAT}")
+    ids = tuple(map(str, arrays["item_ids"].tolist()))
+    if len(set(ids)) < len(ids):
+        raise ValueError("two items have the same id")
+    wrong = [it for it in OF_ITEMS if len(arrays.get(it, ())) not in (0, len(ids))]
+    if wrong:
+        raise ValueError(f"its array {wrong[0]} does not have a row for each item")
+    low, high = content["bounds"]
+    if not low < high:
+        raise ValueError(f"its bounds are {low} and {high}")
+    titles = tuple(map(str, arrays["item_titles"].tolist())) if "item_titles" in arrays else ()
+    settings = {**content["settings"], "bounds": (low, high)}
+    record = RunRecord.model_validate({**content["record"], "model": settings})
+    own = {name: it for name, it in arrays.items() if name not in NAMES}
+    run = Run(record, own, ItemNames(ids, titles))
+    if not isinstance(run.model, Recommender):
+        raise TypeError(f"{record.title} has no model of items")
+    return run
 
 
 def _files(run: Run, items: ItemNames, about: Mapping[str, str] | None) -> dict[str, bytes]:
     """All files except the arrays, by name."""
     sections = statement(run.record, about)
-    warning = warning_of(run.record)
-    reader = Path(released_model.__file__).read_text("utf-8")
     texts = {
         SETTINGS_FILE: to_json(_settings(run), indent=1),
         "MODEL_CARD.md": card(run.record, sections, run.model.arrays),
         "privacy.yaml": as_yaml(sections),
         "privacy.html": as_html(sections),
-        "recommend.py": f"# {warning}\n{reader}" if warning else reader,
     }
     return {name: content.encode() for name, content in texts.items()}
 
@@ -157,39 +195,10 @@ def _settings(run: Run) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "warning": warning_of(record),
-        "local_step": _local_step(model),
         "bounds": list(model.bounds),
         "settings": settings,
-        "privacy": {
-            "status": str(record.guarantee.status),
-            "words": record.guarantee.words,
-            "epsilon": record.epsilon.exact,
-            "delta": record.delta,
-            "unit": record.guarantee.unit,
-            "relation": str(record.relation),
-            "rule": record.rule,
-            "noise": record.noise,
-        },
-        "algorithm": record.spec.algorithm,
-        "parameters": record.parameters,
-        "versions": record.versions,
         "record": {**record.to_dict(), "shape": {"bounds": list(model.bounds)}, "model": {}},
     }
-
-
-def _local_step(model: Recommender) -> str:
-    """How a person computes their own side, as in `released_model.LOCAL_STEPS`."""
-    if isinstance(model, FrankWolfeModel) and not model.refit:
-        return "frank-wolfe"
-    if isinstance(model, GradientModel):
-        return "gradient"
-    if isinstance(model, PosteriorDraws):
-        return "posterior"
-    if isinstance(model, Subspace) and model.projection and model.item_factors.shape[1]:
-        return "projection"
-    if isinstance(model, Projection) and model.probe.size:
-        return "probe"
-    return "regression"
 
 
 def _arrays(run: Run, items: ItemNames) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from dpmf_core.audit import bounds, pair_test
+from dpmf_core.evaluation.audit import bounds, pair_test
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.accounting import epsilon as exactly
 

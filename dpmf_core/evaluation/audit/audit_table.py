@@ -4,8 +4,8 @@ from typing import Any
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.audit.bounds import CONFIDENCE
-from dpmf_core.audit.membership_inference import Audit, AuditSpec
+from dpmf_core.evaluation.audit.bounds import CONFIDENCE
+from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec
 
 
 def every_proven() -> tuple[str, ...]:

@@ -8,12 +8,12 @@ import pytest
 from scipy.stats import beta, norm
 
 from dpmf_core.algorithms import find
-from dpmf_core.audit import canary_data
-from dpmf_core.audit.audit_table import every_proven, table_specs
-from dpmf_core.audit.canaries import FAULTS, attack_target
-from dpmf_core.audit.canary_data import COLUMNS
-from dpmf_core.audit.membership_inference import AuditSpec, audit, rates
 from dpmf_core.base.errors import BadInput, Cancelled
+from dpmf_core.evaluation.audit import canary_data
+from dpmf_core.evaluation.audit.audit_table import every_proven, table_specs
+from dpmf_core.evaluation.audit.canaries import FAULTS, attack_target
+from dpmf_core.evaluation.audit.canary_data import COLUMNS
+from dpmf_core.evaluation.audit.membership_inference import AuditSpec, audit, rates
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.runs.store import Store

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm, Streams
-from dpmf_core.audit.canary_data import COLUMNS, UNITS, Pair, Unit, pairs
 from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.evaluation.audit.canary_data import COLUMNS, UNITS, Pair, Unit, pairs
 from dpmf_core.privacy import Budget, Event, Noise, calibrate, normal_form, sequence
 from dpmf_core.privacy.gaussian import all_gaussian
 from dpmf_core.privacy.mechanisms import EVERYBODY, AdditiveNoise, DisjointGroup, Mechanism

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv
 
-from dpmf_core.audit import pair_test
+from dpmf_core.evaluation.audit import pair_test
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 
 Array = npt.NDArray[Any]

@@ -20,14 +20,14 @@ from scipy.sparse import csr_array, vstack
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.audit import canaries
-from dpmf_core.audit.canary_data import Pair, protected_unit
-from dpmf_core.audit.membership_inference import Audit, AuditSpec, attack
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.data import Data
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, is_sparse
+from dpmf_core.evaluation.audit import canaries
+from dpmf_core.evaluation.audit.canary_data import Pair, protected_unit
+from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec, attack
 
 Array = npt.NDArray[Any]
 DIRECTIONS = 20  # in which shared arrays are compared, the canary's own first

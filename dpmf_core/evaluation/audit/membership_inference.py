@@ -17,13 +17,13 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dpmf_core import algorithms
-from dpmf_core.audit import bounds, canaries, canary_data
-from dpmf_core.audit.bounds import Attack, Bound
-from dpmf_core.audit.canaries import FAULTS
-from dpmf_core.audit.canary_data import Unit
 from dpmf_core.base.errors import Cancelled, explain
 from dpmf_core.base.progress import Progress, Report, ignore
 from dpmf_core.base.threads import single_threaded_blas
+from dpmf_core.evaluation.audit import bounds, canaries, canary_data
+from dpmf_core.evaluation.audit.bounds import Attack, Bound
+from dpmf_core.evaluation.audit.canaries import FAULTS
+from dpmf_core.evaluation.audit.canary_data import Unit
 from dpmf_core.privacy import Guarantee
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import Event, normal_form

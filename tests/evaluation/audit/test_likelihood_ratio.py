@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import find
-from dpmf_core.audit import canary_data
-from dpmf_core.audit.audit_table import every_proven
-from dpmf_core.audit.canaries import AttackTarget, attack_target
-from dpmf_core.audit.canary_data import Pair, Unit
+from dpmf_core.evaluation.audit import canary_data
+from dpmf_core.evaluation.audit.audit_table import every_proven
+from dpmf_core.evaluation.audit.canaries import AttackTarget, attack_target
+from dpmf_core.evaluation.audit.canary_data import Pair, Unit
 from dpmf_core.privacy.gaussian import mu as mu_of
 
 
