@@ -1,8 +1,8 @@
 """The dashboard: `python app.py`, with the options of `streamlit run`.
 
-The script that runs for every page lies beside the kit, not here: beside a folder named `pages` a
-cold server would answer the first deep link with "Page not found", for it looks for scripts there
-before any navigation is declared.
+The script that runs for every page is in `pages/kit`. Next to a folder named `pages`, a cold server
+would answer the first deep link with "Page not found", because it looks for scripts there before
+any navigation is declared.
 """
 
 import sys

@@ -1,8 +1,7 @@
 """Known vulnerabilities of the locked versions: `python .ci/audit.py LOCK_FILE`. Says how many
 could be looked up, of how many.
 
-Exit code 1 where one is known; 0 otherwise, also where the service of the audit cannot be reached,
-which is said.
+Exit code 1 if one is known; otherwise 0, also if the audit service cannot be reached, with a note.
 """
 
 import json

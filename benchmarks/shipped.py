@@ -76,10 +76,10 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
     """What first views show of the arrays of the first draw, at each epsilon of a grid."""
     for page, kind in first_views.FOLLOWING.items():
         run = first_views.usual_run(kind)
-        beside = (
+        compared = (
             BEST_KNOWN if kind == "ratings" else OPEN
         )  # lists are compared with those of the run without noise
-        first = [it for it in grid_runs(run, draws=1) if it.who not in (TRIVIAL, beside)]
+        first = [it for it in grid_runs(run, draws=1) if it.who not in (TRIVIAL, compared)]
         if kind == "ratings":
             trivial = references(run)[TRIVIAL]
             user = someone(_whole(trivial))

@@ -44,7 +44,7 @@ USUAL = {
     "latin-1": "ISO 8859-1 (Western European)",
 }
 LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254")
-ALIKE = 0.05  # two readings whose mess and coherence differ by at most this are equally likely
+CLOSE = 0.05  # two readings whose mess and coherence differ by at most this are equally likely
 
 
 def require_encoding(name: str) -> str:
@@ -115,12 +115,12 @@ def _likely(content: bytes) -> str:
     best = matches.best()
     if best is None:
         return WESTERN if fits(content, WESTERN) else "latin-1"
-    alike = [
+    candidates = [
         match
         for match in matches
-        if match.chaos <= best.chaos + ALIKE and match.coherence >= best.coherence - ALIKE
+        if match.chaos <= best.chaos + CLOSE and match.coherence >= best.coherence - CLOSE
     ]
-    western = any(WESTERN in (match.encoding, *match.could_be_from_charset) for match in alike)
+    western = any(WESTERN in (match.encoding, *match.could_be_from_charset) for match in candidates)
     if western and (best.encoding in LATIN or not best.coherence) and fits(content, WESTERN):
         return WESTERN
     return str(best.encoding)

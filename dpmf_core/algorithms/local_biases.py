@@ -47,10 +47,10 @@ class Messages(Statistic):
     def add(self, block: Block, totals: Totals, rows: tuple[Array, Array], at: Range) -> None:
         """at: the users, by their numbers in the whole population."""
         users, (low, high) = block.ids[block.rows.users], at
-        hers = (users >= low) & (users < high)
-        place, items = users[hers] - low, block.rows.items[hers]
+        inside = (users >= low) & (users < high)
+        place, items = users[inside] - low, block.rows.items[inside]
         for half, values in zip(np.hsplit(totals[0], 2), rows, strict=True):
-            half[place, items] += values[hers]
+            half[place, items] += values[inside]
 
 
 class LocalBias(OffsetsAlone):

@@ -177,7 +177,7 @@ def recommended_refinement(shape: Shape, signal: float, steps: int) -> dict[str,
     A second moment finds factors; gradients measure few of them better, and offsets too. The more
     signal an item has, the more gradients find below the edge of the noise; beyond a mu of 2 most
     noise is from sampling. Many items have many eigenvalues of noise near the edge: where privacy's
-    noise prevails, which is alike for all items, or items are very many, the edge stays near 1.
+    noise prevails, which is equal for all items, or items are very many, the edge stays near 1.
     Chosen on MovieLens 1M and 100K, the low-rank set and the cinema.
     """
     m = shape.n_items

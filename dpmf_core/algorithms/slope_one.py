@@ -41,9 +41,9 @@ class SlopeOneModel(Recommender):
         return OwnRatings(means, np.zeros((history.n_users, 0), np.float32), history)
 
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
-        hers = _hers(personal)
+        own = _own_ratings(personal)
         predictions = kernel.predict_items(
-            self.pairs, hers.by_user, hers.items, hers.values, np.asarray(users), np.asarray(items)
+            self.pairs, own.by_user, own.items, own.values, np.asarray(users), np.asarray(items)
         )
         return np.asarray(
             np.clip(
@@ -52,14 +52,14 @@ class SlopeOneModel(Recommender):
         )
 
     def scores(self, personal: Personal, users: Array) -> Array:
-        hers = _hers(personal)
+        own = _own_ratings(personal)
         predictions = kernel.everything(
-            self.pairs, hers.by_user, hers.items, hers.values, np.asarray(users)
+            self.pairs, own.by_user, own.items, own.values, np.asarray(users)
         )
         return np.where(np.isnan(predictions), personal.offsets[users][:, None], predictions)
 
 
-def _hers(personal: Personal) -> Ratings:
+def _own_ratings(personal: Personal) -> Ratings:
     if not isinstance(personal, OwnRatings):
         raise TypeError(
             "Slope One predicts from a user's own ratings: pass the result of the model's"

@@ -50,7 +50,7 @@ class MomentNoise:
 
         d is the `diagonal` (m,) of the moment: d_i d_j / n is the sum of a_ui^2 a_uj^2, if entries
         of a row are independent. The sum of both variances is at most the root of those of ii and
-        jj multiplied (Cauchy-Schwarz). The weights make the noise of popular items alike. Sums of
+        jj multiplied (Cauchy-Schwarz). The weights equalise the noise of popular items. Sums of
         rare items are of few users and not Gaussian, so their weights have a bound.
         """
         typical = float(diagonal @ diagonal) / max(float(diagonal.sum()), 1e-300)

@@ -127,20 +127,20 @@ def _arrivals(  # type: ignore[no-untyped-def]
     for t in range(len(position)):
         # the user's ratings in order of arrival, the new one included
         first, last = indptr[rows[t]], position[t] + 1
-        hers, residuals = items[first:last], values[first:last] - _mean(values[first:last])
-        n = len(hers)
+        own_items, residuals = items[first:last], values[first:last] - _mean(values[first:last])
+        n = len(own_items)
         if biased:
-            bias_sums[hers[n - 1]] += residuals[n - 1]
-            bias_counts[hers[n - 1]] += 1
+            bias_sums[own_items[n - 1]] += residuals[n - 1]
+            bias_counts[own_items[n - 1]] += 1
             for s in range(n):
-                bias = bias_sums[hers[s]] / max(bias_counts[hers[s]], 1)
+                bias = bias_sums[own_items[s]] / max(bias_counts[own_items[s]], 1)
                 residuals[s] -= values.dtype.type(bias)
         p[:] = 0
-        _solve(p, Q, hers, residuals, iterations, rate, penalty)
+        _solve(p, Q, own_items, residuals, iterations, rate, penalty)
         begin = 0 if all_rated else n - 1
         own_rate = item_rate / values.dtype.type(n - begin) if shared else item_rate
         for s in range(begin, n):
-            _item_step(Q[hers[s]], p, residuals[s], own_rate, penalty)
+            _item_step(Q[own_items[s]], p, residuals[s], own_rate, penalty)
 
 
 @compile_kernel(fastmath={"reassoc", "contract"})

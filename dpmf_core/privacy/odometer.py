@@ -347,8 +347,8 @@ def lines(entries: Sequence[Entry], budget: Budget | None = None) -> list[Line]:
     account_lines = []
     for group in groups.values():
         charge = group[0].charge
-        alike = [entry.charge for entry in group]
-        together = total(alike, budget).epsilon if charge.covered else None
+        charges = [entry.charge for entry in group]
+        together = total(charges, budget).epsilon if charge.covered else None
         account_lines.append(
             Line(
                 charge.title,

@@ -35,16 +35,16 @@ class Point:
     """The draws at one epsilon, ascending by seed.
 
     values: held-out figures. keys: of the runs in the store, '' if it does not hold them. prices:
-    each draw's own epsilon, None if nothing is proved. beside: (private, best, trivial) of each
-    draw in which all three are finished. cost: what noise and algorithm cost, over the draws that
-    the algorithm without noise has too.
+    each draw's own epsilon, None if nothing is proved. shared_draws: (private,
+    best, trivial) of each draw in which all three are finished. cost: what noise and algorithm
+    cost, over the draws that the algorithm without noise has too.
     """
 
     epsilon: float
     values: tuple[float, ...]
     keys: tuple[str, ...] = ()
     prices: tuple[float | None, ...] = ()
-    beside: tuple[tuple[float, float, float], ...] = ()
+    shared_draws: tuple[tuple[float, float, float], ...] = ()
     cost: PrivacyCost | None = None
 
     @property
@@ -89,7 +89,7 @@ class EpsilonGrid:
 
         Epsilons without a share are left out.
         """
-        shares = (kept_at(point.epsilon, point.beside) for point in self.points)
+        shares = (kept_at(point.epsilon, point.shared_draws) for point in self.points)
         return [it for it in shares if it is not None]
 
     def point(self, epsilon: float) -> Point | None:

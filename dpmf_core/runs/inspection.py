@@ -71,7 +71,7 @@ def topics(run: Run, count: int = coherence.TOP_WORDS) -> list[list[tuple[str, f
 
 
 def pairs(run: Run, other: Run) -> list[Pair]:
-    """The components of a run with their partners in another, most alike first."""
+    """The components of a run with their partners in another, most similar first."""
     partner, cosine = part_metrics.best_matches(basis(run), basis(other))
     matched_pairs = [
         Pair(component, int(mate) if mate >= 0 else None, float(value))

@@ -33,7 +33,7 @@ def best_known(
     outliers
         Whether outliers were planted in the samples.
     in_parts
-        Whether the ratings are in partitions, of which only sums are asked.
+        Whether the ratings are in partitions, so that only sums are asked.
     """
     if task == "samples":
         return BEST_WITH_OUTLIERS if outliers else BEST_OF_SAMPLES

@@ -74,7 +74,7 @@ class LessonLink(BaseModel):
 
     page: its address; whether there is such a page is for the pages to say.
     query: what its link says. locked: shown and fixed; hidden: fixed and not shown.
-    choices: the answers to a private question, of which only counts with noise are shown; none
+    choices: the answers to a private question, shown only as counts with noise; none
     where students answer in their own words.
     pinned: read from links of earlier versions, and of no meaning.
     """

@@ -127,8 +127,10 @@ def check_fresh(algorithm: Algorithm, home: Home) -> None:
     for name, array in one.shared.items():
         others = other.shared[name]
         assert array.shape == others.shape
-    alike = [np.array_equal(one.shared[name], other.shared[name]) for name in one.shared]
-    assert not all(alike), "two runs with other noise share the same model: noise was used again"
+    are_equal = [np.array_equal(one.shared[name], other.shared[name]) for name in one.shared]
+    assert not all(are_equal), (
+        "two runs with other noise share the same model: noise was used again"
+    )
 
 
 def check_spending(algorithm: Algorithm, home: Home) -> None:

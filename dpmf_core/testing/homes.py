@@ -118,11 +118,11 @@ class OfRatings:
             yield "remove", data, with_row(data, int(user), [], [])
         for items, values in self.worst.values():
             yield "add", data, with_row(data, self.empty[0], items, values)
-        hers = data.users == self.heavy
+        rows = data.users == self.heavy
         yield (
             "add",
             data,
-            with_row(data, self.empty[1], data.items[hers].tolist(), data.values[hers].tolist()),
+            with_row(data, self.empty[1], data.items[rows].tolist(), data.values[rows].tolist()),
         )
         rows = list(self.worst.values())
         for one, other in zip(rows, rows[1:] + rows[:1], strict=True):
@@ -144,8 +144,8 @@ class OfRatings:
     def others(self, unit: int) -> Ratings:
         raw = worlds.rows(99, skew=0.0)
         raw.pop(unit, None)
-        if unit in (hers := worlds.rows()):
-            raw[unit] = hers[unit]
+        if unit in (rows := worlds.rows()):
+            raw[unit] = rows[unit]
         return worlds.of(raw)
 
     def own_row(self, model: Any, data: Ratings, unit: int) -> tuple[Any, ...]:
@@ -175,7 +175,7 @@ class OfSamples:
     empty, heavy = sample_worlds.EMPTY, sample_worlds.HEAVY
     last = sample_worlds.N_FEATURES - 1
     worst: ClassVar[dict[str, dict[int, float]]] = {
-        "everything alike": dict.fromkeys(range(sample_worlds.N_FEATURES), 1.0),
+        "all features equal": dict.fromkeys(range(sample_worlds.N_FEATURES), 1.0),
         "first feature": {0: 3.0},
         "last feature": {last: 1e-20},
         "huge": dict.fromkeys(range(0, sample_worlds.N_FEATURES, 2), 1e15),
@@ -318,7 +318,7 @@ class OfPeople(OfSamples):
         yield self._of((np.ones_like(rows), np.arange(len(rows)) % sample_worlds.N_PEOPLE))
         yield self._of((1e9 * rows[:, ::-1], people))
 
-    def _hers(self) -> Iterator[Any]:
+    def _new_rows(self) -> Iterator[Any]:
         """All that a person may bring: one of the worst rows, many equal ones, many others."""
         table = np.zeros((len(self.worst), sample_worlds.N_FEATURES))
         for place, row in enumerate(self.worst.values()):
@@ -334,23 +334,23 @@ class OfPeople(OfSamples):
         world = (self._table(data), self._whose(data).copy())
         nothing, first = np.zeros((0, sample_worlds.N_FEATURES)), self.empty[0]
 
-        def but(person: int, hers: Any, start: tuple[Any, Any] = world) -> Any:
-            return sample_worlds.with_person(start[0], start[1], person, hers)
+        def but(person: int, rows: Any, start: tuple[Any, Any] = world) -> Any:
+            return sample_worlds.with_person(start[0], start[1], person, rows)
 
         for person in range(sample_worlds.N_PEOPLE):
             yield "remove", data, self._of(but(person, nothing))
-        for hers in self._hers():
-            yield "add", data, self._of(but(first, hers))
+        for rows in self._new_rows():
+            yield "add", data, self._of(but(first, rows))
         yield "add", data, self._of(but(self.empty[1], world[0][world[1] == self.heavy][:6]))
-        all_hers = list(self._hers())
-        for one, other in zip(all_hers, all_hers[1:] + all_hers[:1], strict=True):
+        all_rows = list(self._new_rows())
+        for one, other in zip(all_rows, all_rows[1:] + all_rows[:1], strict=True):
             before = but(first, one)
             yield "replace", self._of(before), self._of(but(first, other, before))
-        yield "replace", data, self._of(but(self.heavy, all_hers[2]))
+        yield "replace", data, self._of(but(self.heavy, all_rows[2]))
 
     def adversaries(self) -> Samples:
-        rows = list(self._hers())
-        people = np.repeat(np.arange(len(rows)), [len(hers) for hers in rows])
+        rows = list(self._new_rows())
+        people = np.repeat(np.arange(len(rows)), [len(it) for it in rows])
         return sample_worlds.of(np.vstack(rows), self.images).of_people(people, len(rows))
 
     def crowd(self) -> Samples:

@@ -49,15 +49,15 @@ class QuestionRecord:
         """
         states = {} if cached is None else cached
 
-        def beside(part: Any) -> Any:
+        def state_of(part: Any) -> Any:
             if not isinstance(part, Held):
                 return part
             if part.key not in states:
                 step, before = self.steps[part.key]
-                states[part.key] = step(block, *[beside(earlier) for earlier in before])
+                states[part.key] = step(block, *[state_of(earlier) for earlier in before])
             return states[part.key]
 
-        own, sums = [beside(part) for part in question.shared], []
+        own, sums = [state_of(part) for part in question.shared], []
         for at in question.parts:
             totals = question.statistic.empty(self.shape, *question.shared, **at)
             question.statistic.add(block, totals, *own, **at)

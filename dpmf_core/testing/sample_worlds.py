@@ -1,4 +1,4 @@
-"""Small worlds of documents and images: empty and heavy rows, rows alike, a single word.
+"""Small worlds of documents and images: empty and heavy rows, equal rows, a single word.
 
 Shapes share no number with one another.
 """
@@ -82,7 +82,7 @@ def rows_and_people(seed: int = 0, skew: float = 1.0) -> tuple[Array, Array]:
     return rows, people
 
 
-def with_person(rows: Array, people: Array, person: int, hers: Array) -> tuple[Array, Array]:
+def with_person(rows: Array, people: Array, person: int, new_rows: Array) -> tuple[Array, Array]:
     """The neighbour in which a person has these rows (k, 18), and no others.
 
     They take the person's places, then those of people without rows.
@@ -92,9 +92,9 @@ def with_person(rows: Array, people: Array, person: int, hers: Array) -> tuple[A
     places = [
         *np.flatnonzero(people == person),
         *np.flatnonzero((people != person) & ~rows.any(axis=1)),
-    ][: len(hers)]
-    assert len(places) == len(hers), "no room for so many rows"
-    rows[places], people[places] = hers, person
+    ][: len(new_rows)]
+    assert len(places) == len(new_rows), "no room for so many rows"
+    rows[places], people[places] = new_rows, person
     return rows, people
 
 

@@ -239,16 +239,16 @@ def _stars(error: float) -> str:
 
 def _finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tuple[str, str]:
     """Return headline and sentence of a measured point: medians and ranges of shared draws."""
-    if not point.beside:
+    if not point.shared_draws:
         errs = f"errs by {point.median:.3f}"
         return headline(choice, point, title, errs), ""
     without = best_known_title(choice.algorithm)
-    private, best, guess = (_stars(median(point.beside, place)) for place in range(3))
-    clause = gain_kept(point.beside, without, NO_BETTER)
+    private, best, guess = (_stars(median(point.shared_draws, place)) for place in range(3))
+    clause = gain_kept(point.shared_draws, without, NO_BETTER)
     return headline(choice, point, title, clause), (
         f"Off by {private} {_rating_unit(choice)} with privacy, {best} with {without},"
         f" {guess} by guessing the mean. Held-out RMSE"
-        f" {median_text(point.beside, 0, RMSE.digits)}. "
+        f" {median_text(point.shared_draws, 0, RMSE.digits)}. "
         + (point.cost.words(without) if point.cost else "")
     ).rstrip()
 
@@ -261,7 +261,7 @@ def _point_label(choice: Choice, point: Point) -> str:
 
 def _cells(point: Point) -> list[str]:
     """Return a row of the table of numbers, without its epsilon."""
-    share = share_kept(point.beside)
+    share = share_kept(point.shared_draws)
     ends = (min(point.values), max(point.values))
     return [
         *(f"{it:.3f}" for it in (point.median, *ends)),

@@ -312,7 +312,7 @@ def headline(choice: Choice, point: Point, title: str, clause: str, each: str = 
 
     With the source's rule it states the true epsilon. each: what the source's epsilon refers to.
     """
-    count = len(point.beside) or DRAWS
+    count = len(point.shared_draws) or DRAWS
     if choice.calibration == "source" and point.prices:
         return (
             f"At the source's ε = {budget_text(point.epsilon)}{each} (true ε"

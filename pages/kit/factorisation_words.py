@@ -55,7 +55,7 @@ class Sayings:
         self, point: Point, shared: float | None, coherence: float | None
     ) -> tuple[str, str]:
         """Return headline and sentence. shared: mean number of surviving top ten words."""
-        if not point.beside:
+        if not point.shared_draws:
             return self._headline(point, f"has found {self.subject.many}"), ""
         nothing = f"finds no {self.subject.many}: it does no better than the average"
         sentences = (
@@ -64,16 +64,16 @@ class Sayings:
             _coherence(coherence, self.coherence),
             purchase_text(self.choice, point),
         )
-        gain = gain_kept(point.beside, self.without, nothing)
+        gain = gain_kept(point.shared_draws, self.without, nothing)
         return self._headline(point, gain), " ".join(filter(None, sentences))
 
     def _headline(self, point: Point, clause: str) -> str:
         if self.proved:
             return headline(self.choice, point, self.title, clause, " a step")
-        return plain_headline(None, self.title, clause, len(point.beside) or DRAWS)
+        return plain_headline(None, self.title, clause, len(point.shared_draws) or DRAWS)
 
     def _error_sentence(self, point: Point) -> str:
-        private, best, guess = (share(median(point.beside, place)) for place in range(3))
+        private, best, guess = (share(median(point.shared_draws, place)) for place in range(3))
         return (
             f"Unexplained in a typical {self.subject.row}: {private} with privacy, {best} with"
             f" {self.without}, {guess} by the average {self.subject.row} alone."

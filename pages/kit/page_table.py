@@ -54,7 +54,7 @@ class Page:
     icon: a name of Google's Material Symbols.
     section: the section that it belongs to.
     view: its name in the address; '' for the default view of a section.
-    under: the view of which it is a tab. tab: its name among tabs, if it has some.
+    under: the view that it is a tab of. tab: its name among tabs, if it has some.
     data_kind: the kind of data in its sidebar; None without a sidebar.
     unused: sidebar controls without effect on it, by their names in a link.
     takes_parts: whether it takes partitioned ratings.

@@ -96,7 +96,7 @@ def _join_reasons(reasons: list[str]) -> str:
     return " / ".join(different)
 
 
-PEOPLE = ("user", "person")  # units of which each person is one
+PEOPLE = ("user", "person")  # units that are one person each
 MOST_EACH = 100_000  # units of one person
 EACH = 10  # units of one person, by default
 
@@ -177,8 +177,8 @@ def _in_full(event: Event, guarantee: Promise, delta: float) -> str:
 def _say_made_for_replacement(event: Event, guarantee: Promise) -> None:
     """Draw a note if epsilon is the same for both neighbouring relations."""
     releases = normal_form(event)
-    alike = releases and all(leaf.replace_one_factor == 1 for leaf, _ in releases)
-    if alike and guarantee.unit != VALUE:
+    same_both_ways = releases and all(leaf.replace_one_factor == 1 for leaf, _ in releases)
+    if same_both_ways and guarantee.unit != VALUE:
         st.caption("The noise covers replacing a row, so ε is the same under both relations.")
 
 

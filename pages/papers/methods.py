@@ -46,11 +46,11 @@ def sketch_cells() -> None:
     d = third.select_slider("Components d", [2, 3, 4, 6], 3, key="papers.d")
     vector = fourth.selectbox("Cells of", vectors(), key="papers.vector")
     layout = sketch_layout(d, depth, gamma)
-    beside = layout.beside(vector)
-    names = f" ({', '.join(beside)})" * bool(beside)
+    sharing = layout.sharing(vector)
+    names = f" ({', '.join(sharing)})" * bool(sharing)
     st.write(
         f"**{layout.shared:.0%} of all components share their cell with another.** The chosen"
-        f" vector shares cells with {len(beside)} of the {len(vectors()) - 1} others{names}. The"
+        f" vector shares cells with {len(sharing)} of the {len(vectors()) - 1} others{names}. The"
         " sketch stores it as the mean over the rows, with these signs. The other vectors act like"
         " noise, but it is always the same noise: it does not limit what someone who knows the"
         " hashes learns about one rating."

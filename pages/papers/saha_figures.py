@@ -118,7 +118,7 @@ def _draw_words(key: str, points: Sequence[Point], runs: Runs) -> None:
     safe_text.table(
         pd.DataFrame(
             {
-                "alike": f"{pair.cosine:.0%}",
+                "similarity": f"{pair.cosine:.0%}",
                 "with privacy": " · ".join(word for word, _ in mine[pair.component]),
                 "without privacy": " · ".join(word for word, _ in theirs[pair.partner]),
             }

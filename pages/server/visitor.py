@@ -1,6 +1,6 @@
 """The visitor of a page: a login, or the holder of this session's secret token.
 
-A client's address identifies no one: behind a proxy all are alike.
+A client's address identifies no one: behind a proxy all clients have the same.
 """
 
 import functools

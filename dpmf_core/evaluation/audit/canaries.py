@@ -37,7 +37,7 @@ FAULTS: dict[str, str] = {
 # faults under which every release still has Gaussian noise, even if too little
 STILL_GAUSSIAN = {"none", "small-noise", "no-clipping"}
 CERTAIN = 1e6  # the score of releases that the other data set could not have made
-ALIKE = 0.999  # of the largest movement: among near ties the first pair is taken
+NEAR_TIE = 0.999  # of the largest movement: the first pair above it is taken
 PILOTS = 2  # replays by which a pair is chosen, one from each data set
 
 
@@ -163,7 +163,7 @@ class AttackTarget:
 
     seed: of public starts and of trials. lens: directions (k, n_columns) in which shared arrays are
     compared, None for all columns of a simulated data set. A proof holds for every start, so the
-    adversary knows it: with a proof, all runs start alike, and only the noise differs.
+    adversary knows it: with a proof, all runs start equal, and only the noise differs.
     """
 
     algorithm: Algorithm
@@ -234,7 +234,7 @@ class AttackTarget:
         return next(
             pair
             for pair, size in zip(candidates, movements, strict=True)
-            if size >= ALIKE * max(movements)
+            if size >= NEAR_TIE * max(movements)
         )
 
     @property

@@ -107,8 +107,8 @@ def _ordinary() -> tuple[Array, Array, Array]:
     return users, items, taste[users, items]
 
 
-def _ratings(others: tuple[Array, Array, Array], *hers: tuple[Array, Array]) -> Ratings:
-    mine, values = (np.concatenate([part[side] for part in hers]) for side in (0, 1))
+def _ratings(others: tuple[Array, Array, Array], *own_parts: tuple[Array, Array]) -> Ratings:
+    mine, values = (np.concatenate([part[side] for part in own_parts]) for side in (0, 1))
     users, items, theirs = others
     who, what = np.concatenate([np.zeros(len(mine), int), users]), np.concatenate([mine, items])
     return Ratings.of(

@@ -136,9 +136,9 @@ def sizes_ranked(results: Results) -> str:
 
 def _at_rank(results: Results, rank: int) -> str:
     at = [it for it in results if it.grid["rank"] == rank]
-    beside = statistics.fmean(it.median for it in at if it.label == REGULAR)
+    regular = statistics.fmean(it.median for it in at if it.label == REGULAR)
     errors = {label: [it.median for it in at if it.label == label] for label in (SKETCH, HASHING)}
     ranges = "; ".join(
         f"{name} {min(them):.4f} to {max(them):.4f}" for name, them in errors.items()
     )
-    return f"d = {rank}: regular factorisation {beside:.4f}; {ranges}."
+    return f"d = {rank}: regular factorisation {regular:.4f}; {ranges}."

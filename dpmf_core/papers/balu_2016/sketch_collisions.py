@@ -39,14 +39,14 @@ class SketchLayout:
         """Return the components of one vector."""
         return tuple(it for it in self.components if it.vector == vector)
 
-    def beside(self, vector: str) -> tuple[str, ...]:
+    def sharing(self, vector: str) -> tuple[str, ...]:
         """Return the other vectors that share a cell with this one."""
-        hers = {(it.row, it.cell) for it in self.of(vector)}
+        own_cells = {(it.row, it.cell) for it in self.of(vector)}
         return tuple(
             dict.fromkeys(
                 it.vector
                 for it in self.components
-                if (it.row, it.cell) in hers and it.vector != vector
+                if (it.row, it.cell) in own_cells and it.vector != vector
             )
         )
 
