@@ -245,8 +245,8 @@ def _audited_sketches(frame: pd.DataFrame) -> str:
     runs, long = sketches["runs"].iloc[0], read_csv("audit-long.csv").iloc[0]
     return (
         f"Nothing is proved of the sketch. At thresholds 2, 4 and 8 the audit shows {bounds},\n"
-        f"which is all that {runs:,} trainings can show; at threshold {long['threshold']:g} with\n"
-        f"{long['runs']:,} trainings it shows {long['at_least']:.2f}."
+        f"which is all that {runs:,} runs can show; at threshold {long['threshold']:g} with\n"
+        f"{long['runs']:,} runs it shows {long['at_least']:.2f}."
     )
 
 

@@ -234,8 +234,8 @@ def require_sums_alone(algorithm: Algorithm, name: str, bounds: tuple[float, flo
             require_not_negative(bounds)
         return
     raise BadInput(
-        f"{algorithm.title} with these parameters needs all ratings in memory, but {name} is stored"
-        " in parts. Use an algorithm that needs only sums, such as private-bias, spectral,"
+        f"{algorithm.title} with these parameters needs all ratings in memory, but {name} is"
+        " partitioned. Use an algorithm that needs only sums, such as private-bias, spectral,"
         " ada-dpals, dp-sgd, als (with the exact solver and all ratings of a user) or bias; if the"
         " ratings fit in memory, use their file directly."
     )

@@ -173,7 +173,7 @@ def require_room(n_items: int, r: int) -> None:
     """Raise BadInput if the least squares of all items would take too much memory."""
     if (n_bytes := 8.0 * (n_items + 1) * r * (r + 1)) > MOST_BYTES:
         raise BadInput(
-            "ALS on ratings in parts keeps the least-squares sums of all items in memory, here"
+            "ALS on partitioned ratings keeps the least-squares sums of all items in memory, here"
             f" {n_bytes / 1e9:.1f} GB; the limit is {MOST_BYTES / 1e9:.0f} GB. Use a smaller rank"
             " (--param rank=16) or fewer items (--top-items)."
         )

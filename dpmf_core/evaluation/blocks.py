@@ -139,8 +139,8 @@ def require_splittable(how: SplitSpec, name: str) -> None:
     if wrong:
         option = "--split window" if wrong == "window" else "--least-judged"
         raise BadInput(
-            f"{option} needs all ratings together, but {name} is stored in parts and loaded one"
-            " part at a time. Use a random, per-user, time or users split."
+            f"{option} needs all ratings together, but {name} is partitioned, and only one"
+            " partition is in memory at a time. Use a random, per-user, time or users split."
         )
 
 

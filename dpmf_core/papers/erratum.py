@@ -111,8 +111,10 @@ def attack_shows(audit: Audit) -> Reading:
 
 
 def attack_could_show(audit: Audit) -> Reading:
-    """Return what this number of trainings would show if nothing were hidden."""
-    return Reading("so many trainings could show at most", rounded(audit.most), "ε ≥ {:.2f}")
+    """Return what this number of runs would show if nothing were hidden."""
+    return Reading(
+        "the most that this number of runs could show", rounded(audit.most), "ε ≥ {:.2f}"
+    )
 
 
 EXACT = {

@@ -124,8 +124,8 @@ def open_data(spec: DataSpec) -> Data:
     data = open_anywhere(spec)
     if isinstance(data, PartitionedRatings):
         raise BadInput(
-            f"{spec.id} is stored in parts and loaded one part at a time, but this needs all"
-            " ratings together. Use a data set that fits in memory."
+            f"{spec.id} is partitioned, and this needs all ratings in memory. Use a data set that"
+            " fits in memory."
         )
     return data
 
@@ -155,9 +155,7 @@ def _split(spec: DataSpec, how: SplitSpec, seed: int, stamp: Hashable) -> Split:
 
 def as_ratings(data: AnyData) -> Ratings:
     if isinstance(data, PartitionedRatings):
-        raise BadInput(
-            f"{data.name} is stored in parts. Use a data set that fits in memory for this."
-        )
+        raise BadInput(f"{data.name} is partitioned. Use a data set that fits in memory for this.")
     if not isinstance(data, Ratings):
         raise BadInput(
             f"Only ratings can be split; {data.name} holds {data.unit}s. Leave split out."

@@ -171,8 +171,8 @@ def answer(line: Sequence[Measured], goal: Goal) -> tuple[str, str]:
         return f"ε = {budget_text(needed.epsilon)}", ", the smallest measured"
     value = f"ε {'=' if needed.is_measured else '≈'} {budget_text(needed.rounded)}"
     low, high = (needed_epsilon(line, goal, of_draws) for of_draws in (best, worst))
-    if low is None or needed == low == high:
+    if low is None:
         return value, ""
     beyond = f"more than {budget_text(max(it.epsilon for it in line))}"
-    most = beyond if high is None else budget_text(high.rounded)
-    return value, f", {budget_text(low.rounded)} to {most} over draws"
+    least, most = budget_text(low.rounded), beyond if high is None else budget_text(high.rounded)
+    return value, "" if least == most else f", {least} to {most} over draws"

@@ -174,13 +174,18 @@ def draw_account(heading: DeltaGenerator) -> None:
 
 
 def draw_headline(event: Event, delta: float, promise: Promise) -> None:
+    """Draw the total cost of all releases, and whether they are the example."""
+    is_example = st.query_params.get("ledger") == ledger_table.START
     releases, exact = sum(count for _, count in normal_form(event)), epsilon_of(event, delta)
     what = "This release costs" if releases == 1 else f"These {releases:,} releases cost"
+    what = f"Example: {releases} releases cost" if is_example else what
     st.title(f"{what} ε = {epsilon_text(exact)}", anchor=False)
     words = linked(f"{epsilon_in_full(exact, delta, promise.unit)}, in total, not per release.")
     if promise.unit != VALUE:
         most = epsilon_text(epsilon_of(event, delta, Relation.REPLACE_ONE))
         words += f" If a unit is replaced rather than removed: at most {most}."
+    if is_example:
+        words += " To account for your own releases, choose or edit the ledger below."
     st.write(words)
 
 

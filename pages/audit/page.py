@@ -49,19 +49,19 @@ MOST_RUNS = 100_000
 ADDRESS = ("attack", "at", "runs", "fault", "canary", "aseed")  # parameters in the address
 HOW = """
 The method is trained many times on a small simulated data set of {units} people (or samples) and
-{columns} items (or features). Half of the trainings include a **canary**, for example one more
+{columns} items (or features). Half of the runs include a **canary**, for example one more
 person. The auditor chooses all data and knows everyone but the canary: the strongest adversary that
-the guarantee covers. No real data are used. Two attackers try to tell which trainings include the
-canary. The first sees **everything that is shared**, and learns on half of the trainings which
+the guarantee covers. No real data are used. Two attackers try to tell which runs include the
+canary. The first sees **everything that is shared**, and learns on half of the runs which
 direction reveals the canary. The second sees **every noisy release**, knows the rest of the data,
 and uses the likelihood ratio, which is optimal on the releases.
 
 - **Lost by this canary**: how far it moved the releases, in units of their noise. This is computed;
   no attack on these releases can show more.
-- **Pair test**: given one training with the canary and one without, which is which? If all noise is
+- **Pair test**: given one run with the canary and one without, which is which? If all noise is
   Gaussian, the answer is right with probability at most Φ(μ/√2) for a run of parameter μ. Confident
   answers count more.
-- **Error rates**: false alarms and misses at a threshold that is chosen on half of the trainings
+- **Error rates**: false alarms and misses at a threshold that is chosen on half of the runs
   and tested on the other half. Their upper limits (Clopper & Pearson 1934) exclude every ε below
   the figure (Kairouz, Oh & Viswanath 2015), for any noise. Only this rule works if a sum is missing
   from the ledger, the start was computed from the data, or the noise is not Gaussian.
@@ -109,7 +109,7 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
     )
     page_controls.start("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS))
     box = bind("audit.runs") | common | {"help": "Half of them with the canary."}
-    count: int = third.number_input("Trainings", 40, MOST_RUNS, step=500, **box)
+    count: int = third.number_input("Runs", 40, MOST_RUNS, step=500, **box)
     fault = _fault(left, kind, common)
     unit = _canary(middle, kind, common)
     page_controls.start("audit.seed", "aseed", 0, within(int, 0, 2**31))
@@ -165,7 +165,7 @@ def _canary(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]
 def finding(audit: Audit, secret: bool) -> None:
     st.title(headline(audit), anchor=False)
     sentence = (
-        f"95% confidence, δ = {delta_text(audit.spec.delta)}, {audit.spec.runs:,} trainings, half"
+        f"95% confidence, δ = {delta_text(audit.spec.delta)}, {audit.spec.runs:,} runs, half"
         f" of them with the canary. Strongest test: **{TITLES[audit.best.rule]}** on"
         f" **{TITLES[audit.by]}**."
     )
@@ -203,7 +203,7 @@ def canary_text(audit: Audit) -> str:
         return "An attack that finds little proves nothing: a better one may find more."
     return (
         f"This canary lost {epsilon_text(audit.lost_epsilon)}: no attack on these releases can show"
-        " more, however many trainings it uses."
+        " more, however many runs it uses."
     )
 
 
@@ -223,7 +223,7 @@ def figure(audit: Audit) -> None:
     middle = min(zip(best.false_alarms, best.misses, strict=True), key=sum)
     charts.note(fig, "this attack", middle, (90, 60), arrow=True)
     alt = f"The attack's errors: at best {middle[0]:.0%} false alarms with {middle[1]:.0%} missed."
-    words = "Rates come from the trainings that did not choose the threshold."
+    words = "Rates come from the runs that did not choose the threshold."
     if curve is not None:
         words = (
             "If the orange line enters the blue area by more than chance, the guarantee is broken."
@@ -259,7 +259,7 @@ def request_audit(spec: AuditSpec) -> dict[str, Audit]:
     """Return the audit once it has ended; a long one waits for its button."""
     long = time_estimate.cost(spec)
     if not engine().had(spec) and not may_begin(
-        "audit", long, f"{spec.runs:,} trainings", spec.model_dump_json()
+        "audit", long, f"{spec.runs:,} runs", spec.model_dump_json()
     ):
         return {}
     return ask("audit", {"audit": spec}, by_button=long > engine().limits.ask_seconds)

@@ -179,7 +179,15 @@ def draw() -> Inquiry:
     return inquiry()
 
 
+def draw_unread(entry: Any, remedy: str) -> None:
+    """Draw a warning if an uploaded file is not in use. entry: the data set in use."""
+    if name := st.session_state.get(data_sets.UNREAD):
+        file, title = map(safe_text.escape_letters, (name, entry.title))
+        st.warning(f"**{file} is not in use.** The next steps use {title}. {remedy}")
+
+
 def _draw_data(entry: Any) -> None:
+    draw_unread(entry, "To use the file, upload it again under Data and press “Check and use”.")
     low, high = entry.bounds
     words, button = st.columns([4, 1], vertical_alignment="center")
     words.markdown(

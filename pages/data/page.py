@@ -39,7 +39,7 @@ def main() -> None:
     controls.prepare()
     controls.write_to_address()
     st.title("Which data?", anchor=False)
-    draw_choice()
+    choice = st.container()
     st.header("Bring your own", anchor=False)
     st.write(
         "We read the file, check it and report what we found. Only you see it, in this session, and"
@@ -63,6 +63,10 @@ def main() -> None:
         st.caption(FITS[kind])
     elif upload_succeeded(file):
         read(kind, file)
+    is_unread = file is not None and not session_data.data_id_of(file.file_id)
+    st.session_state[data_sets.UNREAD] = file.name if file is not None and is_unread else None
+    with choice:
+        draw_choice()
     uploaded_data.draw()
     st.caption(
         "The operator of this server can read what you upload; other visitors see neither the file"
@@ -88,6 +92,7 @@ def draw_choice() -> None:
     )
     with right:
         links.to("choose", "Next: the question", {})
+    controls.draw_unread(data_sets.find(now), "Press “Check and use” below to use it instead.")
 
 
 def _choose(key: str) -> None:

@@ -80,7 +80,7 @@ def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run]) -> None:
         clause = gain_kept(draws, title_of(runs, "best"), NO_BETTER)
     else:
         error = runs["main"].record.metric("rmse")
-        clause = f"errs by {error:.3f} in the first draw"
+        clause = f"errs by {story.RMSE.text(error)} in the first draw"
     epsilon = choice.epsilon if proved else None
     count = len(draws) or DRAWS
     st.title(comparison.plain_headline(epsilon, title, clause, count), anchor=False)

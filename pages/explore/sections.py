@@ -121,15 +121,15 @@ def _choose_goal(grid: EpsilonGrid) -> Goal:
 
 
 def who_pays(runs: dict[str, Run]) -> None:
-    st.header("Who pays", anchor="who-pays")
-    st.caption("Held-out RMSE by quarter, on raw data; mean over draws.")
     draws: dict[str, list[Run]] = {}
     for name, run in runs.items():
         if split_name(name)[0] in COMPARED:
             draws.setdefault(run.record.title, []).append(run)
-    if "main" in runs and "best" in runs:
-        titles = [runs[who].record.title for who in COMPARED[:2]]
-        st.markdown(payers.payers_sentence(draws, *titles))
+    titles = (runs[who].record.title if who in runs else "" for who in COMPARED[:2])
+    heading, sentence = payers.finding(draws, *titles)
+    st.header(heading, anchor="who-pays")
+    st.caption("Held-out RMSE by quarter, on raw data; mean over draws.")
+    st.markdown(sentence)
     payers.draw_payers("explore.pays", draws)
 
 

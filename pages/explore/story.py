@@ -5,6 +5,7 @@ All of it comes from the grid of epsilons, so the browser can follow the slider 
 
 import contextlib
 import functools
+import statistics
 from collections.abc import Sequence
 from typing import Any
 
@@ -51,9 +52,9 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
         return None
     kind = algorithms.find(choice.algorithm)
     title, best, trivial = kind.title, _level(grid.best), _level(grid.trivial)
-    without = f"best known without privacy, {best_known_title(kind.id)}: {_stars(best['median'])}"
+    without = f"best known without privacy, {best_known_title(kind.id)}: {best['text']}"
     own = _level(grid.open) if grid.open else None
-    guess = f"guessing the mean: {_stars(trivial['median'])}"
+    guess = f"guessing the mean: {trivial['text']}"
     epsilons = (*EPSILONS, choice.epsilon, *grid.epsilons)
     return {
         "epsilon": choice.epsilon,
@@ -65,8 +66,9 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
         "points": [_point(choice, title, grid, point) for point in grid.points],
         "best": best | {"label": without},
         "trivial": trivial | {"label": guess},
-        "open": own and own | {"label": f"{title} without noise: {_stars(own['median'])}"},
+        "open": own and own | {"label": f"{title} without noise: {own['text']}"},
         "range": [min(epsilons), max(epsilons)],
+        "digits": RMSE.digits,
         "lists": None,
         "terms": _terms(),
         "words": _templates(choice, title),
@@ -76,7 +78,8 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
 
 
 def _level(draws: Sequence[float]) -> dict[str, Any]:
-    return {"median": median([(draw,) for draw in draws], 0)}
+    middle = statistics.median(draws)
+    return {"median": middle, "text": RMSE.text(middle)}
 
 
 def _point(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> dict[str, Any]:
@@ -232,30 +235,24 @@ def _rating_unit(choice: Choice) -> str:
     return "stars" if in_stars else "points"
 
 
-def _stars(error: float) -> str:
-    """Return an error in the ratings' unit: two decimals, no zero before the point."""
-    return f"{error:.2f}".removeprefix("0") if abs(error) < 1 else f"{error:.2f}"
-
-
 def _finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tuple[str, str]:
     """Return headline and sentence of a measured point: medians and ranges of shared draws."""
     if not point.shared_draws:
-        errs = f"errs by {point.median:.3f}"
+        errs = f"errs by {RMSE.text(point.median)}"
         return headline(choice, point, title, errs), ""
     without = best_known_title(choice.algorithm)
-    private, best, guess = (_stars(median(point.shared_draws, place)) for place in range(3))
+    private = median_text(point.shared_draws, 0, RMSE.digits)
+    best, guess = (RMSE.text(median(point.shared_draws, place)) for place in (1, 2))
     clause = gain_kept(point.shared_draws, without, NO_BETTER)
     return headline(choice, point, title, clause), (
-        f"Off by {private} {_rating_unit(choice)} with privacy, {best} with {without},"
-        f" {guess} by guessing the mean. Held-out RMSE"
-        f" {median_text(point.shared_draws, 0, RMSE.digits)}. "
-        + (point.cost.words(without) if point.cost else "")
+        f"Off by {private} {_rating_unit(choice)} with privacy, {best} with {without}, {guess} by"
+        " guessing the mean (held-out RMSE). " + (point.cost.words(without) if point.cost else "")
     ).rstrip()
 
 
 def _point_label(choice: Choice, point: Point) -> str:
     """Return a point's text for screen readers and tooltips."""
-    text = f"ε = {budget_text(point.epsilon)}: held-out RMSE {point.median:.3f}"
+    text = f"ε = {budget_text(point.epsilon)}: held-out RMSE {RMSE.text(point.median)}"
     return ". ".join(filter(None, (text, purchase_text(choice, point))))
 
 
@@ -264,7 +261,7 @@ def _cells(point: Point) -> list[str]:
     share = share_kept(point.shared_draws)
     ends = (min(point.values), max(point.values))
     return [
-        *(f"{it:.3f}" for it in (point.median, *ends)),
+        *map(RMSE.text, (point.median, *ends)),
         str(len(point.values)),
         "" if share is None else share_text(share),
     ]
@@ -277,18 +274,9 @@ def _columns() -> list[str]:
 def _alt(title: str, grid: EpsilonGrid) -> str:
     first, last = grid.points[0], grid.points[-1]
     return (
-        f"Held-out RMSE of {title} against epsilon: {first.median:.3f} at"
-        f" {budget_text(first.epsilon)}, {last.median:.3f} at {budget_text(last.epsilon)};"
-        f" the best known without privacy {median([(it,) for it in grid.best], 0):.3f},"
-        f"{_open_alt(title, grid)} guessing the mean"
-        f" {median([(it,) for it in grid.trivial], 0):.3f}."
+        f"Held-out RMSE of {title} against epsilon: {RMSE.text(first.median)} at"
+        f" {budget_text(first.epsilon)}, {RMSE.text(last.median)} at {budget_text(last.epsilon)}."
     )
-
-
-def _open_alt(title: str, grid: EpsilonGrid) -> str:
-    if not grid.open:
-        return ""
-    return f" {title} without noise {median([(it,) for it in grid.open], 0):.3f},"
 
 
 def _templates(choice: Choice, title: str) -> dict[str, Any]:
@@ -315,7 +303,7 @@ def _templates(choice: Choice, title: str) -> dict[str, Any]:
         "sentence": (
             f"Off by about {{private}} {unit} with privacy, {{best}} with"
             f" {best_known_title(choice.algorithm)}, the best known without privacy, {{trivial}} by"
-            " guessing the mean."
+            " guessing the mean (held-out RMSE)."
         ),
         "interpolated": "≈ Interpolated between measured points at ε = {low} and {high}.",
         "pending": "" if mine else "This ε itself is being computed.",

@@ -241,11 +241,15 @@ def level(
     x: Literal["left", "right"] = "right",
     above: bool = True,
 ) -> None:
-    """Draw a horizontal line across the figure with its name at one end. y: in units of the axis.
+    """Draw a horizontal line across the figure with its name, if any, at one end.
+
+    y: in units of the axis.
 
     It replaces Plotly's `add_hline`, which takes four times as long.
     """
     fig.add_shape(type="line", x0=0, x1=1, xref="x domain", y0=y, y1=y, line=line)
+    if not text:
+        return
     # on a logarithmic axis Plotly takes values for shapes and logarithms for annotations
     at = math.log10(y) if fig.layout.yaxis.type == "log" else y
     fig.add_annotation(

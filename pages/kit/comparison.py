@@ -159,7 +159,7 @@ def _steps_chart(curves: pd.DataFrame, trivial: float | None, metric: str, guess
             hovertemplate=f"{label}<br>step %{{x}}: %{{y:.3f}}" + "<extra></extra>",
         )
     if trivial is not None:
-        words = f"{guess}: {trivial:.3f}"
+        words = f"{guess}: {METRICS[metric].text(trivial)}"
         charts.level(fig, trivial, words, {"dash": "dash", "color": colours.ink()})
     return fig
 

@@ -23,6 +23,7 @@ LARGEST_IN_ADDRESS = 20_000_000
 A_ROW = 100  # estimated ratings per person if their number is private
 KIND = "sidebar.holds"  # in the session: the page's kind of data
 OWN = "data.own"  # in the session: its own data sets by id
+UNREAD = "data.unread"  # in the session: name of the uploaded file that no page uses yet
 # sidebar values that each kind of data has separately
 OF_KIND = ("dataset", "algorithm", "delta", "row_count", "item_features")
 # default sidebar values of each kind

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core import algorithms
+from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.runs import shipped_runs
@@ -151,7 +152,7 @@ def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
         remark = (
             "The objective is half the mean squared distance between"
             f" {subject.a_row} and its sum of {subject.many}. Smaller is better. The average"
-            f" {subject.row} alone has {trivial:.3f}."
+            f" {subject.row} alone has {METRICS[METRIC].text(trivial)}."
         )
         comparison.draw_methods(subject.id, selection, runs, METRIC, remark)
     if several:

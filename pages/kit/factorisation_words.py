@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import Point
@@ -83,7 +84,7 @@ class Sayings:
         self, point: Point, shared: float | None, alike: float, coherence: float | None
     ) -> list[str]:
         """Return a row of the table of numbers, without its epsilon."""
-        values = [f"{point.median:.4f}", str(len(point.values)), f"{alike:.2f}"]
+        values = [METRICS["objective"].text(point.median), str(len(point.values)), f"{alike:.2f}"]
         if self.subject is TOPICS:
             values += ["" if it is None else f"{it:.2f}" for it in (shared, coherence)]
         return values

@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.record import Run
 from pages.kit import charts
 
@@ -71,22 +72,28 @@ def costs(runs: Runs, private: str, plain: str, by: str) -> list[float]:
     names = GROUPS[by][1]
     if not {private, plain} <= set(errors) or not set(names) <= set(errors.index):
         return []
-    return list((errors[private] - errors[plain])[list(names)])
+    digits = METRICS["rmse"].digits
+    return [round(it, digits) + 0.0 for it in (errors[private] - errors[plain])[list(names)]]
 
 
-def payers_sentence(runs: Runs, private: str, plain: str) -> str:
-    """Return who pays most and least for privacy, of people and of items; '' if unknown.
+def finding(runs: Runs, private: str, plain: str) -> tuple[str, str]:
+    """Return a heading, and who pays most and least, of people and of items; '' if unknown.
 
     private, plain: names of a private method and of the one it is compared with.
     """
+    known = {by: cost for by in QUARTERS if (cost := costs(runs, private, plain, by))}
+    if not known:
+        return "Errors by quarter", ""
+    if max(map(max, known.values())) <= 0:
+        return (
+            "Nobody pays for privacy here",
+            f"In every quarter the RMSE of {private} is at most that of {plain}.",
+        )
     parts = []
-    for by, quarters in QUARTERS.items():
-        if cost := costs(runs, private, plain, by):
-            most, least = (cost.index(it) for it in (max(cost), min(cost)))
-            parts.append(
-                f"**{quarters[most]}** pay most ({cost[most]:+.3f}),"
-                f" {quarters[least]} least ({cost[least]:+.3f})"
-            )
-    if not parts:
-        return ""
-    return f"RMSE of {private} compared with {plain}: {'; '.join(parts)}."
+    for by, cost in known.items():
+        most, least = (cost.index(it) for it in (max(cost), min(cost)))
+        parts.append(
+            f"**{QUARTERS[by][most]}** pay most ({cost[most]:+.3f}),"
+            f" {QUARTERS[by][least]} least ({cost[least]:+.3f})"
+        )
+    return "Who pays for privacy?", f"RMSE of {private} compared with {plain}: {'; '.join(parts)}."

@@ -67,15 +67,20 @@ def _strokes(lines: pd.DataFrame) -> dict[tuple[str, bool], str]:
 
 
 def _levels(fig: go.Figure, points: pd.DataFrame, x: str, best: str) -> None:
-    """Draw medians that do not depend on x as horizontal lines."""
+    """Draw medians that do not depend on x as horizontal lines.
+
+    A level of a method that has a line too is known by its colour, and has no label.
+    """
     middle = points["value"].median()
-    levels = points[points[x].isna()] if x in points else points
+    depends = points[x].notna() if x in points else pd.Series(False, points.index)
+    levels, lines = points[~depends], set(points["id"][depends])
     for name, rows in levels.groupby("name", sort=False):
         ident, median = rows["id"].iloc[0], rows["value"].median()
         reference = _reference(ident)
         plain = x == "epsilon" and reference is Reference.BEST_KNOWN
         template = (BEST_KNOWN if ident == best else WITHOUT_PRIVACY) if plain else LEVEL
-        line = ReferenceLine(reference, median, template.format(name=name, value=median))
+        label = "" if ident in lines else template.format(name=name, value=median)
+        line = ReferenceLine(reference, median, label)
         reference_line(fig, line, colours.of(ident), above=median >= middle)
 
 

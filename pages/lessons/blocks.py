@@ -149,12 +149,12 @@ def _draw_measurements(epsilon: float) -> None:
         f"With a curator, item offsets at ε = {budget_text(epsilon)} have an error of"
         f" **{at:.3f}**. If each person adds noise, the same error needs **ε = {equal}** (measured;"
         f" the rule below predicts {by_rule}). With ε = 1 for each message the error is"
-        f" {at_one:.3f}. Each user's own mean, which needs no one else's data, has an error of"
+        f" {at_one:.3f}. Each person's own mean, which needs no one else's data, has an error of"
         f" {alone[0].median:.3f}."
     )
     st.caption(
-        f"ε in total, δ = {DELTA_TEXT}, per user, replacing one row by any other. Private and local"
-        f" biases on the simulated cinema of {PEOPLE:,} people, median of"
+        f"ε in total, δ = {DELTA_TEXT}, per person, replacing one row by any other. Private and"
+        f" local biases on the simulated cinema of {PEOPLE:,} people, median of"
         f" {first_views.TRUST_DRAWS} draws; linear along log ε between measured points. The rule:"
         " the noise of n messages is √n times that of one, so μ is √n times as large."
     )
@@ -187,7 +187,7 @@ def _draw_prices(
         point = line[LABEL_POINTS[method]]  # where one line is far from the other
         charts.note(fig, name, (math.log10(point.epsilon or 1.0), point.median), (10, 2))
     own = {"color": colours.of("user-mean"), "dash": "dash"}
-    charts.level(fig, alone, "each user's own mean", own)
+    charts.level(fig, alone, "each person's own mean", own)
     if needed is not None:
         fig.add_scatter(
             x=[epsilon, needed.epsilon],

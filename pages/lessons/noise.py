@@ -117,7 +117,7 @@ def clipping() -> None:
     )
     st.caption(
         "The sum of everyone's ratings of each item is published once at ε = 1 (δ ="
-        f" {DELTA_TEXT}, per user, add/remove, exact)."
+        f" {DELTA_TEXT}, per person, add/remove, exact)."
     )
 
 
@@ -190,14 +190,14 @@ def price() -> None:
         return
     draws = {name: [runs[name]] for name in specs}
     payers.draw_payers("learn.price", draws, leaves=True)
-    st.markdown(payers.payers_sentence(draws, "private", "not private"))
+    st.markdown(payers.finding(draws, "private", "not private")[1])
     error = {name: run.record.metric("rmse") for name, run in runs.items()}
     st.markdown(
         f"At ε = {budget_text(epsilon)} the error of private ALS is **{error['private']:.3f}**,"
-        f" that of ALS without privacy {error['not private']:.3f}, of each user's own mean"
+        f" that of ALS without privacy {error['not private']:.3f}, of each person's own mean"
         f" {error['guessing']:.3f}."
     )
     st.caption(
-        f"ε in total, δ = {DELTA_TEXT}, per user, add/remove, exact. Errors are computed on"
+        f"ε in total, δ = {DELTA_TEXT}, per person, add/remove, exact. Errors are computed on"
         " simulated data."
     )

@@ -179,7 +179,7 @@ def neighbours() -> None:
 # observer: what they see without noise, and with noise
 VIEWS = {
     "you": ("your own ratings, factor and list", "the noisy item factors as well"),
-    "another user": (
+    "another person": (
         "their own ratings, factor and list",
         "the noisy item factors, but not your ratings",
     ),

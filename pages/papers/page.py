@@ -50,6 +50,10 @@ def counts(paper: Paper) -> dict[str, int]:
     }
 
 
+def _counts_text(paper: Paper) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts(paper).items())
+
+
 def navigation(current: str) -> None:
     """Draw links to the overview and the papers; a lesson shows only one paper."""
     if lesson.page_values() is not None:
@@ -75,11 +79,11 @@ def overview(unknown: str = "") -> None:
         " we count those claims separately."
     )
     rows = (
-        {"paper": f"**{paper.short}**: {paper.about}", "corrections": str(len(paper.errata))}
-        | {name: str(count) for name, count in counts(paper).items()}
+        {"paper": f"**{paper.short}**: {paper.about}", "claims": _counts_text(paper)}
+        | {"corrections": str(len(paper.errata))}
         for paper in PAPERS.values()
     )
-    safe_text.words_table(pd.DataFrame(rows).fillna("0"), is_markdown=True)
+    safe_text.words_table(pd.DataFrame(rows), is_markdown=True)
     navigation("")
     st.caption(
         f"From the command line: `{program()} papers run --all`. Finished runs are not repeated."
@@ -90,9 +94,8 @@ def one_paper(paper: Paper) -> None:
     """Draw what a paper proposes, how its claims fare, and the chosen section."""
     navigation(paper.id)
     st.title(f"{paper.short}: {headline(outcomes(paper))}", anchor=False)
-    numbers = ", ".join(f"{count} {name}" for name, count in counts(paper).items())
     st.write(
-        f"{paper.about} Of {len(paper.claims)} claims: {numbers}. {paper.citation},"
+        f"{paper.about} Of {len(paper.claims)} claims: {_counts_text(paper)}. {paper.citation},"
         f" [the paper]({paper.url})."
     )
     titles = {name: title for name, (title, _, content) in SECTIONS.items() if content(paper)}

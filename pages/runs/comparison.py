@@ -20,6 +20,12 @@ from pages.kit import charts, colours, data_sets, privacy_card, safe_text, sweep
 from pages.kit.sweep_frames import curve_frame
 
 MOST = 6
+BEST_STEP = "{}, best step"
+FORMATS = {
+    title: st.column_config.NumberColumn(format=f"%.{it.digits}f")
+    for it in METRICS.values()
+    for title in (it.title, BEST_STEP.format(f"held-out {it.title}"), BEST_STEP.format(it.title))
+}
 
 
 def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = "") -> pd.DataFrame:
@@ -73,7 +79,7 @@ def names_of(runs: list[Run]) -> list[str]:
 def side_by_side(runs: list[Run]) -> None:
     names, records = names_of(runs), [run.record for run in runs]
     st.header(finding(names, records), anchor=False)
-    safe_text.table(figures(names, records))
+    safe_text.table(figures(names, records), column_config=FORMATS)
     costs = [cost_of(record, engine().known_runs.find) for record in records]
     curves(names, runs, lines(records, costs))
     what_privacy_costs(names, records, costs)
@@ -105,7 +111,9 @@ def finding(names: list[str], records: list[RunRecord]) -> str:
         return f"{len(records)} run{'s' * (len(records) > 1)}"
     scores = {name: record.metric(measure) for name, record in zip(names, records, strict=True)}
     best, worst = min(scores, key=scores.__getitem__), max(scores, key=scores.__getitem__)
-    return f"{METRICS[measure].label}: {scores[best]:.3g} ({best}) to {scores[worst]:.3g} ({worst})"
+    kind = METRICS[measure]
+    low, high = (f"{kind.text(scores[it])} ({it})" for it in (best, worst))
+    return f"{kind.label}: {low} to {high}"
 
 
 def figures(names: list[str], records: list[RunRecord]) -> pd.DataFrame:
@@ -113,7 +121,7 @@ def figures(names: list[str], records: list[RunRecord]) -> pd.DataFrame:
     rows = []
     for name, record in zip(names, records, strict=True):
         ends: dict[str, object] = {
-            f"{title_of(curve)}, best step": best
+            BEST_STEP.format(title_of(curve)): best
             for curve, (best, _) in extremes(record.curves).items()
             if not curve.startswith("train")
         }

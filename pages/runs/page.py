@@ -23,8 +23,7 @@ COLUMNS = {
     "made": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
     "ε": st.column_config.NumberColumn(format="%.4g"),
     "δ": st.column_config.NumberColumn(format="%.1e"),
-    "RMSE": st.column_config.NumberColumn(format="%.4f"),
-    "objective": st.column_config.NumberColumn(format="%.4f"),
+    **comparison.FORMATS,
     "seconds": st.column_config.NumberColumn(format="%.2f"),
     "MB": st.column_config.NumberColumn(format="%.2f"),
 }

@@ -1,13 +1,13 @@
-// What a browser does otherwise than Streamlit has it.
+// Where the browser differs from Streamlit.
 
 // ---- which changes of the address are steps of the back button ------------------------------
 
-// Streamlit makes a step of every change. A page that a person opens is one; a page that writes what it shows into its
-// address is none, nor is a value, for the session keeps values, and going back would not undo it.
+// Streamlit makes a step of every change. Here only an opened page or view is a step. A value that a
+// page writes into its address is none: the session keeps values, so going back would not undo it.
 
-// without one of these the address shows another view
+// parameters that name a view; an address without them shows the first one
 const VIEWS = ["view", "step", "paper"];
-// without one of these the page shows its first and says so in the address
+// parameters that a page writes into its address if they are missing
 const PARTS = ["lesson", "section", "at"];
 
 const push = history.pushState;
@@ -47,7 +47,8 @@ addEventListener("popstate", () => { before = null; });
 
 // Streamlit closes it on phones alone, not in a narrow window.
 const NARROW = 768; // pixels, below which the menu lies over the page
-const LINKS = "[data-testid=stSidebarNavLink], [data-testid=stPageLink-NavLink]";
+const SECTION_LINKS = "[data-testid=stSidebarNavLink], [data-testid=stTopNavLink]";
+const LINKS = `${SECTION_LINKS}, [data-testid=stPageLink-NavLink]`;
 
 addEventListener("click", ({ target }) => {
   if (innerWidth >= NARROW || !(target instanceof Element)) return;
@@ -57,4 +58,17 @@ addEventListener("click", ({ target }) => {
     if (menu?.dataset.collapsed !== "false") return;
     menu.querySelector("[data-testid=stSidebarCollapseButton] button").click();
   });
-});
+}, true);
+
+// ---- a section leads to its first view, also from another view of the same section --------------
+
+// Streamlit draws the current page again, with the view in its address.
+addEventListener("click", (event) => {
+  const link = event.target instanceof Element && event.target.closest(SECTION_LINKS);
+  const parameters = new URLSearchParams(location.search);
+  if (!link || link.ariaCurrent !== "page" || !VIEWS.some((it) => parameters.has(it))) return;
+  event.preventDefault();
+  event.stopPropagation();
+  history.pushState(null, "", location.pathname);
+  dispatchEvent(new PopStateEvent("popstate"));
+}, true);

@@ -101,7 +101,8 @@ def _facts(
 ) -> list[dict[str, str]]:
     """Return numbers with their meaning. about: 'about ' between measured points."""
     one = meaning(Gaussian(1 / gaussian_mu(epsilon, delta)), delta)
-    cost = PrivacyCost.of(METRICS["rmse"], [(error, *levels())])
+    kind = METRICS["rmse"]
+    cost = PrivacyCost.of(kind, [(error, *levels())])
     suspicion = f"{one.suspicion:.0%}" if one.suspicion < 0.995 else "over 99%"
     return [
         {
@@ -112,8 +113,9 @@ def _facts(
         {
             "number": f"{about}{max(0.0, kept):.0%} kept",
             "words": f"of what {best_title()}, the best known method without privacy, can learn."
-            f" Predicted ratings are off by {about}{error:.2f} stars; by {cost.best:.2f} with"
-            f" {best_title()}, by {cost.guess:.2f} when guessing the mean."
+            f" Predicted ratings are off by {about}{kind.text(error)} stars; by"
+            f" {kind.text(cost.best)} with {best_title()}, by {kind.text(cost.guess)} when guessing"
+            " the mean."
             f" {cost.words(best_title())}",
         },
         {

@@ -70,7 +70,9 @@ def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -
 def _caption(table: pd.DataFrame, axis: str) -> str:
     """Return how to read the primary figure."""
     parts = ["Each dot is one draw of split and noise; lines are medians, bands the range."]
-    if any(table["source"]):
+    if axis == "epsilon":
+        parts.append("A horizontal line in a method's colour is the method without noise.")
+    if table["source"].any():
         parts.append("Dotted: noise by the source's own rule, at its nominal ε.")
     parameters = [name for name in table.columns if name not in sweep_frames.PLACE]
     if axis != "epsilon" and len(parameters) > 1:

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.base.requesters import Asker, asking
+from dpmf_core.evaluation.registry import Metric
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.privacy import neighbours, normal_form
@@ -155,12 +156,12 @@ def history(table: pd.DataFrame, metric: str) -> go.Figure:
 # ---- parts of the page ---------------------------------------------------------------------------
 
 
-def figures(search: Search, table: pd.DataFrame, metric: str) -> None:
+def figures(search: Search, table: pd.DataFrame, metric: Metric) -> None:
     half_widths = ((table["high"] - table["low"]) / 2).dropna()
-    noise = f", typically ± {half_widths.median():.4f}" if len(half_widths) else ""
+    noise = f", typically ± {metric.text(half_widths.median())}" if len(half_widths) else ""
     st.subheader("Score by trial", anchor=False)
     charts.show(
-        history(table, metric),
+        history(table, metric.title),
         "tune.history",
         "Validation score of each trial and the best so far.",
         table,

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
+from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text, epsilon_in_full
@@ -30,7 +31,7 @@ from pages.kit.sweep_frames import parameter
 from pages.server import sessions
 from pages.tune import open_search
 
-SCORE = "validation RMSE"
+SCORE = METRICS["validation_rmse"]
 RULE = "by the privacy profile of a trial"
 WAYS = {"take-away": "Export", "explore": "Explore it", "choose": "Back to the answer"}
 FIRST, LATER = 0.3, 0.7  # seconds between updates, before and after the first trial
@@ -115,9 +116,7 @@ def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
     """
     st.button("Search", type="primary", key="tune.go", on_click=_begin, args=(spec.key, trials))
     seconds = time_estimate.cost(spec.trial({})) * trials * spec.draws / engine().width
-    st.caption(
-        f"{trials * spec.draws} trainings, about {duration(seconds)} (an estimate). {queue()}"
-    )
+    st.caption(f"{trials * spec.draws} runs, about {duration(seconds)} (an estimate). {queue()}")
     key, trial_count = st.session_state.get("tune.asked", (None, 0))
     if key != spec.key:
         return None, False
@@ -135,14 +134,16 @@ def finding(choice: Choice, search: Search, best: Trial) -> None:
     settings = forms.in_words(search.spec.algorithm, best.place)
     unfinished = search.busy or search.cancelled
     st.title(
-        f"{'Best so far' if unfinished else f'The best of {search.n_trials} trials'}: {SCORE}"
-        f" {best.score:.4f}",
+        f"{'Best so far' if unfinished else f'The best of {search.n_trials} trials'}: {SCORE.title}"
+        f" {SCORE.text(best.score)}",
         anchor=False,
     )
     between = ""
     if best.interval is not None:
         low, high = best.interval
-        between = f", {low:.4f} to {high:.4f} (95%) over its {len(best.draws)} draws"
+        between = (
+            f", {SCORE.text(low)} to {SCORE.text(high)} (95%) over its {len(best.draws)} draws"
+        )
     st.write(
         f"With {settings}; trial {best.number + 1} of {search.n_trials}{between}, on"
         f" {choice.entry.title}. The best of many trials is partly luck."

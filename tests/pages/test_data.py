@@ -142,6 +142,16 @@ def on_scale(app: AppTest, rating: str, scale: str, name: str = "mine.csv") -> A
     return app.segmented_control(key=f"data.scale.{name}.{rating}").set_value(scale).run()
 
 
+def test_a_file_that_is_not_in_use_yet_is_named_where_the_next_step_uses_other_data():
+    app = with_table(rating_table("user,item,rating", "p{u},thing {i},{r}"), "mine.csv")
+    answer = app_of("choose/page.py", {"data.unread": app.session_state["data.unread"]}).run()
+    for page in (app, answer):
+        (warning,) = page.warning
+        assert "mine" in warning.value and "Cinema" in warning.value
+    on_scale(app, "rating", "1 to 5").button(key="data.use").click().run()
+    assert not app.warning
+
+
 def test_rows_that_are_refused_are_told_with_lines_and_examples():
     bad = rating_table("user,item,rating,note", "p{u},thing {i},{r},x").replace(
         b",2,x", b",good,x", 2

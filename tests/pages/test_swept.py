@@ -80,9 +80,12 @@ def test_privacy_costs_are_differences_to_the_reference_in_each_quarter():
     assert payers.costs(runs, "A", "ALS", "activity") == pytest.approx([0.1, 0.15, 0.2, 0.25])
     errors = payers.errors_by_quarter(runs, "activity")["rmse"].tolist()
     assert errors[:4] == pytest.approx([1.0, 1.1, 1.2, 1.3])
-    text = payers.payers_sentence(runs, "A", "ALS")
+    heading, text = payers.finding(runs, "A", "ALS")
     assert text.count("+0.100") == 2 and text.count("+0.250") == 2
-    fewest = payers.payers_sentence({"A": of(1.0, -0.1), "ALS": of(0.9, 0)}, "A", "ALS")
+    nobody, equal = payers.finding({"A": of(0.9, 0), "ALS": of(0.9, 0)}, "A", "ALS")
+    unknown, nothing = payers.finding({"A": of(0.9, 0)}, "A", "ALS")
+    assert len({heading, nobody, unknown}) == 3 and "pay" not in equal and not nothing
+    _, fewest = payers.finding({"A": of(1.0, -0.1), "ALS": of(0.9, 0)}, "A", "ALS")
     for words, most in ((text, "most"), (fewest, "fewest")):
         assert re.search(r"\*\*(.*?)\*\*", words)[1].endswith(f"the {most} ratings")
 

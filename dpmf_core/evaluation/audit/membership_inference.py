@@ -41,7 +41,7 @@ class AuditSpec(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     limit: ClassVar[str] = "largest_audit"
-    size_words: ClassVar[str] = "trainings of an audit"
+    size_words: ClassVar[str] = "runs of an audit"
 
     algorithm: str
     epsilon: float | None = Field(

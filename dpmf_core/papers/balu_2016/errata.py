@@ -137,6 +137,6 @@ ERRATA = (
         ),
         stored_figures=("ε = 2", "ε ≥ 2.90"),
         settings="Threshold 2 of the whole squared error (section 4.3), one rating, δ = 1e-5; 400"
-        " trainings on a small simulated world, half of them with the rating; 95% confidence.",
+        " runs on a small simulated world, half of them with the rating; 95% confidence.",
     ),
 )

@@ -163,7 +163,7 @@ class RankOne:
     """Simulated data of a panel, with one draw at two epsilons.
 
     At full size it tests 400,000 ratings; the source's whole experiment would take thousands of
-    trainings on 40 million.
+    runs on 40 million.
     """
 
     id: str

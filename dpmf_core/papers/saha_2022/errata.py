@@ -241,7 +241,7 @@ ERRATA = (
             _start,
         ),
         stored_figures=("ε = 1", "ε ≥ 3.05"),
-        settings="Two steps with ε = 1 in total at δ = 1e-5, per sample; 400 trainings on a small"
+        settings="Two steps with ε = 1 in total at δ = 1e-5, per sample; 400 runs on a small"
         " simulated world, half of them with one sample more (the source replaces one); 95%"
         " confidence.",
     ),

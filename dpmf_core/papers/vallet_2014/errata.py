@@ -61,7 +61,7 @@ ERRATA = (
             _attack_reading,
         ),
         stored_figures=("0 ratings", "ε ≥ 3.22"),
-        settings="Variant new, δ = 1e-5; 400 trainings on a small simulated world, half of them"
+        settings="Variant new, δ = 1e-5; 400 runs on a small simulated world, half of them"
         " with one user more; 95% confidence.",
     ),
     Erratum(

@@ -240,16 +240,15 @@ function marker(view, found) {
     y2: y(level) });
   draw(view.marker, "circle", { class: found.measured ? "measured" : "between", cx: here,
     cy: y(found.value), r: 7 });
-  const gap = found.value - level;
-  const price = filled(gap > 0 ? words.price : words.nothing, { gap: stars(Math.abs(gap), words) });
+  const gap = printed(view, found.value) - printed(view, level);
+  const price = filled(gap > 0 ? words.price : words.nothing, { gap: printed(view, gap) });
   const text = draw(view.marker, "text", { class: "name cost", y: y(found.high.high) - 26,
     "text-anchor": "middle" }, found.measured ? price : `≈ ${price}`);
   const half = text.getComputedTextLength() / 2;
   text.setAttribute("x", Math.min(inner.right - half, Math.max(inner.left + half + 4, here)));
 }
 
-// Without the zero before the point.
-const stars = (value) => value.toFixed(2).replace(/^0\./, ".");
+const printed = (view, value) => value.toFixed(view.data.digits);
 
 function words(view, found) {
   const { data, at } = view;
@@ -272,8 +271,7 @@ function words(view, found) {
     const gain = (trivial.median - found.value) / (trivial.median - best.median);
     const values = { epsilon: shown(at), low: shown(found.low.epsilon),
       high: shown(found.high.epsilon), share: `${Math.round(100 * gain)}%`,
-      private: stars(found.value), best: stars(best.median),
-      trivial: stars(trivial.median) };
+      private: printed(view, found.value), best: best.text, trivial: trivial.text };
     const template = gain <= 0 ? say.betweenWorse : gain > 1 ? say.betweenBetter : say.between;
     explained(view, view.title, filled(template, values));
     explained(view, view.sentence, filled(say.sentence, values));
