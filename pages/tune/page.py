@@ -131,13 +131,11 @@ def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
 
 
 def finding(choice: Choice, search: Search, best: Trial) -> None:
+    assert best.score is not None
     settings = forms.in_words(search.spec.algorithm, best.place)
     unfinished = search.busy or search.cancelled
-    st.title(
-        f"{'Best so far' if unfinished else f'The best of {search.n_trials} trials'}: {SCORE.title}"
-        f" {SCORE.text(best.score)}",
-        anchor=False,
-    )
+    which = "Best so far" if unfinished else f"The best of {search.n_trials} trials"
+    st.title(f"{which}: {SCORE.title} {SCORE.text(best.score)}", anchor=False)
     between = ""
     if best.interval is not None:
         low, high = best.interval
@@ -277,7 +275,8 @@ def _draw_winner(spec: PrivateSelection) -> None:
             f" **{cost}**. Another seed draws again."
         )
         return
-    st.title(f"The winner's validation RMSE, with noise: {selection.score:.3f}", anchor=False)
+    score = SCORE.text(selection.score)
+    st.title(f"The winner's {SCORE.title}, with noise: {score}", anchor=False)
     algorithm = spec.searches[0].algorithm
     st.write(linked(f"With {forms.in_words(algorithm, selection.winner)}. In total: **{cost}**."))
     draw_use(algorithm, spec.searches[0].fixed | selection.winner)
