@@ -45,15 +45,6 @@ def test_the_package_hands_on_what_the_core_offers():
         _ = dpmf.fitt
 
 
-def test_a_fit_is_kept_and_found_again():
-    first = fit("cinema-small", "private-bias", epsilon=2, seed=3)
-    assert first.record.epsilon.exact == pytest.approx(2)
-    assert first.record.delta == 5e-5
-    assert not first.record.cached
-    assert fit("cinema-small", "private-bias", epsilon=2, seed=3).record.cached
-    assert not fit("cinema-small", "private-bias", epsilon=2, seed=3, keep=False).record.cached
-
-
 BOUNDS = low_rank().bounds
 
 

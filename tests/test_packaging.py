@@ -1,4 +1,4 @@
-"""The wheel works without a clone, and the core without POSIX."""
+"""The wheel works without a clone, and the core without extras."""
 
 import json
 import os
@@ -131,42 +131,3 @@ def test_the_core_needs_no_package_of_an_extra(tmp_path):
     command = [sys.executable, "-c", CORE, ",".join(names)]
     printed = output(command, tmp_path, PYTHONPATH=str(ROOT))
     assert printed.splitlines()[-1] == "all of it"
-
-
-WITHOUT = """
-import os, socket, socketserver, sys
-import optuna, platformdirs, psutil  # libraries have code for each system
-for name in ("resource", "fcntl", "pwd", "grp", "termios"):
-    sys.modules[name] = None  # an import of it raises ImportError
-for owner, names in (
-    (os, ("nice", "geteuid", "getuid", "register_at_fork", "sched_getaffinity", "fork")),
-    (socket, ("AF_UNIX",)),
-    (socketserver, ("UnixStreamServer", "ThreadingUnixStreamServer")),
-):
-    for name in names:
-        delattr(owner, name)
-"""
-IMPORTS = """
-import importlib, pkgutil
-import dpmf_core, dpmf_datasets
-found = [
-    module.name
-    for package in (dpmf_core, dpmf_datasets)
-    for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
-]
-for name in found:
-    importlib.import_module(name)
-print(len(found))
-"""
-FITS = """
-from dpmf_core import fit
-print(fit("cinema-small", "private-bias", epsilon=1.0).record.epsilon.exact)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("code", [IMPORTS, FITS])
-def test_the_core_is_imported_and_fits_without_posix(code, tmp_path):
-    data = str(tmp_path)
-    printed = output([sys.executable, "-c", WITHOUT + code], ROOT, DPMF_DATA=data)
-    assert float(printed) > 0

@@ -1,7 +1,6 @@
 """Ratings in parts, by command: imported, listed, fitted, refused in words."""
 
 import random
-from pathlib import Path
 
 import pytest
 
@@ -75,12 +74,3 @@ def test_a_selection_and_errors_of_a_sweep_are_paid_for_once(say, table):
     )
     assert output.code == 0, output.err
     assert 3.0 < say("spent", "own", "--json").json["epsilon"] < 6.0
-
-
-def test_an_exported_program_does_not_say_where_a_private_file_lies(say, table):
-    folder = str(Path(table.partition("?")[0]).parent)
-    assert say("fit", "--dataset", table, "--algorithm", "private-bias", "--epsilon", "1").code == 0
-    key = say("runs").out.splitlines()[-1].split()[0]
-    for flag in ("--script", "--notebook"):
-        output = say("runs", "export", key, flag)
-        assert output.code == 0 and "private-bias" in output.out and folder not in output.out

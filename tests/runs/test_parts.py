@@ -10,7 +10,6 @@ from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.progress import Progress
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.privacy.accounts import Account
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
@@ -147,19 +146,3 @@ def test_a_cancelled_run_stops_before_the_next_part(parts):
         )
     assert len(reports) == 15
     assert reports[-1].part is not None and reports[-1].part[1] == 6
-
-
-def private(parts: PartitionedRatings) -> PartitionedRatings:
-    def change(part: Any) -> Any:
-        return replace(part, rows=replace(part.rows, public=False))
-
-    return replace(parts.with_change(change), public=False, origin="one origin")
-
-
-def test_a_run_on_private_parts_enters_their_account_once(parts, tmp_path):
-    ledger = tmp_path / "parts.ledger"
-    run(spec("private-bias", budget=BUDGET), input_data=private(parts), ledger=ledger)
-    assert len(Account(ledger).lines) == 1
-    with pytest.raises(BadInput):
-        run(spec("slope-one"), input_data=private(parts), ledger=ledger)
-    assert len(Account(ledger).lines) == 1
