@@ -14,9 +14,7 @@ from dpmf_core.privacy.guarantee import (
     noise_words,
 )
 from dpmf_core.privacy.mechanisms import (
-    EVERYBODY,
     DiscreteGaussian,
-    DisjointGroup,
     Gaussian,
     Laplace,
     PosteriorSample,
@@ -26,7 +24,6 @@ from dpmf_core.privacy.mechanisms import (
 from dpmf_core.privacy.noise import Noise, PlanViolation
 
 __all__ = [
-    "EVERYBODY",
     "NOTHING",
     "NOT_PRIVATE",
     "PERSON",
@@ -35,7 +32,6 @@ __all__ = [
     "Budget",
     "Calibration",
     "DiscreteGaussian",
-    "DisjointGroup",
     "Event",
     "Gaussian",
     "Guarantee",
