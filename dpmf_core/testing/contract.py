@@ -15,22 +15,20 @@ Each test visits the corners of the algorithm's parameters in which a proof is c
 norms so small that they take effect.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import REGISTRY, Algorithm, PrivateAlgorithm, Streams
-from dpmf_core.base.threads import single_threaded_blas
-from dpmf_core.curator import NoisyCurator, grid, in_memory
-from dpmf_core.privacy import Budget, Noise, Relation, calibrate, normal_form
+from dpmf_core.algorithms import REGISTRY, Algorithm, PrivateAlgorithm
+from dpmf_core.curator import grid
+from dpmf_core.privacy import Budget, Relation, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.testing import curator_laws, privacy_laws
 from dpmf_core.testing.homes import Home, homes_of
 from dpmf_core.testing.parameters import corners
 from dpmf_core.testing.probes import blind, record
-from dpmf_core.testing.room import Room
 
 Case = tuple[type[Algorithm], Home]
 CORNERS = 12  # of an algorithm's parameters, spread evenly over all of them
@@ -63,13 +61,6 @@ class Contract:
     @pytest.fixture(autouse=True)
     def _exact_sums(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(grid, "ON", True)
-
-    @pytest.fixture(scope="class")
-    def room(self) -> Iterator[Room]:
-        """A process that holds no rows."""
-        process = Room()
-        yield process
-        process.close()
 
     def test_a_proof_is_claimed(self, case: Case) -> None:
         assert proven(case), "with no parameters is the guarantee PROVEN or CONDITIONAL"
@@ -106,9 +97,6 @@ class Contract:
         """A run spends its plan, and a calibrated plan costs exactly the budget."""
         _each(case, lambda algorithm: check_spending(algorithm, case[1]))
 
-    def test_it_fits_where_no_rows_are(self, case: Case, room: Room) -> None:
-        _each(case, lambda algorithm: check_room(algorithm, case[1], room))
-
 
 class TestAlgorithms(Contract):
     """Tests of the ids on the command line."""
@@ -143,22 +131,6 @@ def check_spending(algorithm: Algorithm, home: Home) -> None:
         level = calibrate(lambda at: algorithm.plan(world.shape, at), budget)
         cost = epsilon(algorithm.plan(world.shape, level), DELTA, relation)
         assert cost == pytest.approx(1.0, rel=1e-6)
-
-
-def check_room(algorithm: Algorithm, home: Home, room: Room) -> None:
-    """In a process that holds a pipe to the curator and no rows, it makes the same models."""
-    people = in_memory(home.world(), 2)
-    plan = algorithm.plan(people.shape, 1.0)
-    facts = algorithm.guarantee().assumptions
-    here, there = (
-        NoisyCurator(people, Noise(plan, np.random.SeedSequence(1)), facts) for _ in range(2)
-    )
-    elsewhere = room.fit(algorithm, there, 2, 3)
-    with single_threaded_blas:
-        models = list(algorithm.fit(here, Streams(np.random.default_rng(2), 3)))
-    bits = curator_laws.as_bits
-    assert [bits(one.arrays) for one in models] == [bits(one.arrays) for one in elsewhere]
-    assert facts or not room.rows_seen, "rows came through the pipe"
 
 
 def _each(case: Case, check: Callable[[Any], object]) -> None:

@@ -1,8 +1,7 @@
 """Parameter sets drawn from an algorithm's own schema; nothing else is known about it.
 
 `corners` visits every combination of its choices (booleans, literals, and numbers whose lowest
-value 0 or highest value 1 switches something off); `parameter_strategy` lets hypothesis pick
-values near the defaults; `from_whole_range` draws every number between the ends of its range.
+value 0 or highest value 1 switches something off).
 """
 
 import functools
@@ -10,7 +9,6 @@ import itertools
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
 from dpmf_core.algorithms import Algorithm
 
@@ -22,14 +20,10 @@ def fields(kind: type[Algorithm]) -> dict[str, Field]:
     return dict(kind.model_json_schema().get("properties", {}))
 
 
-def _choices(field: Field) -> list[Any] | None:
+def choices_of(field: Field) -> list[Any] | None:
     if field.get("type") == "boolean":
         return [False, True]
     return list(field["enum"]) if "enum" in field else None
-
-
-def is_choice(field: Field) -> bool:
-    return _choices(field) is not None
 
 
 def _switch(field: Field) -> Any:
@@ -62,7 +56,7 @@ def corners(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, 
     """Every combination of choices; every switch off and on; other numbers drawn anew for each."""
     rng = np.random.default_rng(seed)
     choices_by_name = {
-        name: choices for name, field in fields(kind).items() if (choices := _choices(field))
+        name: choices for name, field in fields(kind).items() if (choices := choices_of(field))
     }
     switches = [
         name
@@ -78,53 +72,3 @@ def corners(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, 
                 corner[name] = _draw(name, field, shape, rng) if on else _switch(field)
         out.append(corner)
     return out
-
-
-MOST_STEPS = 12  # of numbers that only repeat a release, so that fits stay short
-REPEATED = ("steps", "rounds", "passes", "iterations", "points")
-
-
-def from_whole_range(kind: type[Algorithm], shape: Any, rng: np.random.Generator) -> dict[str, Any]:
-    """Parameters drawn from the whole of every field's range, log-uniform up to its ends.
-
-    A number whose range begins at 0 is 0 one time in four. Whole numbers that only repeat a
-    release are few, and a rank is no larger than the number of items.
-    """
-    return {
-        name: _from_whole_range(name, field, shape, rng) for name, field in fields(kind).items()
-    }
-
-
-def _from_whole_range(name: str, field: Field, shape: Any, rng: np.random.Generator) -> Any:
-    if choices := _choices(field):
-        return choices[int(rng.integers(len(choices)))]
-    low, high = float(field["minimum"]), float(field["maximum"])
-    if name == "rank" or name == "n_components":
-        high = float(getattr(shape, "n_items", 0) or shape.n_features)
-    elif any(word in name for word in REPEATED):
-        high = max(low, MOST_STEPS)
-    if low <= 0 and rng.random() < 0.25:
-        return type(field["default"])(0)
-    least = low if low > 0 else (1.0 if field["type"] == "integer" else 1e-6)
-    value = float(np.exp(rng.uniform(np.log(least), np.log(max(high, least)))))
-    if low < 0 and rng.random() < 0.5:
-        value *= low / high
-    value = min(max(value, low), high)
-    return round(value) if field["type"] == "integer" else value
-
-
-def parameter_strategy(kind: type[Algorithm], shape: Any) -> st.SearchStrategy[dict[str, Any]]:
-    def one(name: str, field: Field) -> st.SearchStrategy[Any]:
-        if choices := _choices(field):
-            return st.sampled_from(choices)
-        low, high = _range(name, field, shape)
-        if field["type"] == "integer":
-            return st.integers(int(low), int(high))
-        open_low, open_high = (
-            low == field.get("exclusiveMinimum"),
-            high == field.get("exclusiveMaximum"),
-        )
-        inside = st.floats(low, high, allow_nan=False, exclude_min=open_low, exclude_max=open_high)
-        return inside if _switch(field) is None else st.one_of(st.just(_switch(field)), inside)
-
-    return st.fixed_dictionaries({name: one(name, field) for name, field in fields(kind).items()})

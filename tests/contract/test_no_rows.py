@@ -11,11 +11,12 @@ import pytest
 
 from dpmf_core.algorithms import Algorithm, Recommender, Streams, curator_for
 from dpmf_core.algorithms.baselines import PrivateBias
+from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import NoisyCurator, OpenCurator, in_memory
 from dpmf_core.privacy import Noise
-from dpmf_core.testing.contract import check_room
-from dpmf_core.testing.homes import RATINGS, case_name
-from dpmf_core.testing.room import Room
+from dpmf_core.testing.curator_laws import as_bits
+from dpmf_core.testing.homes import RATINGS, Home, case_name
+from tests.contract.room import Room
 from tests.contract.test_blocks import CURATOR_CASES, in_corners, proven
 
 
@@ -32,6 +33,21 @@ def room(tmp_path_factory):
         new_room = Room()
     yield new_room
     new_room.close()
+
+
+def check_room(algorithm: Algorithm, home: Home, room: Room) -> None:
+    """In a process that holds a pipe to the curator and no rows, it makes the same models."""
+    people = in_memory(home.world(), 2)
+    plan = algorithm.plan(people.shape, 1.0)
+    facts = algorithm.guarantee().assumptions
+    here, there = (
+        NoisyCurator(people, Noise(plan, np.random.SeedSequence(1)), facts) for _ in range(2)
+    )
+    elsewhere = room.fit(algorithm, there, 2, 3)
+    with single_threaded_blas:
+        models = list(algorithm.fit(here, Streams(np.random.default_rng(2), 3)))
+    assert [as_bits(it.arrays) for it in models] == [as_bits(it.arrays) for it in elsewhere]
+    assert facts or not room.rows_seen, "rows came through the pipe"
 
 
 @in_corners

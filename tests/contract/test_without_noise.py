@@ -17,7 +17,7 @@ from dpmf_core.runs.privacy_record import EpsilonRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Method, Sweep, with_open
 from dpmf_core.testing.homes import CASES, Home, case_name
-from dpmf_core.testing.parameters import fields, is_choice
+from dpmf_core.testing.parameters import choices_of, fields
 from dpmf_core.testing.probes import Recorder, fit, record
 from dpmf_core.testing.worlds import world
 from tests.contract.cases import covering
@@ -47,7 +47,7 @@ def test_it_is_the_limit_of_vanishing_noise(case):
     kind, home = case
     world = home.world()
     for corner in covering(kind, world.shape):
-        choices = {name: value for name, value in corner.items() if is_choice(fields(kind)[name])}
+        choices = {name: value for name, value in corner.items() if choices_of(fields(kind)[name])}
         if choices.get("start") == "spectral":
             choices.pop("start")
         algorithm = build(kind.id, choices, world.shape, None, noise=False)
