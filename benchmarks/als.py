@@ -70,7 +70,7 @@ class Problem:
     def loss(self, U: Array, V: Array) -> float:
         """The objective, summed in float64."""
         data = self.data
-        predictions = kernels.predict_pairs(U, V, data.users, data.items, threads=1).astype(float)
+        predictions = kernels.predict_pairs(U, V, data.users, data.items).astype(float)
         confidence = 1 + data.values.astype(float)
         of_ratings = (confidence * (1 - predictions) ** 2 - predictions**2).sum()
         X, Y = U.astype(float), V.astype(float)
@@ -79,7 +79,7 @@ class Problem:
 
     def held_out_rmse(self, test: Ratings, U: Array, V: Array) -> float:
         """Error on held-out rated cells, whose preference is 1."""
-        predictions = kernels.predict_pairs(U, V, test.users, test.items, threads=1).astype(float)
+        predictions = kernels.predict_pairs(U, V, test.users, test.items).astype(float)
         return float(np.sqrt(np.mean((1 - predictions) ** 2)))
 
 
@@ -95,7 +95,7 @@ def dpmf(problem: Problem, iterations: int, observe: Observer, cg: bool) -> list
     weights = (data.values, data.values[order])
 
     def half(rows: tuple[Array, ...], weights: Array, F: Array, last: Array) -> Array:
-        options = {"base": F.T @ F, "weights": weights, "threads": 1}
+        options = {"base": F.T @ F, "weights": weights}
         if cg:
             return kernels.refine_rows(*rows, F, RIDGE, last, **options)
         return kernels.solve_rows(*rows, F, RIDGE, **options)

@@ -18,7 +18,7 @@ import numpy as np
 import dpmf_datasets as datasets
 from dpmf_core import algorithms
 from dpmf_core.algorithms import PrivateAlgorithm
-from dpmf_core.base.threads import single_threaded_blas, usable_threads
+from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import People, in_memory, in_parts
 from dpmf_core.data.partitioned import PartitionedRatings, PartitionedTable
 from dpmf_core.data.samples import of_ratings
@@ -41,7 +41,7 @@ def fit(algorithm: str, people: People, tables: Mapping[str, Any]) -> Any:
         plan = method.plan(
             people.shape, calibrate(lambda at: method.plan(people.shape, at), BUDGET)
         )
-    noise = Noise(plan, np.random.SeedSequence(1), usable_threads())
+    noise = Noise(plan, np.random.SeedSequence(1))
     curator = algorithms.curator_of(method, people, noise, tables)
     rng = algorithms.Streams(np.random.default_rng(2), 3)
     with single_threaded_blas:

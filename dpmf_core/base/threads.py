@@ -114,12 +114,12 @@ def _chunks_of_equal_cost(cost: Array, most: int) -> Array:
     return np.unique(np.concatenate([[0], marks, [len(cost)]]).astype(int))
 
 
-def share_out(work: Callable[[int, int], None], cost: Array | int, threads: int | None) -> None:
+def share_out(work: Callable[[int, int], None], cost: Array | int) -> None:
     """Call work(start, stop) over all rows, in chunks of about equal cost, BLAS at one thread.
 
     cost: of every row, or the number of rows if each costs 1.
     """
-    threads = threads or usable_threads()
+    threads = usable_threads()
     most = ALONE if threads == 1 else CHUNKS
     edges = (
         _equal_chunks(cost, most) if isinstance(cost, int) else _chunks_of_equal_cost(cost, most)

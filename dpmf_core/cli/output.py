@@ -49,7 +49,7 @@ def _rules(record: PrivacyRecord) -> list[str]:
 
 def _release(entry: ReleaseRecord) -> list[str]:
     sizes = [f"{entry.sensitivity:.4g}", f"{entry.noise_multiplier:.4g}", str(entry.count)]
-    return [entry.title, entry.mechanism, *sizes]
+    return [entry.statistic, entry.mechanism, *sizes]
 
 
 def sentence(record: "RunRecord") -> str:

@@ -38,7 +38,7 @@ def top_items(
             scores = model.scores(personal, some)
             lists[start : start + len(some)] = kernels.best_unseen(scores, some, starts, items, k)
 
-    share_out(rank, np.full(len(users), float(history.n_items)), None)
+    share_out(rank, np.full(len(users), float(history.n_items)))
     return lists
 
 

@@ -53,7 +53,6 @@ def coefficients(
     *,
     passes: int = PASSES,
     close: float = CLOSE,
-    threads: int | None = None,
 ) -> Array:
     """Non-negative least squares of each row: argmin over H >= 0 of 1/2 tr(H G H^T) - tr(H B^T).
 
@@ -69,7 +68,6 @@ def coefficients(
     share_out(
         lambda first, last: _coefficients(B, G, 1 / top, H, first, last, passes, close),
         np.ones(len(B)),
-        threads,
     )
     return H
 
@@ -122,7 +120,6 @@ def _over_rows(work: Any, E: Array, X: Array, threshold: float, limit: float) ->
     share_out(
         lambda first, last: work(E, X, kind(threshold), kind(limit), first, last),
         np.ones(len(E)),
-        None,
     )
 
 
@@ -200,7 +197,7 @@ def _robust_rows(X, W, step, threshold, limit, pulls, first, last, H, R):  # typ
 
 
 def robust_rows(
-    X: Array, W: Array, threshold: float, limit: float, *, passes: int, threads: int | None = None
+    X: Array, W: Array, threshold: float, limit: float, *, passes: int
 ) -> tuple[Array, Array]:
     """`robust_coefficients` row by row: slower, but each row's digits depend on that row alone."""
     kind, H, R = X.dtype.type, np.zeros((len(X), len(W)), X.dtype), np.empty_like(X)
@@ -219,6 +216,5 @@ def robust_rows(
             rows, W, step, kind(threshold), kind(limit), pulls, first, last, H, R
         ),
         np.ones(len(X)),
-        threads,
     )
     return H, R

@@ -186,7 +186,7 @@ def _refine_rows(  # type: ignore[no-untyped-def]
 def refine_rows(
     indptr: Array, indices: Array, values: Array, factors: Array, ridge: float | Array,
     start: Array, *, base: Array | None = None, weights: Array | None = None,
-    steps: int = CG_STEPS, threads: int | None = None,
+    steps: int = CG_STEPS,
 ) -> Array:  # fmt: skip
     """Approach the solution of `solve_rows` from `start` (n, r) by conjugate gradients.
 
@@ -209,7 +209,7 @@ def refine_rows(
             indptr, indices, values, w, factors, ridges, common, steps, size, first, last, out
         )
 
-    share_out(work, lengths * float(r) + float(common.size + r) / 4 + 50, threads)
+    share_out(work, lengths * float(r) + float(common.size + r) / 4 + 50)
     return out
 
 

@@ -239,5 +239,5 @@ def users(
     P = P.copy()
     kind = Q.dtype.type
     args = (items, residuals, indptr, iterations, kind(rate), kind(penalty))
-    share_out(lambda first, last: _users(P, Q, *args, first, last), np.diff(indptr) + 1.0, None)
+    share_out(lambda first, last: _users(P, Q, *args, first, last), np.diff(indptr) + 1.0)
     return P

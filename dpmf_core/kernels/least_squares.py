@@ -183,7 +183,7 @@ def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # 
 
 def solve_rows(
     indptr: Array, indices: Array, values: Array, factors: Array, ridge: float | Array, *,
-    base: Array | None = None, weights: Array | None = None, threads: int | None = None,
+    base: Array | None = None, weights: Array | None = None,
 ) -> Array:  # fmt: skip
     """x_i = (sum_j w_ij f_j f_j' + base + ridge_i I)^-1 sum_j w_ij v_ij f_j, row by row.
 
@@ -209,7 +209,7 @@ def solve_rows(
         else:
             _solve_rows(blas, posv, indptr, indices, values, w, factors, *rest)
 
-    share_out(work, np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50, threads)
+    share_out(work, np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50)
     # not positive definite in this precision: a tiny ridge on collinear factors
     for i in np.flatnonzero(failed):
         span = slice(indptr[i], indptr[i + 1])
@@ -236,7 +236,6 @@ def solve_psd(
     ridge: float | Array,
     *,
     base: Array | None = None,
-    threads: int | None = None,
     project: bool = True,
 ) -> Array:
     """x_b = (P(grams_b) + base + ridge_b I)^-1 rhs_b, (n, r).
@@ -260,7 +259,7 @@ def solve_psd(
             + (0 if base is None else common)
             + ridges[:, None, None] * np.eye(r, dtype=grams.dtype)
         )
-        share_out(lambda start, stop: _solve_as_is(system, start, stop, out), n, threads)
+        share_out(lambda start, stop: _solve_as_is(system, start, stop, out), n)
         return out
     posv = routine(letter(grams.dtype) + "posv")
     share_out(
@@ -268,7 +267,6 @@ def solve_psd(
             posv, grams, ridges, common, start, stop, out, indefinite
         ),
         n,
-        threads,
     )
     rest = np.flatnonzero(indefinite)
 
@@ -277,7 +275,7 @@ def solve_psd(
         out[rows] = _solve_projected(grams[rows], rhs[rows], ridges[rows], common)
 
     if len(rest):
-        share_out(work, len(rest), threads)
+        share_out(work, len(rest))
     return out
 
 

@@ -237,8 +237,6 @@ def best_unseen_products(
     starts: Array,
     items: Array,
     k: int,
-    *,
-    threads: int | None = None,
 ) -> Array:
     """`best_unseen` by scores b_i + u . v.
 
@@ -260,6 +258,5 @@ def best_unseen_products(
             u, panels, n_items, own, starts, items, first, last, out
         ),
         np.full(len(own), float(n_items * (r + 1))),
-        threads,
     )
     return out

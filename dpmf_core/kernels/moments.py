@@ -27,9 +27,7 @@ def _second_moment(indptr, items, values, by_item, raters, of_item, first, last,
                 row[items[q]] += value * values[q]
 
 
-def add_second_moment(
-    indptr: Array, items: Array, values: Array, out: Array, *, threads: int | None = None
-) -> None:
+def add_second_moment(indptr: Array, items: Array, values: Array, out: Array) -> None:
     """Add the upper triangle of sum_u a_u a_u^T to `out`, float64 (n_items, n_items).
 
     Any number of threads gives the same bits. indptr: (n_rows + 1,). items: sorted within each row.
@@ -40,17 +38,15 @@ def add_second_moment(
     lengths = np.diff(indptr)
     long = DENSER * lengths.astype(np.float64) ** 2 > len(out) ** 2
     if np.count_nonzero(long) < FEW:
-        _add_scattered(indptr, items, values, out, threads)
+        _add_scattered(indptr, items, values, out)
         return
     of_long = np.repeat(long, lengths)
     for mask, ratings, add in ((long, of_long, _add_dense), (~long, ~of_long, _add_scattered)):
         ends = np.concatenate([[0], np.cumsum(lengths[mask])]).astype(np.int64)
-        add(ends, items[ratings], values[ratings], out, threads)
+        add(ends, items[ratings], values[ratings], out)
 
 
-def _add_scattered(
-    indptr: Array, items: Array, values: Array, out: Array, threads: int | None
-) -> None:
+def _add_scattered(indptr: Array, items: Array, values: Array, out: Array) -> None:
     """Pair by pair, in row order."""
     n_items = len(out)
     by_item = np.argsort(items, kind="stable")
@@ -64,11 +60,10 @@ def _add_scattered(
             indptr, items, values, by_item, raters, of_item, first, last, out
         ),
         cost,
-        threads,
     )
 
 
-def _add_dense(indptr: Array, items: Array, values: Array, out: Array, threads: int | None) -> None:
+def _add_dense(indptr: Array, items: Array, values: Array, out: Array) -> None:
     """Dense blocks of rows and their products, one panel of `out` at a time."""
     n_items, n_rows = len(out), len(indptr) - 1
     height = min(n_rows, max(CELLS // n_items, 64))
@@ -87,16 +82,14 @@ def _add_dense(indptr: Array, items: Array, values: Array, out: Array, threads: 
         lengths = np.diff(indptr[first : first + len(rows) + 1])
         at = np.repeat(np.arange(len(rows)) * n_items, lengths) + items[part]
         cells[at] = values[part]
-        share_out(add_panels, len(rows) * PANEL * (n_items - panels), threads)
+        share_out(add_panels, len(rows) * PANEL * (n_items - panels))
         cells[at] = 0.0
 
 
-def second_moment(
-    indptr: Array, items: Array, values: Array, n_items: int, *, threads: int | None = None
-) -> Array:
+def second_moment(indptr: Array, items: Array, values: Array, n_items: int) -> Array:
     """sum_u a_u a_u^T, float64 (n_items, n_items), exactly symmetric."""
     out = np.zeros((n_items, n_items))
-    add_second_moment(indptr, items, values, out, threads=threads)
+    add_second_moment(indptr, items, values, out)
     return mirrored(out)
 
 

@@ -278,7 +278,6 @@ def weighted_grams(
     *,
     weights: Array | None = None,
     step: float = 0.0,
-    threads: int | None = None,
 ) -> Array:
     """Gram matrices sum_j w_ij f_j f_j' (stop - start, r, r) of rows start..stop.
 
@@ -300,7 +299,7 @@ def weighted_grams(
                 blas, indptr, indices, none, w, factors, start, first, last, grams, rhs
             )
 
-    share_out(work, np.diff(indptr[start : stop + 1]) * float(r * r) + 50, threads)
+    share_out(work, np.diff(indptr[start : stop + 1]) * float(r * r) + 50)
     return grams
 
 
@@ -311,8 +310,6 @@ def right_sides(
     factors: Array,
     start: int,
     stop: int,
-    *,
-    threads: int | None = None,
 ) -> Array:
     """Right-hand sides sum_j v_ij f_j (stop - start, r) of rows start..stop."""
     indptr, indices, values, _, factors = sparse_rows(indptr, indices, values, None, factors)
@@ -321,5 +318,5 @@ def right_sides(
     def work(first: int, last: int) -> None:
         _right_sides(indptr, indices, values, factors, start, first, last, rhs)
 
-    share_out(work, np.diff(indptr[start : stop + 1]) * float(factors.shape[1]) + 50, threads)
+    share_out(work, np.diff(indptr[start : stop + 1]) * float(factors.shape[1]) + 50)
     return rhs

@@ -57,8 +57,6 @@ def draw_rows(
     precision: Array,
     linear: Array,
     normals: Array,
-    *,
-    threads: int | None = None,
 ) -> Array:
     """Draw every row x_i from its posterior, given v_ij = f_j . x_i + noise.
 
@@ -108,7 +106,7 @@ def draw_rows(
             blas, indptr, indices, values, factors, noise, wide, offsets, start, stop, out, failed
         )
 
-    share_out(work, np.diff(indptr) * float(width**2) + float(width) ** 3 / 3 + 50, threads)
+    share_out(work, np.diff(indptr) * float(width**2) + float(width) ** 3 / 3 + 50)
     if failed.any():
         raise FloatingPointError("The posterior precision of a row is not positive definite.")
     return np.ascontiguousarray(out[:, :r])

@@ -89,21 +89,8 @@ class Rows:
     bound: L, of a residual row and of the iterate's row; may be inf.
     """
 
-    def __init__(
-        self,
-        indptr: Array,
-        items: Array,
-        target: Array,
-        bound: float,
-        *,
-        threads: int | None = None,
-    ) -> None:
-        self.indptr, self.items, self.bound, self.threads = (
-            indptr,
-            np.asarray(items, np.int32),
-            float(bound),
-            threads,
-        )
+    def __init__(self, indptr: Array, items: Array, target: Array, bound: float) -> None:
+        self.indptr, self.items, self.bound = indptr, np.asarray(items, np.int32), float(bound)
         self.target = np.asarray(target, np.float32)  # (n_ratings,)
         self.iterate = np.zeros(len(self.target))  # (n_ratings,)
         self._cost = np.diff(indptr) + 1.0
@@ -116,7 +103,6 @@ class Rows:
                 self.indptr, self.target, self.iterate, self.bound, start, stop, out
             ),
             self._cost,
-            self.threads,
         )
         return out
 
@@ -138,7 +124,7 @@ class Rows:
                 stop,
             )
 
-        share_out(work, self._cost, self.threads)
+        share_out(work, self._cost)
 
 
 def replay(
@@ -150,8 +136,6 @@ def replay(
     rates: Array,
     kappa: float,
     bound: float,
-    *,
-    threads: int | None = None,
 ) -> Array:
     """Coefficients (n_rows, T), float64, of directions V (n_items, T) float32 after all steps."""
     out = np.zeros((len(indptr) - 1, V.shape[1]))
@@ -177,5 +161,5 @@ def replay(
             out,
         )
 
-    share_out(work, np.diff(indptr) * (1.0 + V.shape[1]) + V.shape[1] ** 2, threads)
+    share_out(work, np.diff(indptr) * (1.0 + V.shape[1]) + V.shape[1] ** 2)
     return out

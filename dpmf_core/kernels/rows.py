@@ -96,8 +96,6 @@ def predict_pairs(
     item_factors: Array,
     users: Array,
     items: Array,
-    *,
-    threads: int | None = None,
     dtype: Any = np.float32,
 ) -> Array:
     """u . v of every pair, (n_pairs,), in `dtype`; 0 without factors."""
@@ -106,7 +104,7 @@ def predict_pairs(
     out = np.empty(len(users), dtype)
     U, V = np.ascontiguousarray(user_factors, dtype), np.ascontiguousarray(item_factors, dtype)
     u, i = np.asarray(users, np.int32), np.asarray(items, np.int32)
-    share_out(lambda start, stop: _predict(U, V, u, i, start, stop, out), len(u), threads)
+    share_out(lambda start, stop: _predict(U, V, u, i, start, stop, out), len(u))
     return out
 
 
@@ -119,8 +117,6 @@ def predict_ratings(
     users: Array,
     items: Array,
     bounds: tuple[float, float],
-    *,
-    threads: int | None = None,
 ) -> Array:
     """centre + a_u + b_i + u . v of every pair within bounds, float32 (n_pairs,)."""
     out = np.empty(len(users), np.float32)
@@ -133,7 +129,6 @@ def predict_ratings(
     share_out(
         lambda start, stop: _predict_ratings(c, a, b, U, V, u, i, low, high, start, stop, out),
         len(u),
-        threads,
     )
     return out
 
@@ -145,8 +140,6 @@ def residuals(
     centre: float,
     item_offsets: Array,
     damping: float | None,
-    *,
-    threads: int | None = None,
 ) -> tuple[Array, Array]:
     """Users' damped means after centre and item offsets, and the residuals after these too.
 
@@ -159,12 +152,11 @@ def residuals(
     share_out(
         lambda first, last: _residuals(starts, items, x, c, b, pseudo, first, last, means, out),
         np.diff(starts) + 1.0,
-        threads,
     )
     return means, out
 
 
-def segment_sums(starts: Array, values: Array, *, threads: int | None = None) -> Array:
+def segment_sums(starts: Array, values: Array) -> Array:
     """The sum of every segment's values in their order, float64 (n_segments,).
 
     starts: (n_segments + 1,). values: float32 or float64.
@@ -174,12 +166,11 @@ def segment_sums(starts: Array, values: Array, *, threads: int | None = None) ->
     share_out(
         lambda first, last: _segment_sums(starts, x, first, last, out),
         np.diff(starts) + 1.0,
-        threads,
     )
     return out
 
 
-def rank_segments(starts: Array, key: Array, *, threads: int | None = None) -> Array:
+def rank_segments(starts: Array, key: Array) -> Array:
     """The place of every entry in its segment by ascending key, ties in order, int64 (n,).
 
     starts: (n_segments + 1,).
@@ -189,14 +180,11 @@ def rank_segments(starts: Array, key: Array, *, threads: int | None = None) -> A
     share_out(
         lambda first, last: _rank_segments(starts, key, first, last, out),
         np.diff(starts) + 1.0,
-        threads,
     )
     return out
 
 
-def unfold(
-    triangles: Array, rank: int, off_diagonal: float, *, threads: int | None = None
-) -> Array:
+def unfold(triangles: Array, rank: int, off_diagonal: float) -> Array:
     """Symmetric matrices (n, rank, rank), float64, from lower triangles, row by row.
 
     triangles: (n, rank (rank + 1) / 2). Entries off the diagonal are multiplied by `off_diagonal`.
@@ -205,7 +193,6 @@ def unfold(
     share_out(
         lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out),
         np.ones(len(out)),
-        threads,
     )
     return out
 
@@ -238,8 +225,6 @@ def error_sums(
     sides: tuple[float, Array, Array, Array, Array],
     ratings: tuple[Array, Array, Array],
     bounds: tuple[float, float],
-    *,
-    threads: int | None = None,
 ) -> tuple[Array, Array, Array]:
     """Sums over each user's ratings of errors, their sizes and their squares, float64 (n_users,).
 
@@ -255,7 +240,6 @@ def error_sums(
     share_out(
         lambda first, last: _error_sums(own, U, table, starts, i, x, low, high, first, last, *sums),
         np.diff(starts) + 1.0,
-        threads,
     )
     return sums[0], sums[1], sums[2]
 

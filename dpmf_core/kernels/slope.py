@@ -67,7 +67,6 @@ def pairs(
     values: Array,
     by_item: tuple[Array, Array],
     users: Array,
-    threads: int | None = None,
 ) -> Array:
     """Sums and counts of pairs of items, (m, m) float32.
 
@@ -79,7 +78,6 @@ def pairs(
     share_out(
         lambda first, last: _square(indptr, items, values, starts, order, users, first, last, out),
         cost,
-        threads,
     )
     return out
 
@@ -91,7 +89,6 @@ def predict_items(
     values: Array,
     users: Array,
     targets: Array,
-    threads: int | None = None,
 ) -> Array:
     """Weighted Slope One predictions of (user, item) pairs from the users' own ratings.
 
@@ -103,7 +100,6 @@ def predict_items(
             square, indptr, items, values, users, targets, first, last, out
         ),
         np.diff(indptr)[users] + 1.0,
-        threads,
     )
     return out
 
@@ -114,7 +110,6 @@ def everything(
     items: Array,
     values: Array,
     users: Array,
-    threads: int | None = None,
 ) -> Array:
     """`predict_items` for every item and each of `users`: (len(users), m)."""
     counts, differences = np.tril(square), np.triu(square)
@@ -126,6 +121,5 @@ def everything(
             counts, differences, indptr, items, values, users, first, last, out
         ),
         cost,
-        threads,
     )
     return out

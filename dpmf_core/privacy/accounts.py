@@ -91,11 +91,9 @@ class NoisePermit:
     def __init__(self, private: bool) -> None:
         self._private, self._noises = private, list[Noise]()
 
-    def noise(
-        self, plan: Event, seed: np.random.SeedSequence | None = None, threads: int = 1
-    ) -> Noise:
+    def noise(self, plan: Event, seed: np.random.SeedSequence | None = None) -> Noise:
         """The noise of one plan, which must be part of the charge."""
-        made_noise = Noise(plan, None if self._private else seed, threads)
+        made_noise = Noise(plan, None if self._private else seed)
         self._noises.append(made_noise)
         return made_noise
 

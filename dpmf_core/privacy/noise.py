@@ -11,12 +11,12 @@ and Laplace noise is floating-point, which is open to the attack of Mironov (201
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.threads import share_out
 from dpmf_core.privacy.events import Event, Ledger, normal_form
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian, PaddedCount, ThresholdedCounts
 from dpmf_core.privacy.guarantee import noise_words
@@ -42,16 +42,13 @@ class Noise:
     """Draws the noise of one run by its plan, and keeps the run's ledger.
 
     plan: what may be released. seed: a seed or a stream; None takes a secret stream, which cannot
-    be repeated, for private data. threads: any number gives the same draws.
+    be repeated, for private data.
     """
 
-    def __init__(
-        self, plan: Event, seed: np.random.SeedSequence | Stream | None = None, threads: int = 1
-    ) -> None:
+    def __init__(self, plan: Event, seed: np.random.SeedSequence | Stream | None = None) -> None:
         self._plan = dict(normal_form(plan))
         self._rest = dict(self._plan)
         self._stream = stream(seed)
-        self._threads = threads
 
     @property
     def is_reproducible(self) -> bool:
@@ -158,7 +155,7 @@ class Noise:
         return sum(count for leaf, count in self.ledger if leaf.statistic == statistic)
 
     def _open(self, leaf: AdditiveNoise, size: int) -> "Release":
-        return Release(leaf, size, self._stream.spawn(1)[0], self._threads)
+        return Release(leaf, size, self._stream.spawn(1)[0])
 
     def vector(self, statistic: str, values: Array, *, sensitivity: float) -> Array:
         """`values` (any shape) with independent noise on every coordinate, as one release."""
@@ -177,8 +174,8 @@ class Release:
     `vector` and `symmetric` may be called part by part, once for each coordinate.
     """
 
-    def __init__(self, leaf: AdditiveNoise, size: int, stream: Stream, threads: int) -> None:
-        self.leaf, self._rest, self._stream, self._threads = leaf, size, stream, threads
+    def __init__(self, leaf: AdditiveNoise, size: int, stream: Stream) -> None:
+        self.leaf, self._rest, self._stream = leaf, size, stream
         self.step, self.scale = leaf.grid(size)
 
     def vector(self, part: Array) -> Array:
@@ -202,7 +199,7 @@ class Release:
         triangles = self._draw(part.size // (r * r) * (r * (r + 1) // 2)).reshape(
             -1, r * (r + 1) // 2
         )
-        noise = kernels.unfold(triangles, r, math.sqrt(0.5), threads=self._threads)
+        noise = kernels.unfold(triangles, r, math.sqrt(0.5))
         return self._publish(part, noise.reshape(part.shape))
 
     def _symmetric_on_grid(self, part: Array) -> Array:
@@ -218,7 +215,7 @@ class Release:
         triangles = self._rounded(part[..., rows, columns] * weights)
         noise = self._draw(triangles.size).reshape(triangles.shape)
         values = np.asarray(self._publish(triangles, noise)).reshape(-1, len(rows))
-        return kernels.unfold(values, r, math.sqrt(0.5), threads=self._threads).reshape(part.shape)
+        return kernels.unfold(values, r, math.sqrt(0.5)).reshape(part.shape)
 
     def _rounded(self, part: Array) -> Array:
         """The nearest grid points, below 2^52 steps, so that their sum with the noise is exact."""
@@ -242,15 +239,12 @@ class Release:
         starts = range(0, size, CHUNK)
         streams = self._stream.spawn(len(starts))
 
-        def fill(start: int, stream: Stream) -> None:
-            self.leaf.draw(stream.generator(), out[start : start + CHUNK], self.scale, self.step)
+        def fill(first: int, last: int) -> None:
+            for start, own in zip(starts[first:last], streams[first:last], strict=True):
+                part = out[start : start + CHUNK]
+                self.leaf.draw(own.generator(), part, self.scale, self.step)
 
-        if self._threads > 1 and len(starts) > 1:
-            with ThreadPoolExecutor(self._threads) as pool:
-                list(pool.map(fill, starts, streams))
-        else:
-            for start, stream in zip(starts, streams, strict=True):
-                fill(start, stream)
+        share_out(fill, np.full(len(starts), float(CHUNK)))
         return out
 
 

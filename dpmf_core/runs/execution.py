@@ -16,7 +16,7 @@ from dpmf_core.algorithms import Streams, curator_for, curator_of
 from dpmf_core.base.errors import Cancelled
 from dpmf_core.base.paths import workplace
 from dpmf_core.base.progress import Progress, Report, ignore
-from dpmf_core.base.threads import single_threaded_blas, usable_threads
+from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import Curator, in_parts
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.catalogue import is_own
@@ -153,7 +153,7 @@ def run(
         if paid is None:
             leave.guarantee = ready.guarantee
         streams = seeds(spec.seed)
-        noise = leave.noise(ready.rest, streams.privacy, usable_threads())
+        noise = leave.noise(ready.rest, streams.privacy)
         watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)
         # sums in one order, whatever the number of threads; kernels share rows
         with single_threaded_blas, _curator(ready, judge, noise) as curator:

@@ -66,14 +66,12 @@ class _Pen(Release):
 class Recorder(Noise):
     """Noise that records what is released."""
 
-    def __init__(
-        self, plan: Event, seed: np.random.SeedSequence | None = None, threads: int = 1
-    ) -> None:
-        super().__init__(plan, seed, threads)
+    def __init__(self, plan: Event, seed: np.random.SeedSequence | None = None) -> None:
+        super().__init__(plan, seed)
         self.log: list[ReleaseRecord] = []
 
     def _open(self, leaf: AdditiveNoise, size: int) -> Release:
-        pen = _Pen(leaf, size, self._stream.spawn(1)[0], self._threads)
+        pen = _Pen(leaf, size, self._stream.spawn(1)[0])
         pen.owner, pen.entry = self, ReleaseRecord(leaf, size, pen.scale, len(self.log))
         self.log.append(pen.entry)
         return pen

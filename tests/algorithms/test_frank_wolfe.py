@@ -111,26 +111,24 @@ def test_frequent_items_alone_take_the_steps(data):
     np.testing.assert_allclose(predictions, means, rtol=1e-6)
 
 
-def test_a_user_finds_the_row_she_had_in_training(data):
+def test_a_user_finds_the_row_she_had_in_training(data, monkeypatch):
     """The replayed coefficients give the iterate of training, with any number of threads."""
     random = np.random.default_rng(0)
     V = np.asarray(np.linalg.qr(random.standard_normal((M, 6)))[0], np.float32)
     inverses, rates, kappa, bound = random.uniform(0.05, 0.2, 6), np.full(6, 0.3), 40.0, 3.0
     residuals = np.asarray(centred(data), np.float32)
-    several = [
-        Rows(data.by_user, data.items, residuals, bound, threads=threads) for threads in (1, 3)
-    ]
-    for rows in several:
+    several, factors = [], []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("DPMF_THREADS", threads)
+        rows = Rows(data.by_user, data.items, residuals, bound)
         for t in range(6):
             rows.advance(np.ascontiguousarray(V[:, t]), inverses[t], rates[t], kappa)
+        several.append(rows)
+        factors.append(
+            replay(data.by_user, data.items, residuals, V, inverses, rates, kappa, bound)
+        )
     assert several[0].iterate.tobytes() == several[1].iterate.tobytes()
     assert several[0].residuals().tobytes() == several[1].residuals().tobytes()
-    factors = [
-        replay(
-            data.by_user, data.items, residuals, V, inverses, rates, kappa, bound, threads=threads
-        )
-        for threads in (1, 3)
-    ]
     assert factors[0].tobytes() == factors[1].tobytes()
     np.testing.assert_allclose(
         (factors[0][data.users] * V[data.items]).sum(1), several[0].iterate, atol=1e-12

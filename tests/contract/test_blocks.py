@@ -52,18 +52,18 @@ def check_blocks(algorithm: Algorithm, data: Any, folder: Path) -> None:
     """The same model, bit for bit, however the people lie; one thread first, two for the others."""
     with single_threaded_blas, pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPMF_THREADS", "1")
-        expected = _bits_of_a_fit(algorithm, in_memory(data), 1)
+        expected = _bits_of_a_fit(algorithm, in_memory(data))
         patch.setenv("DPMF_THREADS", "2")
         places: dict[str, Callable[[Any, Path], People]] = {**PEOPLE}
         places |= OF_RATINGS if isinstance(data, Ratings) else {}
         for place, (how, people) in enumerate(places.items()):
             (folder / str(place)).mkdir()
-            bits = _bits_of_a_fit(algorithm, people(data, folder / str(place)), 2)
+            bits = _bits_of_a_fit(algorithm, people(data, folder / str(place)))
             assert bits == expected, f"another model from {how}"
 
 
-def _bits_of_a_fit(algorithm: Algorithm, people: People, threads: int) -> dict[str, Any]:
-    noise = Noise(algorithm.plan(people.shape, 0.3), np.random.SeedSequence(1), threads)
+def _bits_of_a_fit(algorithm: Algorithm, people: People) -> dict[str, Any]:
+    noise = Noise(algorithm.plan(people.shape, 0.3), np.random.SeedSequence(1))
     curator = NoisyCurator(people, noise, algorithm.guarantee().assumptions)
     *_, model = algorithm.fit(curator, Streams(np.random.default_rng(2), 3))
     return as_bits({**model.arrays, **model.settings})

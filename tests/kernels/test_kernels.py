@@ -108,27 +108,27 @@ def test_a_factor_that_is_no_number_spoils_the_rows_that_have_it_alone(rank):
 
 
 @pytest.mark.parametrize("rank", [4, 33])
-def test_results_do_not_depend_on_threads_or_on_company(rank):
+def test_results_do_not_depend_on_threads_or_on_company(rank, monkeypatch):
     indptr, indices, values, weights = sparse_rows()
     factors = np.random.default_rng(2).normal(size=(M, rank)).astype(np.float32)
 
-    def solve(threads: int) -> np.ndarray:
-        return kernels.solve_rows(
-            indptr, indices, values, factors, 0.5, weights=weights, threads=threads
-        )
+    def solve(_: int) -> np.ndarray:
+        return kernels.solve_rows(indptr, indices, values, factors, 0.5, weights=weights)
 
-    alone = solve(1)
-    with ThreadPoolExecutor(4) as pool:
-        for other in pool.map(solve, [1, 2, 3, 4] * 5):
-            assert np.array_equal(alone, other)
+    monkeypatch.setenv("DPMF_THREADS", "1")
+    alone = solve(0)
+    for threads in ("2", "3"):
+        monkeypatch.setenv("DPMF_THREADS", threads)
+        with ThreadPoolExecutor(4) as pool:
+            assert all(np.array_equal(alone, other) for other in pool.map(solve, range(10)))
 
 
 def test_a_forked_process_has_threads_of_its_own():
     code = (
         "import os, numpy as np; from dpmf_core import kernels; U = np.ones((999, 3), np.float32);"
-        " at = np.arange(999)\nwork = lambda: kernels.predict_pairs(U, U, at, at,"
-        " threads=2).sum()\nwork(); child = os.fork()\nif child == 0: os._exit(int(work() !="
-        " 2997))\nprint(os.waitpid(child, 0)[1])"
+        " at = np.arange(999)\nos.environ['DPMF_THREADS'] = '2'\nwork = lambda:"
+        " kernels.predict_pairs(U, U, at, at).sum()\nwork(); child = os.fork()\nif child == 0:"
+        " os._exit(int(work() != 2997))\nprint(os.waitpid(child, 0)[1])"
     )
     fresh = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=WAIT
@@ -200,7 +200,7 @@ def test_predicted_ratings_are_offsets_and_products_within_bounds(pairs, rank):
     U, V = random.normal(size=(N, rank)), random.normal(size=(M, rank))
     users, items = random.integers(0, N, pairs), random.integers(0, M, pairs)
     expected = np.clip(3 + a[users] + b[items] + (U[users] * V[items]).sum(1), 1, 5)
-    predictions = kernels.predict_ratings(3.0, a, b, U, V, users, items, (1.0, 5.0), threads=2)
+    predictions = kernels.predict_ratings(3.0, a, b, U, V, users, items, (1.0, 5.0))
     assert predictions.dtype == np.float32
     np.testing.assert_allclose(predictions, expected, atol=1e-5)
     free = kernels.predict_ratings(0.0, a, b, U, V, users, items, (-np.inf, np.inf))
@@ -208,7 +208,7 @@ def test_predicted_ratings_are_offsets_and_products_within_bounds(pairs, rank):
 
 
 @pytest.mark.parametrize("rank", [0, 3, 7, 8, 21])
-def test_sums_of_errors_are_those_of_the_predictions(rank):
+def test_sums_of_errors_are_those_of_the_predictions(rank, monkeypatch):
     """User 4 of 40 has no rating."""
     random = np.random.default_rng(rank)
     a, b = random.normal(size=N), random.normal(size=M)
@@ -219,10 +219,9 @@ def test_sums_of_errors_are_those_of_the_predictions(rank):
     values = random.integers(1, 6, len(users))
     errors = np.clip(3 + a[users] + b[items] + (U[users] * V[items]).sum(1), 1, 5) - values
     starts = np.searchsorted(users, np.arange(N + 1))
-    for threads in (1, 2):
-        sums_by_kind = kernels.error_sums(
-            (3.0, a, b, U, V), (starts, items, values), (1.0, 5.0), threads=threads
-        )
+    for threads in ("1", "2"):
+        monkeypatch.setenv("DPMF_THREADS", threads)
+        sums_by_kind = kernels.error_sums((3.0, a, b, U, V), (starts, items, values), (1.0, 5.0))
         for sums, each in zip(sums_by_kind, (errors, np.abs(errors), errors**2), strict=True):
             np.testing.assert_allclose(sums, np.bincount(users, each, N), atol=1e-4)
         assert sums_by_kind[2][4] == 0

@@ -34,7 +34,7 @@ def test_lists_are_the_first_of_what_sorting_gives(levels, m, k):
 @pytest.mark.parametrize("levels", [3, 1_000_000])
 @pytest.mark.parametrize("rank", [0, 1, 6, 17])
 @pytest.mark.parametrize(("m", "k"), [(1, 1), (63, 20), (500, 20), (5_000, 20), (500, 70)])
-def test_lists_of_products_are_the_first_of_what_sorting_gives(levels, rank, m, k):
+def test_lists_of_products_are_the_first_of_what_sorting_gives(levels, rank, m, k, monkeypatch):
     """Products of small whole numbers, which no order of summing rounds."""
     random = np.random.default_rng(levels + k + rank)
     n = 30
@@ -54,8 +54,9 @@ def test_lists_of_products_are_the_first_of_what_sorting_gives(levels, rank, m, 
     users = random.permutation(n)[:21]
     scores = U @ V.T + b
     expected = [by_sorting(scores[user], set(rated_items[user].tolist()), k) for user in users]
-    for threads in (1, 2):
-        lists = kernels.best_unseen_products((b, U, V), users, starts, items, k, threads=threads)
+    for threads in ("1", "2"):
+        monkeypatch.setenv("DPMF_THREADS", threads)
+        lists = kernels.best_unseen_products((b, U, V), users, starts, items, k)
         assert lists.tolist() == expected
 
 

@@ -127,7 +127,7 @@ def test_the_noise_of_a_draw_has_the_posterior_covariance():
         assert root @ root.T == pytest.approx(np.linalg.inv(A), rel=1e-3, abs=1e-4)
 
 
-def test_any_number_of_threads_draws_the_same():
+def test_any_number_of_threads_draws_the_same(monkeypatch):
     rng = np.random.default_rng(0)
     n, m, size = 400, 60, 17
     starts = np.arange(0, n * 30 + 1, 30)
@@ -136,8 +136,11 @@ def test_any_number_of_threads_draws_the_same():
         *(starts, columns, rng.normal(size=n * 30), rng.normal(size=(m, size)), 1.0),
         *(np.eye(size), np.zeros((n, size)), rng.normal(size=(n, size))),
     )
-    one, two = (kernels.draw_rows(*arguments, threads=threads) for threads in (1, 2))
-    assert np.array_equal(one, two)
+    draws = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("DPMF_THREADS", threads)
+        draws.append(kernels.draw_rows(*arguments))
+    assert np.array_equal(*draws)
 
 
 def test_a_precision_that_is_not_positive_definite_is_an_error():

@@ -107,7 +107,7 @@ class _LoggedNoise(Noise):
         return super().release(statistic, sensitivity=leaf.sensitivity, size=size)
 
     def _open(self, leaf: AdditiveNoise, size: int) -> Release:
-        pen = _LoggedRelease(leaf, size, self._stream.spawn(1)[0], self._threads)
+        pen = _LoggedRelease(leaf, size, self._stream.spawn(1)[0])
         pen.scale *= self._scale
         pen.log, pen.before = self.log, self._before
         return pen

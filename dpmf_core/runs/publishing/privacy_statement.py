@@ -118,7 +118,7 @@ def _facts(record: RunRecord) -> dict[str, Any]:
         "parameter_text": _listing(record.parameters) or "none",
         "mechanisms": [
             {
-                "released": row.title,
+                "released": row.statistic,
                 "noise": row.mechanism,
                 "sensitivity": row.sensitivity,
                 "noise_multiplier": row.noise_multiplier,
