@@ -1,10 +1,15 @@
 """What the contract needs to know about a kind of data, one home for each kind.
 
-A home has small worlds of one public shape, neighbours, and the worst rows.
+A home has small worlds of one public shape; `empty` and `heavy` name special units of them. nobody:
+the same shape with empty rows. lone: one unit, few columns. half: every second row emptied.
+strangers: data sets of one public shape that have nothing else in common. neighbours: (relation, D,
+D'), one unit removed, added or replaced, among them duplicates of others, empty units and the worst
+cases. adversaries: only the worst possible units. crowd: equal units, so that what is learned
+points where a further one lies. others: a world in which every unit but one has changed.
 """
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,59 +23,6 @@ LOW, HIGH = worlds.BOUNDS
 EVERY_ITEM = list(range(worlds.N_ITEMS))
 # as far from its own mean as a row can be
 TORN = [LOW if item % 2 else HIGH for item in EVERY_ITEM]
-
-
-class Home(Protocol):
-    """A world has `shape`; `empty` and `heavy` name special units."""
-
-    name: str
-    empty: tuple[int, int]
-    heavy: int
-
-    def world(self, seed: int = 0, skew: float = 1.0) -> Data: ...
-
-    def nobody(self) -> Data:
-        """The same shape with empty rows."""
-        ...
-
-    def lone(self) -> Data:
-        """One unit, few columns."""
-        ...
-
-    def half(self, data: Data, parity: int) -> Data:
-        """Every second row emptied."""
-        ...
-
-    def strangers(self) -> Iterator[Data]:
-        """Data sets of one public shape that have nothing else in common."""
-        ...
-
-    def neighbours(self, data: Data) -> Iterator[tuple[str, Data, Data]]:
-        """(relation, D, D'): one unit removed, added or replaced.
-
-        They include duplicates of others, empty units and the worst cases.
-        """
-        ...
-
-    def adversaries(self) -> Data:
-        """Only the worst possible units."""
-        ...
-
-    def crowd(self) -> Data:
-        """Equal units, so that what is learned points where a further one lies."""
-        ...
-
-    def others(self, unit: int) -> Data:
-        """A world in which every unit except `unit` has changed."""
-        ...
-
-    def own_row(self, model: Any, data: Data, unit: int) -> tuple[Any, ...]: ...
-
-    def own_rows(self, model: Any, data: Data) -> tuple[Any, ...]: ...
-
-    def assert_sound(self, model: Any, data: Data) -> None:
-        """Assert that a fitted model has the right shapes, and predicts finite values."""
-        ...
 
 
 class OfRatings:
@@ -156,6 +108,7 @@ class OfRatings:
         return personal.offsets, personal.factors
 
     def assert_sound(self, model: Any, data: Ratings) -> None:
+        """Assert that a fitted model has the right shapes, and predicts finite values."""
         assert model.item_offsets.shape == (data.n_items,)
         assert model.item_factors.shape[0] == data.n_items
         assert model.bounds == data.bounds
@@ -377,6 +330,7 @@ class OfPeople(OfSamples):
         )
 
 
+Home = OfRatings | OfSamples
 RATINGS, DOCUMENTS, IMAGES = OfRatings(), OfSamples(images=False), OfSamples(images=True)
 DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE = OfPeople(images=False), OfPeople(images=True)
 

@@ -63,7 +63,7 @@ def check_fresh_noise(outcome: Outcome) -> None:
 
 def check_sensitivity(
     algorithm: Algorithm,
-    data: Data | None = None,
+    data: Data = None,
     *,
     first: int = 0,
     stride: int = 1,
@@ -104,10 +104,10 @@ def check_locality(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) ->
 
     It checks a heavy unit, an empty one and a plain one.
     """
-    world = home.world()
+    world: Data = home.world()
     before = record(algorithm, world)
     for unit in (home.heavy, home.empty[0], seed % world.shape.n_units):
-        others = home.others(unit)
+        others: Data = home.others(unit)
         after = replay(algorithm, others, before)
         same(before, after)
         for one, other in zip(
