@@ -12,7 +12,6 @@ import numpy as np
 from dpmf_core.algorithms.base import INSIDE, Array
 from dpmf_core.algorithms.components import (
     Components,
-    Own,
     dense,
     matrix_on_grid,
     unit_rows,
@@ -20,7 +19,6 @@ from dpmf_core.algorithms.components import (
 )
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.samples import Matrix, SampleShape, by_row, energies, is_sparse
-from dpmf_core.kernels import components as kernel
 
 SUM, START = "sum of the samples", "second moment of the samples"
 COEFFICIENTS, PRODUCTS = (
@@ -133,24 +131,12 @@ class LocalSides:
 
 def local_sides(block: Block, model: Components, clip: float) -> LocalSides:
     """Every row's own side on these components; cleaned rows are on the grid."""
-    own = _solve_locally(block, model)
+    own = model.personal(block.rows)
     H = clip_norms(own.coefficients.astype(np.float64), clip)
     if own.outliers is None:
         return LocalSides(H)
     clean_rows = clip_norms(dense(block.rows).astype(np.float64) - own.outliers, 1.0)
     return LocalSides(H, on_grid(clean_rows, 1.0, block.n_units, factors=2))
-
-
-def _solve_locally(block: Block, model: Components) -> Own:
-    """Each row's coefficients, and outliers if there are any.
-
-    With outliers rows are solved one by one, because digits of products of a whole block depend on
-    its number of rows.
-    """
-    if model.threshold is None:
-        return model.personal(block.rows)
-    X, W = dense(block.rows), model.basis.astype(np.float32)
-    return Own(*kernel.robust_rows(X, W, model.threshold, model.limit, passes=model.passes))
 
 
 def clip_norms(rows: Array, bound: float) -> Array:

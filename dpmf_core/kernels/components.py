@@ -115,52 +115,6 @@ def _outliers(E, X, threshold, limit, first, last):  # type: ignore[no-untyped-d
             E[i, j] = r if e > 0 else -r
 
 
-def _over_rows(work: Any, E: Array, X: Array, threshold: float, limit: float) -> None:
-    kind = E.dtype.type
-    share_out(
-        lambda first, last: work(E, X, kind(threshold), kind(limit), first, last),
-        np.ones(len(E)),
-    )
-
-
-def trim(product: Array, X: Array, threshold: float, limit: float) -> Array:
-    """X - product minus its outliers, in place of `product`: what components should explain."""
-    _over_rows(_trim, product, X, threshold, limit)
-    return product
-
-
-def outliers(product: Array, X: Array, threshold: float, limit: float) -> Array:
-    """argmin over |R| <= limit of 1/2 ||X - product - R||^2 + threshold ||R||_1, in place.
-
-    It overwrites `product`: soft threshold, then clip.
-    """
-    _over_rows(_outliers, product, X, threshold, limit)
-    return product
-
-
-def robust_coefficients(
-    X: Array, W: Array, threshold: float, limit: float, start: Array | None = None, *, passes: int
-) -> tuple[Array, Array]:
-    """H (n, K) and R (n, D) that together minimise 1/2 ||X - H W - R||^2 + threshold ||R||_1.
-
-    H >= 0 and |R| <= limit (the source's M). For every H the best R is known in closed form, so
-    this is accelerated projected gradient on H alone with a Huber-like loss.
-    """
-    top = float(np.linalg.eigvalsh((W @ W.T).astype(np.float64))[-1])
-    H = np.zeros((len(X), len(W)), X.dtype) if start is None else np.array(start, X.dtype)
-    E = np.empty_like(X)
-    if top > 0:
-        Y, t, step, back = H.copy(), 1.0, X.dtype.type(1 / top), np.ascontiguousarray(W.T)
-        for _ in range(passes):
-            residuals = trim(np.matmul(Y, W, out=E), X, threshold, limit)
-            new = np.maximum(Y + step * (residuals @ back), 0)
-            restart = np.einsum("ik,ik->i", Y - new, new - H) > 0
-            ahead = (1 + np.sqrt(1 + 4 * t * t)) / 2
-            pull = np.where(restart, 0, (t - 1) / ahead).astype(X.dtype)
-            Y, H, t = new + pull[:, None] * (new - H), new, ahead
-    return H, outliers(np.matmul(H, W, out=E), X, threshold, limit)
-
-
 @compile_kernel(fastmath=True)
 def _combine(h, W, out):  # type: ignore[no-untyped-def]
     """out = h W for one row."""
@@ -177,7 +131,7 @@ def _robust_rows(X, W, step, threshold, limit, pulls, first, last, H, R):  # typ
     y, new, residual = np.empty(K, X.dtype), np.empty(K, X.dtype), np.empty((1, D), X.dtype)
     for i in range(first, last):
         h = H[i]
-        y[:] = 0
+        y[:] = h
         for pull in pulls:
             _combine(y, W, residual[0])
             _trim(residual, X[i : i + 1], threshold, limit, 0, 1)
@@ -196,25 +150,26 @@ def _robust_rows(X, W, step, threshold, limit, pulls, first, last, H, R):  # typ
         _outliers(R[i : i + 1], X[i : i + 1], threshold, limit, 0, 1)
 
 
-def robust_rows(
-    X: Array, W: Array, threshold: float, limit: float, *, passes: int
+def robust_coefficients(
+    X: Array, W: Array, threshold: float, limit: float, start: Array | None = None, *, passes: int
 ) -> tuple[Array, Array]:
-    """`robust_coefficients` row by row: slower, but each row's digits depend on that row alone."""
-    kind, H, R = X.dtype.type, np.zeros((len(X), len(W)), X.dtype), np.empty_like(X)
+    """H (n, K) and R (n, D) that together minimise 1/2 ||X - H W - R||^2 + threshold ||R||_1.
+
+    H >= 0 and |R| <= limit (the source's M). For every H the best R is known in closed form, a soft
+    threshold and a clip, so this is accelerated projected gradient on H alone with a Huber-like
+    loss. A row's digits depend on that row alone. start: H of an earlier basis.
+    """
+    kind, R = X.dtype.type, np.empty_like(X)
+    H = np.zeros((len(X), len(W)), X.dtype) if start is None else np.array(start, X.dtype)
     top = float(np.linalg.eigvalsh((W @ W.T).astype(np.float64))[-1])
     pulls, t = np.zeros(passes if top > 0 else 0), 1.0
     for at in range(len(pulls)):
         ahead = (1 + math.sqrt(1 + 4 * t * t)) / 2
         pulls[at], t = (t - 1) / ahead, ahead
-    step, rows, W = (
-        kind(1 / top if top > 0 else 0),
-        np.ascontiguousarray(X),
-        np.ascontiguousarray(W),
-    )
+    rows, basis = np.ascontiguousarray(X), np.ascontiguousarray(W)
+    numbers = kind(1 / top if top > 0 else 0), kind(threshold), kind(limit)
     share_out(
-        lambda first, last: _robust_rows(
-            rows, W, step, kind(threshold), kind(limit), pulls, first, last, H, R
-        ),
+        lambda first, last: _robust_rows(rows, basis, *numbers, pulls, first, last, H, R),
         np.ones(len(X)),
     )
     return H, R
