@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from dpmf_core.algorithms.base import Algorithm, Personal, PrivateAlgorithm, Recommender, Streams
-from dpmf_core.algorithms.registry import Place, Registry
+from dpmf_core.algorithms.registry import Registry
 from dpmf_core.base.errors import BadInput, explain
 from dpmf_core.curator import (
     CELLS_ARE_PUBLIC,
@@ -37,40 +37,40 @@ MOST_DISCRETE = 10_000_000
 
 # An algorithm is loaded when first used: loading takes time, and most runs use one.
 REGISTRY = Registry(
-    (
-        Place("global-mean", "baselines", "GlobalMean"),
-        Place("user-mean", "baselines", "UserMean"),
-        Place("content", "baselines", "OwnContent"),
-        Place("bias", "baselines", "Bias"),
-        Place("private-bias", "baselines", "PrivateBias"),
-        Place("local-bias", "local_biases", "LocalBias"),
-        Place("popularity", "baselines", "Popularity"),
-        Place("slope-one", "slope_one", "SlopeOne"),
-        Place("als", "als", "ALS"),
-        Place("ease", "ease", "EASE"),
-        Place("bmf", "bayesian", "BMF"),
-        Place("dpals", "dpals", "DPALS"),
-        Place("ada-dpals", "dpals", "AdaDPALS"),
-        Place("spectral", "spectral", "Spectral"),
-        Place("fw", "frank_wolfe", "FW"),
-        Place("dpfw", "private_frank_wolfe", "DPFW"),
-        Place("dpfw-oja", "private_frank_wolfe", "DPFWOja"),
-        Place("private-svd", "svd", "PrivateSVD"),
-        Place("svd-cleansing", "svd_cleansing", "SVDCleansing"),
-        Place("pgd", "projected_gradient", "PGD"),
-        Place("private-pgd", "projected_gradient", "PrivatePGD"),
-        Place("dp-sgd", "gradient", "DPSGD"),
-        Place("sgd-mf", "sgd", "SGDMF"),
-        Place("sgld", "sgld", "SGLD"),
-        Place("input-perturbation", "input_perturbation", "InputPerturbation"),
-        Place("dpnmf-laplace", "input_perturbation", "DPNMFLaplace"),
-        Place("sketch", "count_sketch", "Sketch"),
-        Place("no-retention", "no_retention", "NoRetention"),
-        Place("nmf", "nmf", "NMF"),
-        Place("robust-nmf", "nmf", "RobustNMF"),
-        Place("dp-nmf", "private_nmf", "DPNMF"),
-        Place("oneshot-nmf", "oneshot_nmf", "OneShotNMF"),
-    )
+    {
+        "global-mean": "baselines:GlobalMean",
+        "user-mean": "baselines:UserMean",
+        "content": "baselines:OwnContent",
+        "bias": "baselines:Bias",
+        "private-bias": "baselines:PrivateBias",
+        "local-bias": "local_biases:LocalBias",
+        "popularity": "baselines:Popularity",
+        "slope-one": "slope_one:SlopeOne",
+        "als": "als:ALS",
+        "ease": "ease:EASE",
+        "bmf": "bayesian:BMF",
+        "dpals": "dpals:DPALS",
+        "ada-dpals": "dpals:AdaDPALS",
+        "spectral": "spectral:Spectral",
+        "fw": "frank_wolfe:FW",
+        "dpfw": "private_frank_wolfe:DPFW",
+        "dpfw-oja": "private_frank_wolfe:DPFWOja",
+        "private-svd": "svd:PrivateSVD",
+        "svd-cleansing": "svd_cleansing:SVDCleansing",
+        "pgd": "projected_gradient:PGD",
+        "private-pgd": "projected_gradient:PrivatePGD",
+        "dp-sgd": "gradient:DPSGD",
+        "sgd-mf": "sgd:SGDMF",
+        "sgld": "sgld:SGLD",
+        "input-perturbation": "input_perturbation:InputPerturbation",
+        "dpnmf-laplace": "input_perturbation:DPNMFLaplace",
+        "sketch": "count_sketch:Sketch",
+        "no-retention": "no_retention:NoRetention",
+        "nmf": "nmf:NMF",
+        "robust-nmf": "nmf:RobustNMF",
+        "dp-nmf": "private_nmf:DPNMF",
+        "oneshot-nmf": "oneshot_nmf:OneShotNMF",
+    }
 )
 find = REGISTRY.find
 

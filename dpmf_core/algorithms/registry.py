@@ -12,39 +12,16 @@ import inspect
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any
 
 from dpmf_core.algorithms.base import Algorithm
 from dpmf_core.base.errors import BadInput, closest
-from dpmf_core.base.registry import by_id
 
 GROUP = "dpmf.algorithms"
 REQUIRED_FIELDS = ("id", "title", "words", "source")  # how an algorithm describes itself
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the algorithm of an id is: a module of this package, and the class in it."""
-
-    id: str
-    module: str
-    name: str
-
-    def load(self) -> type[Algorithm]:
-        """The class. Raises ValueError if it has another id."""
-        kind: type[Algorithm] = getattr(
-            importlib.import_module(f"dpmf_core.algorithms.{self.module}"), self.name
-        )
-        if kind.id != self.id:
-            raise ValueError(
-                f"{self.name} is listed as {self.id!r} and has the id {kind.id!r}. "
-                "Correct one of them."
-            )
-        return kind
 
 
 class Registry(Mapping[str, type[Algorithm]]):
@@ -55,17 +32,22 @@ class Registry(Mapping[str, type[Algorithm]]):
     package. An entry point that cannot be used is logged, and `find` refuses it.
     """
 
-    def __init__(self, own: Sequence[Place]) -> None:
-        """own: this package's algorithms, in order. Raises ValueError if two have one id."""
-        self._own = by_id(own)
+    def __init__(self, own: Mapping[str, str]) -> None:
+        """own: this package's algorithms by id, in order: a module and the class in it."""
+        self._own = own
         self._lock = threading.RLock()
         self._external: dict[str, type[Algorithm]] | None = None
         self._problems: dict[str, str] = {}
         self._added_ids: set[str] = set()  # ids that came by `add`
 
     def __getitem__(self, name: str) -> type[Algorithm]:
-        place = self._own.get(name)
-        return self._from_packages()[name] if place is None else place.load()
+        if name not in self._own:
+            return self._from_packages()[name]
+        module, _, kind = self._own[name].partition(":")
+        algorithm: type[Algorithm] = getattr(
+            importlib.import_module(f"dpmf_core.algorithms.{module}"), kind
+        )
+        return algorithm
 
     def __contains__(self, name: object) -> bool:
         return name in self._own or name in self._from_packages()
