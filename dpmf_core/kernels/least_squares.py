@@ -1,8 +1,8 @@
 """Least squares of many rows at once, in compiled loops. No privacy here.
 
 A row's system is built from up to 256 gathered factors at a time and solved by Cholesky: in tiles
-if the number of factors suits them, otherwise by `gemm` or `syrk`, and `posv`. Few factors are read
-without gathering. A row with fewer entries than factors is solved in its own, smaller space:
+if the number of factors suits them, otherwise by `gemm` or `syrk`, and `posv`. A row with fewer
+entries than factors is solved in its own, smaller space:
 (F'F + cI)^-1 F'v = F'(FF' + cI)^-1 v.
 Threads share rows in chunks of equal cost. Every row is computed the same way whatever the chunk,
 so results do not depend on the number of threads.
@@ -15,10 +15,8 @@ import numpy.typing as npt
 
 from dpmf_core.base.threads import share_out
 from dpmf_core.kernels.compilation import compile_kernel
-from dpmf_core.kernels.narrow import WIDEST, add_squares, widened
 from dpmf_core.kernels.normal_equations import (
     GATHER,
-    SMALL,
     add_entries,
     common_matrix,
     letter,
@@ -110,50 +108,6 @@ def _solve_rows(  # type: ignore[no-untyped-def]
 
 
 @compile_kernel
-def _solve_few(  # type: ignore[no-untyped-def]
-    posv, indptr, indices, values, factors, table, ridge, base, start, stop, out, failed
-):
-    """`solve_rows` for few factors, without weights. table: `widened` factors. base: as wide."""
-    r, width = factors.shape[1], table.shape[1]
-    chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
-    sums, sides = np.empty((2, width, width), np.float32), np.empty((2, width), np.float32)
-    gram, part, system = sums[0], sums[1], np.empty((r, r), np.float32)
-    if r == width:
-        system = gram
-    # entries that are summed from 0 before they are added: as many as BLAS would sum
-    at_once = np.int64(2**62) if r <= SMALL or fits_tiles(r, factors.itemsize) else GATHER
-    flat, side = part.reshape(-1), sides[0]
-    for i in range(start, stop):
-        first, last, x = indptr[i], indptr[i + 1], out[i]
-        if first == last:
-            x[:] = 0
-            continue
-        if len(base) == 0 and 2 * (last - first) < r:
-            info = _solve_small(
-                posv, chars, ints, indices, values, factors, first, last, ridge[i], flat, side, x
-            )
-            failed[i] = info != 0
-            continue
-        sides[:] = 0
-        gram[:] = 0
-        if len(base):
-            _add(base, gram)
-        if last - first <= at_once and (len(base) == 0 or at_once > GATHER):
-            add_squares(table, indices, values, first, last, gram, sides)
-        else:
-            for begin in range(first, last, at_once):
-                part[:] = 0
-                add_squares(table, indices, values, begin, min(begin + at_once, last), part, sides)
-                _add(part, gram)
-        for p in range(r):
-            for q in range(p, r):
-                system[p, q] = gram[p, q]
-            system[p, p] += ridge[i]
-            x[p] = side[p]
-        failed[i] = not _solve_system(posv, chars, ints, system, x)
-
-
-@compile_kernel
 def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # type: ignore[no-untyped-def]
     """Solve the systems whose Gram matrix is positive definite, and mark the others.
 
@@ -198,16 +152,22 @@ def solve_rows(
     common = common_matrix(base, factors.dtype)
     blas, posv = products(factors.dtype), routine(letter(factors.dtype) + "posv")
 
-    few = r <= WIDEST and weights is None and factors.dtype == np.float32
-    table = widened(factors if few else factors[:0])
-    wide_base = widened(widened(common).T) if few else common
-
     def work(start: int, stop: int) -> None:
-        rest = ridges, wide_base, start, stop, out, failed
-        if few:
-            _solve_few(posv, indptr, indices, values, factors, table, *rest)
-        else:
-            _solve_rows(blas, posv, indptr, indices, values, w, factors, *rest)
+        _solve_rows(
+            blas,
+            posv,
+            indptr,
+            indices,
+            values,
+            w,
+            factors,
+            ridges,
+            common,
+            start,
+            stop,
+            out,
+            failed,
+        )
 
     share_out(work, np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50)
     # not positive definite in this precision: a tiny ridge on collinear factors

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from dpmf_core.base.threads import share_out
 from dpmf_core.kernels.compilation import compile_kernel
-from dpmf_core.kernels.narrow import LANES, set_dots, widened
 
 Array = npt.NDArray[Any]
 
@@ -204,14 +203,18 @@ def _error_sums(  # type: ignore[no-untyped-def]
     most, r = 0, U.shape[1]
     for row in range(first, last):
         most = max(most, starts[row + 1] - starts[row])
-    scores, x = np.empty(most + LANES, np.float32), np.zeros(table.shape[1], np.float32)
+    scores, x = np.empty(most, np.float32), np.empty(table.shape[1], np.float32)
     x[r] = 1  # for the items' offsets
     for row in range(first, last):
         start, count = starts[row], starts[row + 1] - starts[row]
         for p in range(r):
             x[p] = U[row, p]
         # two passes with one kind of work each: a single pass takes twice as long
-        set_dots(table, items, start, count, x, scores)
+        for place in range(count):
+            v, dot = table[items[start + place]], np.float32(0)
+            for p in range(len(x)):
+                dot += v[p] * x[p]
+            scores[place] = dot
         sums = (0.0, 0.0, 0.0)
         for place in range(count):
             score = scores[place] + own[row]
@@ -235,7 +238,7 @@ def error_sums(
     starts, i, x = ratings[0], np.asarray(ratings[1], np.int32), np.asarray(ratings[2], np.float32)
     low, high, centre = (np.float32(it) for it in (*bounds, sides[0]))
     a, b, U, V = (np.ascontiguousarray(it, np.float32) for it in sides[1:])
-    own, table = centre + a, widened(np.column_stack([V, b]))
+    own, table = centre + a, np.column_stack([V, b])
     sums = tuple(np.empty(len(starts) - 1) for _ in range(3))
     share_out(
         lambda first, last: _error_sums(own, U, table, starts, i, x, low, high, first, last, *sums),
