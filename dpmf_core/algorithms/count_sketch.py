@@ -91,14 +91,6 @@ class Sketch(Algorithm):
             " their median, which it names as more robust to noise"
         ),
     )
-    hashing: Literal["component", "vector"] = Field(
-        "component",
-        title="hashing",
-        description=(
-            "component: each is hashed separately, as in the source; vector: stored side by side,"
-            " which is faster and, with one row, less accurate"
-        ),
-    )
     learning_rate: float = Field(
         0.05,
         ge=LEAST,
@@ -160,15 +152,15 @@ class Sketch(Algorithm):
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         """Fit in units of a star: a quarter of the rating range."""
         data = curator.rows
-        d, w, together = self.rank, self.width(data.shape), self.hashing == "vector"
-        by_median = self.query == "median"
+        d, w, by_median = self.rank, self.width(data.shape), self.query == "median"
         unit = data.shape.half_range / 2
         model, residuals = means_and_residuals(data)
         values = (residuals / unit).astype(np.float32)
         user_keys, item_keys = hash_keys(rng.init, self.depth), hash_keys(rng.init, self.depth)
-        cells = kernel.size(self.depth, w, d, together)
         # a factor of 0 would stay 0
-        C = (rng.init.standard_normal(cells) * START * math.sqrt(self.depth / d)).astype(np.float32)
+        C = (rng.init.standard_normal(self.depth * w) * START * math.sqrt(self.depth / d)).astype(
+            np.float32
+        )
         limit = self.threshold * (2 if self.loss == "half" else 1) / unit**2
         for step in range(self.steps):
             order = shuffled_range(len(data), rng.sampling + step)
@@ -180,14 +172,13 @@ class Sketch(Algorithm):
                 *rows,
                 d,
                 w,
-                together,
                 by_median,
                 rate,
                 self.regularisation,
                 limit,
             )
             users, items = (
-                kernel.vectors(C, keys, count, d, w, together, by_median)
+                kernel.vectors(C, keys, count, d, w, by_median)
                 for keys, count in ((user_keys, data.n_users), (item_keys, data.n_items))
             )
             yield SketchModel(

@@ -1,10 +1,8 @@
 """Factors in a count sketch, and stochastic gradients on it, in compiled code.
 
-Charikar, Chen & Farach-Colton 2002; Balu & Furon 2016. C is flat: k rows of w cells, each with a
-margin of d - 1 cells if vectors lie side by side. Components are hashed by multiply-shift, pairwise
-independent (Dietzfelbinger 1996): each to a cell of its own, or the vector to a first cell with the
-others behind it. Either way two components of different vectors share a cell with probability
-1 / w; each component has a sign of its own.
+Charikar, Chen & Farach-Colton 2002; Balu & Furon 2016. C is flat: k rows of w cells. Components are
+hashed by multiply-shift, pairwise independent (Dietzfelbinger 1996): two of different vectors share
+a cell with probability 1 / w, and each has a sign of its own.
 """
 
 from typing import Any
@@ -30,34 +28,29 @@ def _strides(keys, d):  # type: ignore[no-untyped-def]
 
 
 @compile_kernel
-def _set_places(keys, strides, ident, d, w, together, cells, signs):  # type: ignore[no-untyped-def]
-    """Cells in C and signs (k * d,) of one vector's components.
-
-    If components lie together, only the first cell of each row is set.
-    """
+def _set_places(keys, strides, ident, d, w, cells, signs):  # type: ignore[no-untyped-def]
+    """Cells in C and signs (k * d,) of one vector's components."""
     wide = np.uint64(w) & LOW
-    row = w + d - 1 if together else w
     for j in range(len(keys)):
-        first, begin = keys[j, 1] + keys[j, 0] * np.uint64(ident * d), np.uint32(j * row)
+        first, begin = keys[j, 1] + keys[j, 0] * np.uint64(ident * d), np.uint32(j * w)
         for f in range(d):
             h = first + strides[j * d + f]
             signs[j * d + f] = np.float32(np.int32((h >> SIGN) & ONE)) * np.float32(2) - np.float32(
                 1
             )
-        for f in range(1 if together else d):
+        for f in range(d):
             cells[j * d + f] = (
                 np.uint32((((first + strides[j * d + f]) >> HALF) * wide) >> HALF) + begin
             )
 
 
 @compile_kernel
-def _median(C, cells, signs, k, d, together, out):  # type: ignore[no-untyped-def]
+def _median(C, cells, signs, k, d, out):  # type: ignore[no-untyped-def]
     """The median over rows of the signed cells of one vector."""
     ordered = np.empty(k, np.float32)
     for f in range(d):
         for j in range(k):
-            cell = np.int64(cells[j * d]) + f if together else np.int64(cells[j * d + f])
-            value, at = signs[j * d + f] * C[cell], j
+            value, at = signs[j * d + f] * C[np.int64(cells[j * d + f])], j
             while at > 0 and ordered[at - 1] > value:
                 ordered[at] = ordered[at - 1]
                 at -= 1
@@ -66,46 +59,36 @@ def _median(C, cells, signs, k, d, together, out):  # type: ignore[no-untyped-de
 
 
 @compile_kernel
-def _query(C, cells, signs, k, d, together, by_median, out):  # type: ignore[no-untyped-def]
+def _query(C, cells, signs, k, d, by_median, out):  # type: ignore[no-untyped-def]
     """The mean, or the median, over rows of the signed cells of one vector."""
     if by_median:
-        _median(C, cells, signs, k, d, together, out)
+        _median(C, cells, signs, k, d, out)
         return
     out[:] = 0
     for j in range(k):
-        if together:
-            row = C[cells[j * d] : cells[j * d] + d]
-            for f in range(d):
-                out[f] += signs[j * d + f] * row[f]
-        else:
-            for f in range(d):
-                out[f] += signs[j * d + f] * C[cells[j * d + f]]
+        for f in range(d):
+            out[f] += signs[j * d + f] * C[cells[j * d + f]]
     share = np.float32(1) / np.float32(k)
     for f in range(d):
         out[f] *= share
 
 
 @compile_kernel
-def _move(C, cells, signs, k, d, together, move):  # type: ignore[no-untyped-def]
+def _move(C, cells, signs, k, d, move):  # type: ignore[no-untyped-def]
     """Add `move` (d,) to a vector in every row."""
     for j in range(k):
-        if together:
-            row = C[cells[j * d] : cells[j * d] + d]
-            for f in range(d):
-                row[f] += signs[j * d + f] * move[f]
-        else:
-            for f in range(d):
-                C[cells[j * d + f]] += signs[j * d + f] * move[f]
+        for f in range(d):
+            C[cells[j * d + f]] += signs[j * d + f] * move[f]
 
 
 @compile_kernel
-def _vectors(C, keys, count, d, w, together, by_median):  # type: ignore[no-untyped-def]
+def _vectors(C, keys, count, d, w, by_median):  # type: ignore[no-untyped-def]
     k = len(keys)
     out, strides = np.empty((count, d), np.float32), _strides(keys, d)
     cells, signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     for ident in range(count):
-        _set_places(keys, strides, ident, d, w, together, cells, signs)
-        _query(C, cells, signs, k, d, together, by_median, out[ident])
+        _set_places(keys, strides, ident, d, w, cells, signs)
+        _query(C, cells, signs, k, d, by_median, out[ident])
     return out
 
 
@@ -119,7 +102,6 @@ def _run_epoch(  # type: ignore[no-untyped-def]
     values,
     d,
     w,
-    together,
     by_median,
     rate,
     penalty,
@@ -136,10 +118,10 @@ def _run_epoch(  # type: ignore[no-untyped-def]
     user_cells, user_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     item_cells, item_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     for t in range(len(values)):
-        _set_places(user_keys, user_strides, users[t], d, w, together, user_cells, user_signs)
-        _set_places(item_keys, item_strides, items[t], d, w, together, item_cells, item_signs)
-        _query(C, user_cells, user_signs, k, d, together, by_median, p)
-        _query(C, item_cells, item_signs, k, d, together, by_median, q)
+        _set_places(user_keys, user_strides, users[t], d, w, user_cells, user_signs)
+        _set_places(item_keys, item_strides, items[t], d, w, item_cells, item_signs)
+        _query(C, user_cells, user_signs, k, d, by_median, p)
+        _query(C, item_cells, item_signs, k, d, by_median, q)
         error, size = values[t], np.float32(0)
         for f in range(d):
             error -= p[f] * q[f]
@@ -151,35 +133,25 @@ def _run_epoch(  # type: ignore[no-untyped-def]
         step, pull = rate * error if rate * size <= 1 else error / size, rate * penalty
         for f in range(d):
             to_p[f], to_q[f] = step * q[f] - pull * p[f], step * p[f] - pull * q[f]
-        _move(C, user_cells, user_signs, k, d, together, to_p)
-        _move(C, item_cells, item_signs, k, d, together, to_q)
+        _move(C, user_cells, user_signs, k, d, to_p)
+        _move(C, item_cells, item_signs, k, d, to_q)
     return n_skipped
 
 
-def size(k: int, w: int, d: int, together: bool) -> int:
-    """The number of cells of C."""
-    return k * (w + d - 1 if together else w)
-
-
-def places(keys: Array, ident: int, d: int, w: int, together: bool) -> tuple[Array, Array]:
+def places(keys: Array, ident: int, d: int, w: int) -> tuple[Array, Array]:
     """The place of every component of one vector in its row, (k, d), and its sign."""
     k = len(keys)
     cells, signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
-    _set_places(keys, _strides(keys, d), ident, d, w, together, cells, signs)
-    columns = cells.reshape(k, d).astype(np.int64) - np.arange(k)[:, None] * (
-        w + d - 1 if together else w
-    )
-    return (columns[:, :1] + np.arange(d) if together else columns), signs.reshape(k, d)
+    _set_places(keys, _strides(keys, d), ident, d, w, cells, signs)
+    return cells.reshape(k, d).astype(np.int64) - w * np.arange(k)[:, None], signs.reshape(k, d)
 
 
-def vectors(
-    C: Array, keys: Array, count: int, d: int, w: int, together: bool, by_median: bool = False
-) -> Array:
+def vectors(C: Array, keys: Array, count: int, d: int, w: int, by_median: bool = False) -> Array:
     """`count` vectors as the sketch holds them (count, d), float32.
 
-    C: flat, see `size`. keys: (k, 2) uint64, odd multipliers first.
+    C: flat (k * w,). keys: (k, 2) uint64, odd multipliers first.
     """
-    return np.asarray(_vectors(C, keys, count, d, w, together, by_median))
+    return np.asarray(_vectors(C, keys, count, d, w, by_median))
 
 
 def epoch(
@@ -190,7 +162,6 @@ def epoch(
     values: Array,
     d: int,
     w: int,
-    together: bool,
     by_median: bool,
     rate: float,
     penalty: float,
@@ -211,7 +182,6 @@ def epoch(
             values,
             d,
             w,
-            together,
             by_median,
             one(rate),
             one(penalty),

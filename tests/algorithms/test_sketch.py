@@ -18,26 +18,22 @@ def place(key, ident: int, f: int, d: int, w: int) -> tuple[int, float]:
     return ((h >> 32) * w) >> 32, 1.0 if (h >> 31) & 1 else -1.0
 
 
-def cells_of(key, ident: int, d: int, w: int, together: bool) -> list[tuple[int, float]]:
-    """Where every component of one vector is in one row: by its own hash, or behind the first."""
-    own = [place(key, ident, f, d, w) for f in range(d)]
-    return [(own[0][0] + f, own[f][1]) for f in range(d)] if together else own
+def cells_of(key, ident: int, d: int, w: int) -> list[tuple[int, float]]:
+    """Where every component of one vector is in one row."""
+    return [place(key, ident, f, d, w) for f in range(d)]
 
 
 @pytest.mark.parametrize("depth", [3, 4])
 @pytest.mark.parametrize("query", [np.mean, np.median])
-@pytest.mark.parametrize("together", [False, True])
-def test_a_query_is_the_mean_or_the_median_of_signed_cells(together, query, depth):
+def test_a_query_is_the_mean_or_the_median_of_signed_cells(query, depth):
     rng, d, w = np.random.default_rng(1), 5, 37
-    row = w + d - 1 if together else w
-    C, k = rng.standard_normal((depth, row)).astype(np.float32), keys(depth)
-    assert kernel.size(depth, w, d, together) == C.size
-    vectors = kernel.vectors(C.ravel(), k, 11, d, w, together, query is np.median)
+    C, k = rng.standard_normal((depth, w)).astype(np.float32), keys(depth)
+    vectors = kernel.vectors(C.ravel(), k, 11, d, w, query is np.median)
     for ident in range(11):
-        cells = [cells_of(k[j], ident, d, w, together) for j in range(depth)]
-        assert [[cell for cell, _ in line] for line in cells] == kernel.places(
-            k, ident, d, w, together
-        )[0].tolist()
+        cells = [cells_of(k[j], ident, d, w) for j in range(depth)]
+        assert [[cell for cell, _ in line] for line in cells] == kernel.places(k, ident, d, w)[
+            0
+        ].tolist()
         for f in range(d):
             assert vectors[ident, f] == pytest.approx(
                 query([cells[j][f][1] * C[j, cells[j][f][0]] for j in range(depth)]), abs=1e-6
@@ -45,21 +41,16 @@ def test_a_query_is_the_mean_or_the_median_of_signed_cells(together, query, dept
 
 
 @pytest.mark.parametrize("query", [np.mean, np.median])
-@pytest.mark.parametrize("together", [False, True])
-def test_an_epoch_is_the_sources_update(together, query):
+def test_an_epoch_is_the_sources_update(query):
     """One rating after the other on Python floats: query, skip large errors, move k cells."""
     data, d, w, depth = low_rank(n_users=7, n_items=5), 3, 19, 3
     values = (data.values - 2.75).astype(np.float32)
-    C = (
-        np.random.default_rng(2)
-        .standard_normal((depth, w + d - 1 if together else w))
-        .astype(np.float32)
-    )
+    C = np.random.default_rng(2).standard_normal((depth, w)).astype(np.float32)
     user_keys, item_keys = keys(depth, 3), keys(depth, 4)
     slow, n_skipped, rate, penalty, threshold = C.astype(np.float64), 0, 0.05, 0.1, 1.5
 
     def ask(k, ident):
-        cells = [cells_of(k[j], ident, d, w, together) for j in range(depth)]
+        cells = [cells_of(k[j], ident, d, w) for j in range(depth)]
         return cells, np.array(
             [
                 query([cells[j][f][1] * slow[j, cells[j][f][0]] for j in range(depth)])
@@ -81,7 +72,7 @@ def test_an_epoch_is_the_sources_update(together, query):
                 for f in range(d):
                     slow[j, cells[j][f][0]] += cells[j][f][1] * move[f]
     flat, both = C.ravel(), (user_keys, item_keys)
-    settings = (d, w, together, query is np.median, rate, penalty, threshold)
+    settings = (d, w, query is np.median, rate, penalty, threshold)
     passed_over = kernel.epoch(flat, both, data.users, data.items, values, *settings)
     assert passed_over == n_skipped > 0
     np.testing.assert_allclose(flat.reshape(C.shape), slow, atol=1e-4)

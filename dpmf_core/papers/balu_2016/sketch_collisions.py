@@ -67,7 +67,7 @@ def sketch_layout(d: int, k: int, gamma: float, seed: int = 0) -> SketchLayout:
     components: list[Component] = []
     for name in vectors():
         ident = int(name.split()[1]) - 1
-        cells, signs = places(keys[name.startswith("item")], ident, d, width, together=False)
+        cells, signs = places(keys[name.startswith("item")], ident, d, width)
         components += [
             Component(name, f + 1, j + 1, int(cells[j, f]), int(signs[j, f]))
             for j in range(k)
