@@ -1,7 +1,9 @@
 """Registries: tables of named things with unique ids."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
+
+from dpmf_core.base.errors import BadInput, closest
 
 
 class HasId(Protocol):
@@ -12,6 +14,7 @@ class HasId(Protocol):
 
 
 Entry = TypeVar("Entry", bound=HasId)
+Row = TypeVar("Row")
 
 
 def by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
@@ -22,3 +25,12 @@ def by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
             raise ValueError(f"Two entries of a registry have the id {entry.id!r}. Rename one.")
         entries_by_id[entry.id] = entry
     return entries_by_id
+
+
+def find(entries: Mapping[str, Row], name: str, kind: str) -> Row:
+    """The entry of this name. Raises BadInput, which lists the known ones. kind: as "metric"."""
+    if name not in entries:
+        raise BadInput(
+            f"There is no {kind} {name!r}.{closest(name, entries)} Known: {', '.join(entries)}."
+        )
+    return entries[name]

@@ -6,7 +6,7 @@ Every result adds up over blocks. Computed on raw data, never released.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy.typing as npt
 
@@ -32,16 +32,14 @@ class SplitBlock:
         return of_ratings(self.split.train)
 
 
-class Blocks(Protocol):
-    """Evaluation blocks; `train` is the part that an algorithm may see."""
+class InMemory:
+    """One block, whose last `make(block)` is cached. train: the part that algorithms may see."""
 
-    @property
-    def train(self) -> Any: ...
+    are_read_again = False  # whether each question reads all blocks again
 
-    @property
-    def are_read_again(self) -> bool:
-        """Whether each question reads all blocks again."""
-        ...
+    def __init__(self, block: SplitBlock | Samples, train: Any) -> None:
+        self.train, self._block = train, block
+        self._last: tuple[Any, Any] = None, None
 
     def ask(
         self, make: Question, questions: Sequence[Question], exact: bool = False
@@ -51,21 +49,6 @@ class Blocks(Protocol):
         exact: answers can be added in any order without rounding, so they are added where they are
         computed, and only the sums over all blocks are returned.
         """
-        ...
-
-
-class InMemory:
-    """One block. The last result of `make` is cached."""
-
-    are_read_again = False
-
-    def __init__(self, block: SplitBlock | Samples, train: Any) -> None:
-        self.train, self._block = train, block
-        self._last: tuple[Any, Any] = None, None
-
-    def ask(
-        self, make: Question, questions: Sequence[Question], exact: bool = False
-    ) -> list[list[Any]]:
         if self._last[0] is not make:
             self._last = make, make(self._block)
         return [[question(self._last[1]) for question in questions]]
@@ -121,6 +104,9 @@ class InPartitions:
         fold = _Asking(make, questions, self._how, self._seed, exact)
         answers: list[list[Any]] = self._ratings.fold(fold)
         return answers
+
+
+Blocks = InMemory | InPartitions
 
 
 def split_part(part: Part, how: SplitSpec, seed: int) -> Split:

@@ -18,7 +18,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.data.splits import Split
 from dpmf_core.evaluation import metrics, part_metrics
-from dpmf_core.evaluation.blocks import Blocks, SplitBlock
+from dpmf_core.evaluation.blocks import Blocks, InMemory, SplitBlock
 from dpmf_core.evaluation.metrics import ErrorsByUser
 
 Array = npt.NDArray[Any]
@@ -116,8 +116,27 @@ def _smallest(ids: Array, keys: Array) -> tuple[Array, Array]:
     return ids[kept], keys[kept]
 
 
+class _OfSplit:
+    """The parts of a split block."""
+
+    block: Any
+
+    @property
+    def split(self) -> Split:
+        split: Split = self.block.split
+        return split
+
+    @property
+    def train(self) -> Ratings:
+        return self.split.train
+
+    @property
+    def test(self) -> Ratings:
+        return self.split.test
+
+
 @dataclass(frozen=True)
-class RatingsEvaluation:
+class RatingsEvaluation(_OfSplit):
     """A recommender on ratings that a split held out. facts: of all blocks."""
 
     model: Recommender
@@ -129,18 +148,6 @@ class RatingsEvaluation:
         facts: RatingsFacts
         ((facts,),) = blocks.ask(_itself, (partial(RatingsFacts.of, seed=seed),), exact=True)
         return facts
-
-    @property
-    def split(self) -> Split:
-        return self.block.split
-
-    @property
-    def train(self) -> Ratings:
-        return self.split.train
-
-    @property
-    def test(self) -> Ratings:
-        return self.split.test
 
     @cached_property
     def personal(self) -> Personal:
@@ -247,7 +254,7 @@ class SamplesEvaluation:
     facts: SampleFacts
 
     @classmethod
-    def facts_of(cls, blocks: Blocks, seed: int) -> SampleFacts:
+    def facts_of(cls, blocks: InMemory, seed: int) -> SampleFacts:
         return SampleFacts.of(blocks.train)
 
     @property
@@ -267,7 +274,7 @@ class SamplesEvaluation:
         return part_metrics.errors(target, self.own.coefficients, self.model.basis)
 
 
-class TableEvaluation(SamplesEvaluation):
+class TableEvaluation(_OfSplit, SamplesEvaluation):
     """Components of a ratings table with zeros for missing ratings.
 
     They are judged on all cells, as in Saha & Imtiaz 2022, Table 4, and on held-out ratings.
@@ -283,19 +290,6 @@ class TableEvaluation(SamplesEvaluation):
     def samples(self) -> Samples:
         samples: Samples = self.block.table
         return samples
-
-    @property
-    def split(self) -> Split:
-        split: Split = self.block.split
-        return split
-
-    @property
-    def test(self) -> Ratings:
-        return self.split.test
-
-    @property
-    def train(self) -> Ratings:
-        return self.split.train
 
     @cached_property
     def test_errors(self) -> ErrorsByUser:

@@ -5,7 +5,7 @@ released.
 """
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
@@ -39,7 +39,7 @@ from dpmf_core.evaluation.registry import (
 
 Figures = dict[str, float]
 Buckets = dict[str, list[dict[str, float]]]
-EVALUATIONS: dict[Task, type[Any]] = {
+EVALUATIONS: dict[Task, Any] = {
     "ratings": RatingsEvaluation,
     "samples": SamplesEvaluation,
     "table": TableEvaluation,
@@ -57,18 +57,6 @@ POINTS: dict[Task, dict[str, str]] = {
 GROUPS: dict[str, Question] = {"activity": by_activity, "popularity": by_popularity}
 
 
-@dataclass(frozen=True)
-class _Evaluating:
-    """Makes a model's evaluation of a block."""
-
-    task: Task
-    model: Any
-    facts: Any
-
-    def __call__(self, block: Any) -> Any:
-        return EVALUATIONS[self.task](self.model, block, self.facts)
-
-
 class Judge:
     """Judges models by blocks. seed: the split's, which draws the users whose lists are ranked.
 
@@ -80,7 +68,7 @@ class Judge:
         self._facts = EVALUATIONS[task].facts_of(blocks, seed)
         if task != "samples":
             require_both(self._facts.n_train, self._facts.n_test)
-        self._last: _Evaluating | None = None
+        self._last: partial[Any] = partial(EVALUATIONS[task], None, facts=self._facts)
         self._totals: dict[Question, Any] = {}  # of the last model
 
     @property
@@ -128,8 +116,9 @@ class Judge:
 
         Answers about the last model are cached, because the last point and the figures share them.
         """
-        if self._last is None or self._last.model is not model:
-            self._last, self._totals = _Evaluating(self._task, model, self._facts), {}
+        if self._last.args[0] is not model:
+            self._last = partial(EVALUATIONS[self._task], model, facts=self._facts)
+            self._totals = {}
         missing = [question for question in questions if question not in self._totals]
         if missing:
             answers = zip(*self._blocks.ask(self._last, missing), strict=True)

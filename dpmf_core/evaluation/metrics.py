@@ -5,7 +5,7 @@ Computed on raw data, never released.
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,16 @@ def rmse(predictions: Array, actual: Array) -> float:
 
 
 @dataclass(frozen=True)
-class ErrorSums:
+class _Sums:
+    """Sums over blocks, added field by field; of two booleans + is "or"."""
+
+    def __add__(self, other: Self) -> Self:
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return type(self)(*(one + another for one, another in pairs))
+
+
+@dataclass(frozen=True)
+class ErrorSums(_Sums):
     """Sums over ratings of their errors, prediction minus rating."""
 
     count: int = 0
@@ -38,14 +47,6 @@ class ErrorSums:
     def of(cls, errors: Array) -> "ErrorSums":
         sums = (float(each.sum()) for each in (errors, np.abs(errors), np.square(errors)))
         return cls(len(errors), *sums)
-
-    def __add__(self, other: "ErrorSums") -> "ErrorSums":
-        return ErrorSums(
-            self.count + other.count,
-            self.total + other.total,
-            self.absolute + other.absolute,
-            self.squares + other.squares,
-        )
 
     @property
     def rmse(self) -> float:
@@ -134,7 +135,7 @@ def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class ListSums:
+class ListSums(_Sums):
     """Metrics of some users' lists, as sums over the users.
 
     Recall@k is |top-k and test| / min(k, |test|), and NDCG@k follows Liang et al. 2018. The recall
@@ -147,16 +148,6 @@ class ListSums:
     n_rare: int
     rare_recall: float
     is_listed: npt.NDArray[np.bool_]
-
-    def __add__(self, other: "ListSums") -> "ListSums":
-        return ListSums(
-            self.n_users + other.n_users,
-            self.recall + other.recall,
-            self.ndcg + other.ndcg,
-            self.n_rare + other.n_rare,
-            self.rare_recall + other.rare_recall,
-            self.is_listed | other.is_listed,
-        )
 
     def mean(self, name: str) -> float | None:
         """The mean over the users that it counts; None if there are none."""

@@ -9,8 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.base.errors import BadInput, closest
-from dpmf_core.base.registry import by_id
+from dpmf_core.base import registry
 from dpmf_core.evaluation import coherence, part_metrics
 from dpmf_core.evaluation.blocks import Question
 from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluation, TableEvaluation
@@ -177,7 +176,7 @@ S: tuple[Task, ...] = ("samples",)
 T: tuple[Task, ...] = ("table",)
 
 # fmt: off
-METRICS: dict[str, Metric] = by_id((
+METRICS: dict[str, Metric] = registry.by_id((
     Metric("rmse", "RMSE", R + T, RMSE, (held_out,),
            help="root mean squared error of test ratings"),
     Metric("mae", "MAE", R, MAE, (held_out,), help="mean absolute error of test ratings"),
@@ -231,12 +230,7 @@ CURVES = {
 
 def find(metric_id: str) -> Metric:
     """The metric of this id. Raises BadInput, which lists the known ones."""
-    if metric_id not in METRICS:
-        raise BadInput(
-            f"There is no metric {metric_id!r}.{closest(metric_id, METRICS)} Known:"
-            f" {', '.join(METRICS)}."
-        )
-    return METRICS[metric_id]
+    return registry.find(METRICS, metric_id, "metric")
 
 
 def title_of(name: str) -> str:

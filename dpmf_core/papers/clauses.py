@@ -5,6 +5,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import Value
@@ -12,6 +13,7 @@ from dpmf_core.runs.sweep import Summary
 
 Results = Sequence[Summary]
 Quantity = Callable[[Results], float]
+Measured = TypeVar("Measured")
 
 
 class MissingResult(LookupError):
@@ -104,15 +106,14 @@ class Mean(Median):
         return statistics.fmean(self.place(results).draws)
 
 
-def line(results: Results, label: str, name: str, **fixed: Value) -> dict[float, float]:
+def line(results: Results, label: str, name: str) -> dict[float, float]:
     """Return a method's medians along `epsilon` or one grid parameter, in ascending order.
 
-    fixed: required values of other parameters. Raises MissingResult if there is no such place, or
-    two.
+    Raises MissingResult if there is no such place, or two.
     """
     out: dict[float, float] = {}
     for it in results:
-        if it.label != label or any(it.grid.get(key) != value for key, value in fixed.items()):
+        if it.label != label:
             continue
         at = it.epsilon if name == "epsilon" else it.grid.get(name)
         if at is None:
@@ -136,84 +137,94 @@ def best(results: Results, label: str) -> float:
 # ---- clauses -------------------------------------------------------------------------------------
 
 
+def judged(
+    words: str,
+    measured: Callable[[Results], Measured],
+    margin: Callable[[Measured], float],
+    figures: Callable[[Measured], str],
+) -> Clause:
+    """State something about what is measured of results: its margin and its figures as text."""
+    return Clause(
+        words,
+        lambda results: margin(measured(results)),
+        lambda results: figures(measured(results)),
+    )
+
+
 def _number(value: float) -> str:
     return f"{value:.4g}" if abs(value) >= 1 else f"{value:.4f}"
 
 
-def less(smaller: Median, larger: Median, words: str = "", by: float = 0.0) -> Clause:
-    """State that one median is below another by more than the share `by`."""
+def above(words: str, larger: Quantity, smaller: Quantity, form: str) -> Clause:
+    """State that one quantity is above another. form: of both as text, the larger one first."""
+    return judged(
+        words,
+        lambda results: (larger(results), smaller(results)),
+        lambda both: both[0] - both[1],
+        lambda both: form.format(*both),
+    )
 
-    def margin(results: Results) -> float:
-        bound = larger(results)
-        return bound - by * abs(bound) - smaller(results)
 
-    def figures(results: Results) -> str:
-        return f"{smaller} {_number(smaller(results))}, {larger} {_number(larger(results))}"
-
-    return Clause(words or f"{smaller} is below {larger}", margin, figures)
+def less(smaller: Median, larger: Median, words: str = "") -> Clause:
+    """State that one median is below another."""
+    return judged(
+        words or f"{smaller} is below {larger}",
+        lambda results: (smaller(results), larger(results)),
+        lambda both: both[1] - both[0],
+        lambda both: f"{smaller} {_number(both[0])}, {larger} {_number(both[1])}",
+    )
 
 
 def larger(greater: Median, than: Median, words: str = "", by: float = 0.0) -> Clause:
     """State that one median is above another by more than the share `by`."""
-    opposite = less(than, greater, words or f"{greater} is above {than}")
-
-    def margin(results: Results) -> float:
-        bound = than(results)
-        return greater(results) - bound - by * abs(bound)
-
-    return Clause(opposite.words, margin, opposite.figures)
+    return judged(
+        words or f"{greater} is above {than}",
+        lambda results: (than(results), greater(results)),
+        lambda both: both[1] - both[0] - by * abs(both[0]),
+        lambda both: f"{than} {_number(both[0])}, {greater} {_number(both[1])}",
+    )
 
 
 def between(
     words: str, quantity: Quantity, low: float, high: float, name: str = "measured"
 ) -> Clause:
     """State that a quantity lies strictly between two numbers."""
-
-    def margin(results: Results) -> float:
-        value = quantity(results)
-        return min(value - low, high - value)
-
-    def figures(results: Results) -> str:
-        limits = [
-            *([f"above {_number(low)}"] if low > -math.inf else []),
-            *([f"below {_number(high)}"] if high < math.inf else []),
-        ]
-        return f"{name} {_number(quantity(results))}, wanted {' and '.join(limits)}"
-
-    return Clause(words, margin, figures)
+    limits = {"above": low, "below": high}
+    limits_text = " and ".join(
+        f"{it} {_number(at)}" for it, at in limits.items() if abs(at) < math.inf
+    )
+    return judged(
+        words,
+        quantity,
+        lambda value: min(value - low, high - value),
+        lambda value: f"{name} {_number(value)}, wanted {limits_text}",
+    )
 
 
 def near(words: str, quantity: Quantity, source_value: float, within: float) -> Clause:
     """State that a quantity equals a published number to within the share `within`."""
-    slack = within * abs(source_value)
-    inner = between(words, quantity, source_value - slack, source_value + slack)
-
-    def figures(results: Results) -> str:
-        return f"measured {_number(quantity(results))}, published {_number(source_value)}"
-
-    return Clause(words, inner.margin, figures)
-
-
-def falls(words: str, label: str, name: str, level: float = 0.0, **fixed: Value) -> Clause:
-    """State that medians fall along an axis, and that no step rises by more than `level`."""
-
-    def margin(results: Results) -> float:
-        values = list(line(results, label, name, **fixed).values())
-        steps = [before + level - after for before, after in itertools.pairwise(values)]
-        return min(values[0] - values[-1], *(step + 1e-12 for step in steps))
-
-    return Clause(words, margin, lambda results: _along(line(results, label, name, **fixed), name))
+    return judged(
+        words,
+        quantity,
+        lambda value: within * abs(source_value) - abs(value - source_value),
+        lambda value: f"measured {_number(value)}, published {_number(source_value)}",
+    )
 
 
-def rises(words: str, label: str, name: str, level: float = 0.0, **fixed: Value) -> Clause:
-    """State that medians rise along an axis, as `falls`."""
+def rises(words: str, label: str, name: str) -> Clause:
+    """State that medians rise along an axis, and that no step falls."""
+    return judged(
+        words,
+        lambda results: line(results, label, name),
+        lambda medians: fall(list(medians.values())[::-1]),
+        lambda medians: _along(medians, name),
+    )
 
-    def margin(results: Results) -> float:
-        values = list(line(results, label, name, **fixed).values())
-        steps = [after + level - before for before, after in itertools.pairwise(values)]
-        return min(values[-1] - values[0], *(step + 1e-12 for step in steps))
 
-    return Clause(words, margin, lambda results: _along(line(results, label, name, **fixed), name))
+def fall(values: Sequence[float], level: float = 0.0) -> float:
+    """Return how far values fall: last below first, and no step rises by more than `level`."""
+    steps = (before + level - after + 1e-12 for before, after in itertools.pairwise(values))
+    return min(values[0] - values[-1], *steps)
 
 
 def on_each(name: str, clause: Clause) -> Clause:

@@ -20,18 +20,13 @@ class Status(StrEnum):
     CONCEDED = "conceded by the authors"
 
 
-def epsilon_form(digits: int) -> str:
-    """Return a format for an epsilon that differs from another one in these decimals."""
-    return f"ε = {{:.{digits}f}}"
-
-
 @dataclass(frozen=True)
 class Reading:
     """A named figure. form: its format, with one field for the value."""
 
     name: str
     value: float
-    form: str = epsilon_form(2)
+    form: str = "ε = {:.2f}"
 
     @property
     def text(self) -> str:
@@ -58,17 +53,28 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Attack:
-    """A comparison that an audit measures, in many seconds. read: interprets a finished audit."""
+    """A comparison that an audit measures, in many seconds. before: the source's figure."""
 
     spec: AuditSpec
-    read: Callable[[Audit], Comparison]
+    before: Reading
+
+    def read(self, audit: Audit) -> Comparison:
+        """Return what a finished audit shows; its bounds are never rounded up."""
+        bounds = {
+            "an attack shows at least": audit.lower,
+            "the most that this number of runs could show": audit.most,
+        }
+        measured, possible = (
+            Reading(name, rounded(bound), "ε ≥ {:.2f}") for name, bound in bounds.items()
+        )
+        return Comparison(self.before, measured, (possible,))
 
 
 @dataclass(frozen=True)
 class Erratum:
     """One correction of a source.
 
-    place: where in the source. quote: its words, copied exactly. statement: the same in our words.
+    place: where in the paper. quote: its words, copied exactly. statement: the same in our words.
     holds: what is true instead. section: the heading of its derivation in docs/PRIVACY.md,
     "Corrections of the sources". means: computes both figures, or the audit that measures them.
     settings: assumptions of both computations. stored_figures: both figures as text if computing
@@ -77,7 +83,6 @@ class Erratum:
 
     id: str
     title: str
-    source: str
     place: str
     status: Status
     statement: str
@@ -103,18 +108,6 @@ class Erratum:
 def nominal(epsilon: float) -> Reading:
     """Return a reading of the epsilon for which the source sets its noise."""
     return Reading("as stated", epsilon, f"ε = {budget_text(epsilon)}")
-
-
-def attack_shows(audit: Audit) -> Reading:
-    """Return the bound that an audit measured, never rounded up."""
-    return Reading("an attack shows at least", rounded(audit.lower), "ε ≥ {:.2f}")
-
-
-def attack_could_show(audit: Audit) -> Reading:
-    """Return what this number of runs would show if nothing were hidden."""
-    return Reading(
-        "the most that this number of runs could show", rounded(audit.most), "ε ≥ {:.2f}"
-    )
 
 
 EXACT = {

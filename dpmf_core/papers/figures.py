@@ -1,20 +1,22 @@
 """Published figures and our measurements: figures, and claims that results can contradict."""
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from dpmf_core.data.catalogue import Entry, catalogue
 from dpmf_core.evaluation.registry import find
 from dpmf_core.papers.clauses import Clause, ClauseVerdict, MissingResult, Results
-from dpmf_core.runs.record import Run, value_of
+from dpmf_core.runs.record import Run, RunRecord, value_of
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
 
 Runs = Mapping[str, Run]
 Sweeps = Callable[[bool], tuple[Sweep, ...]]
 Measure = Callable[[Sequence[Point], Runs, str], list[Summary]]
+Draw = tuple[str, str, float | None, Mapping[str, Value], float]  # ..., its grid and value
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,6 @@ class Verdict:
     obstacle: str = ""
 
     @property
-    def reproduced(self) -> bool:
-        return self.outcome is Outcome.REPRODUCED
-
-    @property
     def words(self) -> str:
         """The verdict in one paragraph."""
         true_clauses = [it for it in self.clauses if it.holds]
@@ -76,17 +74,25 @@ def by_metric(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]
     return summaries(points, runs, metric)
 
 
+def grouped(draws: Iterable[Draw]) -> list[Summary]:
+    """Return single draws by label, algorithm, epsilon and grid, in their order."""
+    groups: dict[tuple[Any, ...], list[float]] = {}
+    for label, algorithm, epsilon, grid, value in draws:
+        groups.setdefault((label, algorithm, epsilon, tuple(grid.items())), []).append(value)
+    return [
+        Summary(label, algorithm, epsilon, dict(grid), tuple(values))
+        for (label, algorithm, epsilon, grid), values in groups.items()
+    ]
+
+
 def by_step(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """Return the draws of held-out RMSE after each step; the grid names it `step`."""
-    draws: dict[tuple[str, str, float | None, int], list[float]] = {}
-    for point in points:
-        for curve in runs[point.key].record.curves:
-            place = (point.label, point.spec.algorithm, point.epsilon, int(curve["step"] or 0))
-            draws.setdefault(place, []).append(value_of(curve, f"test_{metric}"))
-    return [
-        Summary(label, algorithm, epsilon, {"step": step}, tuple(values))
-        for (label, algorithm, epsilon, step), values in draws.items()
-    ]
+    return grouped(
+        (it.label, it.spec.algorithm, it.epsilon, {"step": int(curve["step"] or 0)}, value)
+        for it in points
+        for curve in runs[it.key].record.curves
+        for value in [value_of(curve, f"test_{metric}")]
+    )
 
 
 def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
@@ -94,25 +100,19 @@ def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
 
     Every draw chooses from the grid on its own validation ratings, without the test ratings.
     """
-    by_draw: dict[tuple[str, str, float | None, int], list[Point]] = {}
-    for point in points:
-        draw = (point.label, point.spec.algorithm, point.epsilon, point.spec.seed)
-        by_draw.setdefault(draw, []).append(point)
-    draws: dict[tuple[str, str, float | None], list[float]] = {}
-    for (label, algorithm, epsilon, _), candidates in by_draw.items():
-        best = min(candidates, key=lambda it: _validation(runs[it.key], metric))
-        value = value_of(runs[best.key].record.metrics, metric)
-        draws.setdefault((label, algorithm, epsilon), []).append(value)
-    return [Summary(*place, {}, tuple(values)) for place, values in draws.items()]
+    by_draw: dict[tuple[str, str, float | None, int], list[RunRecord]] = {}
+    for it in points:
+        draw = (it.label, it.spec.algorithm, it.epsilon, it.spec.seed)
+        by_draw.setdefault(draw, []).append(runs[it.key].record)
 
+    def best(records: list[RunRecord]) -> float:
+        best_record = min(records, key=lambda it: value_of(it.curves[-1], f"validation_{metric}"))
+        return value_of(best_record.metrics, metric)
 
-def _validation(run: Run, metric: str) -> float:
-    return value_of(run.record.curves[-1], f"validation_{metric}")
-
-
-def no_runs(full: bool) -> tuple[Sweep, ...]:
-    """Return no results, for a figure computed without training."""
-    return ()
+    return grouped(
+        (label, algorithm, epsilon, {}, best(records))
+        for (label, algorithm, epsilon, _), records in by_draw.items()
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,16 +123,16 @@ class Figure:
     minute on two cores) or full size (True). compute: results without stored runs; called with the
     size. computed_on: the data that it reads, if any. axis: `epsilon`, a grid parameter, `users`,
     `items` or `step`. measure: the results of finished runs. quantity: their name; '' for the
-    metric's. page: the address of a page that also draws it. source_data: the source's data;
-    source_ids: their ids here. remark: further observations. by_data: whether there are results of
-    several data sets, named by `data` in the grid.
+    metric's. source_data: the source's data; source_ids: their ids here. remark: further
+    observations. by_data: whether there are results of several data sets, named by `data` in the
+    grid.
     """
 
     id: str
     title: str
-    source: str
-    words: str
-    sweeps: Sweeps = no_runs
+    source: str = ""
+    words: str = ""
+    sweeps: Sweeps = lambda full: ()
     compute: Callable[[bool], list[Summary]] | None = None
     computed_on: Callable[[bool], DataSpec] | None = None
     axis: str = "epsilon"
@@ -140,7 +140,6 @@ class Figure:
     measure: Measure = by_metric
     quantity: str = ""
     marks: tuple[Mark, ...] = ()
-    page: str = "trade-off"
     source_data: str = ""
     source_ids: tuple[str, ...] = ()
     remark: Callable[[Results], str] | None = None
@@ -148,11 +147,6 @@ class Figure:
 
     def __post_init__(self) -> None:
         find(self.metric)
-
-    @property
-    def paper(self) -> str:
-        """The source without the place."""
-        return self.source.split(", ")[0]
 
     def points(self, full: bool = False) -> list[Point]:
         """Return every run of the figure; raise BadInput."""
@@ -222,14 +216,14 @@ class Figure:
 
 
 def _as_published(sweeps: Sweeps, full: bool) -> tuple[Sweep, ...]:
-    """Return the sweeps with the users' own step of the sources, without local columns."""
     return tuple(
-        sweep.model_copy(update={"methods": tuple(map(_without_local_columns, sweep.methods))})
+        sweep.model_copy(update={"methods": tuple(map(as_published, sweep.methods))})
         for sweep in sweeps(full)
     )
 
 
-def _without_local_columns(method: Method) -> Method:
+def as_published(method: Method) -> Method:
+    """Return the method with the users' own step of the sources, without local columns."""
     if "local_columns" not in method.kind.model_fields:
         return method
     return method.model_copy(update={"parameters": {"local_columns": False, **method.parameters}})
@@ -285,16 +279,11 @@ class Preset(Figure):
     settings: str
     run: RunSpec | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "sweeps", functools.partial(_as_published, self.sweeps))
+
 
 def first_present(*ids: str) -> str:
     """Return the first data set on this machine, or the last one."""
     return next((name for name in ids if catalogue().present(name)), ids[-1])
-
-
-def median_at(results: Results, label: str, epsilon: float | None = None) -> float:
-    """Return the median at an epsilon, for the largest of several sizes."""
-    return [
-        point.median
-        for point in results
-        if point.label == label and point.epsilon in (epsilon, None)
-    ][-1]

@@ -22,40 +22,26 @@ def films(full: bool, top: int | None = 400, **filters: float | int) -> DataSpec
 
 # ratings as they are, as in the sources
 PLAIN: dict[str, Value] = {"biases": "off", "regularisation": 0.08}
-
-
 ALS, MEAN = (
     Method(algorithm="als", label="ALS", parameters=PLAIN),
     Method(algorithm="global-mean", label="Global mean"),
 )
-
-
 EXACT = Method(algorithm="als", label="ALS")  # on exactly low rank, where `LOWRANK` says how
-
-
 DPALS, SPECTRAL = (
     Method(algorithm="dpals", label="DPALS"),
     Method(algorithm="spectral", label="Spectral"),
 )
-
-
 DPFW, SVD = (
     Method(algorithm="dpfw", label="DPFW"),
     Method(algorithm="private-svd", label="Private SVD"),
 )
-
-
 DPFW_SOURCE = Method(algorithm="dpfw", label="DPFW, source's noise", calibration=Calibration.SOURCE)
-
-
 DPALS_SOURCE = Method(
     algorithm="dpals",
     label="DPALS, source's noise",
     calibration=Calibration.SOURCE,
     parameters={"biases": False, "gram_share": 0.5},  # as in Algorithm 1
 )
-
-
 DPFW_THEIRS = Method(
     algorithm="dpfw",
     label="DPFW as in the source",

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.balu_2016.protocol import sizes_ranked, sketch_table
+from dpmf_core.papers.balu_2016.protocol import sketch_table
 from dpmf_core.papers.chien_2021.sweeps import LIKES, LISTS, POPULARITY, likes
-from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.figures import Figure, Sweeps, first_present
 from dpmf_core.papers.methods import (
     DPALS,
@@ -22,7 +21,6 @@ from dpmf_core.papers.methods import (
 )
 from dpmf_core.papers.saha_2022.methods import faces, parts_of, text
 from dpmf_core.privacy import Calibration
-from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
@@ -114,22 +112,13 @@ def _lists_table(full: bool) -> tuple[Sweep, ...]:
 
 
 def _against_parts(full: bool) -> tuple[Sweep, ...]:
-    data = text(full)
-    private = {"steps": 3}
     methods = (
         Method(algorithm="oneshot-nmf", label="One-shot NMF"),
-        Method(algorithm="dp-nmf", label="DP-NMF", parameters=private),
+        Method(algorithm="dp-nmf", label="DP-NMF", parameters={"steps": 3}),
         Method(algorithm="nmf", label="NMF"),
     )
-    return (
-        Sweep(
-            data=data,
-            methods=methods,
-            epsilons=(5.0,),
-            seeds=FRESH[:2],
-            grid={"n_components": (4, 6, 8, 10, 12)},
-        ),
-    )
+    grid = {"n_components": (4, 6, 8, 10, 12)}
+    return (Sweep(data=text(full), methods=methods, epsilons=(5.0,), seeds=FRESH[:2], grid=grid),)
 
 
 MANY_WORDS = ("tdt2", "20newsgroups")  # too many for a second moment of all of them
@@ -147,126 +136,78 @@ def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
 
     def sweeps(full: bool) -> tuple[Sweep, ...]:
         data_spec = data(full)
-        K: dict[str, Value] = {"n_components": parts_of(data_spec.id)}
-        third: tuple[str, dict[str, Value]]
-        third = ("DP-NMF, private start", {"start": "private-svd"})
+        starts: dict[str, dict[str, Value]] = {
+            "DP-NMF": {},
+            "DP-NMF, random start": {"start": "random"},
+            "DP-NMF, private start": {"start": "private-svd"},
+        }
         if data_spec.id in MANY_WORDS:
-            third = ("DP-NMF, random start, 10 steps", {"start": "random", "steps": 10})
-        starts: tuple[tuple[str, dict[str, Value]], ...]
-        starts = (("DP-NMF", {}), ("DP-NMF, random start", {"start": "random"}), third)
-        methods = (
-            Method(algorithm="oneshot-nmf", label="One-shot NMF", parameters=K),
-            *(
-                Method(algorithm="dp-nmf", label=label, parameters=K | start)
-                for label, start in starts
-            ),
-            Method(algorithm="nmf", label="NMF", parameters=K),
+            del starts["DP-NMF, private start"]
+            starts["DP-NMF, random start, 10 steps"] = {"start": "random", "steps": 10}
+        lines = [
+            ("oneshot-nmf", "One-shot NMF", {}),
+            *(("dp-nmf", label, parameters) for label, parameters in starts.items()),
+            ("nmf", "NMF", {}),
+        ]
+        K = parts_of(data_spec.id)
+        methods = tuple(
+            Method(algorithm=name, label=label, parameters={"n_components": K, **parameters})
+            for name, label, parameters in lines
         )
-        return (
-            Sweep(
-                data=data_spec,
-                methods=methods,
-                epsilons=(0.5, 1.0, 2.0, 5.0, 10.0) if full else (1.0, 5.0, 10.0),
-                seeds=FRESH[:3] if full else FRESH[:2],
-            ),
-        )
+        epsilons = (0.5, 1.0, 2.0, 5.0, 10.0) if full else (1.0, 5.0, 10.0)
+        seeds = FRESH[: 3 if full else 2]
+        return (Sweep(data=data_spec, methods=methods, epsilons=epsilons, seeds=seeds),)
 
     return sweeps
-
-
-def _order_text(results: Results) -> str:
-    """Return the order at the middle epsilon, with figures."""
-    epsilons = sorted({point.epsilon for point in results if point.epsilon})
-    if not epsilons:
-        return ""
-    epsilon = epsilons[len(epsilons) // 2]
-    at = sorted((point.median, point.label) for point in results if point.epsilon == epsilon)
-    figures = ", ".join(f"{label} {value:.3f}" for value, label in at[:8])
-    return f"At ε = {budget_text(epsilon)}: {figures}."
 
 
 TABLES = (
     Figure(
         id="lowrank-table",
         title="Every method on simulated low rank, by both rules",
-        source="dpmf",
-        words="How much of a gap is due to the rule, how much to the method.",
         sweeps=_lowrank_table,
-        remark=_order_text,
         axis="users",
     ),
     Figure(
         id="films-table",
         title="Every method on the 400 most rated films",
-        source="dpmf",
-        words="All private and non-private methods.",
         sweeps=_films_table,
-        remark=_order_text,
     ),
     Figure(
         id="all-films-table",
         title="The best methods on every film",
-        source="dpmf",
-        words="Most items have few ratings, so offsets matter most.",
         sweeps=_all_films_table,
-        remark=_order_text,
     ),
     Figure(
         id="lists-table",
         title="Lists: every method",
-        source="dpmf",
-        words="What people liked, ranked for people outside the training data.",
         sweeps=_lists_table,
-        metric="recall_at_20",
     ),
     Figure(
         id="parts-table",
-        page="topics",
         title="Coherence against the number of topics",
-        source="dpmf",
-        words="At a total epsilon of 5.",
         sweeps=_against_parts,
-        remark=_order_text,
         axis="n_components",
-        metric="coherence",
     ),
     Figure(
         id="faces-table",
-        page="faces",
         title="Faces at equal total epsilon",
-        source="dpmf",
-        words="One noisy second moment compared with noisy steps.",
         sweeps=_table(faces),
-        remark=_order_text,
-        metric="objective",
     ),
     Figure(
         id="topics-table",
-        page="topics",
         title="Topics at equal total epsilon",
-        source="dpmf",
-        words="One noisy second moment compared with noisy steps.",
         sweeps=_table(text),
-        remark=_order_text,
-        metric="objective",
     ),
     Figure(
         id="newsgroups-table",
-        page="topics",
         title="Topics of 20 Newsgroups at equal total epsilon",
-        source="dpmf",
-        words="Posts repeat words less than news do.",
         sweeps=_table(newsgroups),
-        remark=_order_text,
-        metric="objective",
     ),
     Figure(
         id="sketch-table",
         title="Every size and threshold",
-        source="dpmf",
-        words="d, γ, k and ε of the source on MovieLens 1M.",
         sweeps=sketch_table,
-        remark=sizes_ranked,
         axis="threshold",
     ),
 )

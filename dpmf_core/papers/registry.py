@@ -3,8 +3,7 @@
 If a source's data are not on this machine, others stand in; the verdict says so.
 """
 
-from dpmf_core.base.errors import BadInput, closest
-from dpmf_core.base.registry import by_id
+from dpmf_core.base.registry import by_id, find
 from dpmf_core.papers import balu_2016, chien_2021, jain_2018, own_tables, saha_2022, vallet_2014
 from dpmf_core.papers.bounds import Bound
 from dpmf_core.papers.erratum import Erratum
@@ -24,19 +23,9 @@ FIGURES: dict[str, Figure] = by_id((*CLAIMS.values(), *PRESETS.values(), *TABLES
 
 def find_figure(figure_id: str) -> Figure:
     """Return the claim or table of this id; raise BadInput with the known ids."""
-    if figure_id not in FIGURES:
-        raise BadInput(
-            f"There is no figure {figure_id!r}.{closest(figure_id, FIGURES)} Known:"
-            f" {', '.join(FIGURES)}."
-        )
-    return FIGURES[figure_id]
+    return find(FIGURES, figure_id, "figure")
 
 
 def find_claim(claim_id: str) -> Claim:
     """Return the claim of this id; raise BadInput with the known ids."""
-    if claim_id not in CLAIMS:
-        raise BadInput(
-            f"There is no claim {claim_id!r}.{closest(claim_id, CLAIMS)} Known:"
-            f" {', '.join(CLAIMS)}."
-        )
-    return CLAIMS[claim_id]
+    return find(CLAIMS, claim_id, "claim")

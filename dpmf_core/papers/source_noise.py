@@ -60,20 +60,14 @@ def jain(
     """
     z = noise_level(epsilon, delta, row_bound) * math.sqrt(steps)
     event = Repeat(Gaussian(z, "second moment of rows", 1.0, math.sqrt(2)), steps)
-    nominal = budget_text(epsilon)
-    if row_bound == "2L":
-        title = "Jain et al. 2018, private Frank-Wolfe"
-        words = (
-            f"σ is set for ε = {nominal} over all steps, by a concentrated-DP bound with slack,"
-            " for rows within 2L"
-        )
-    else:
-        title = "Jain et al. 2018, private SVD, or residuals clipped to L"
-        words = (
-            f"σ is set for ε = {nominal} over all steps, by a concentrated-DP bound with slack,"
-            " for rows within 2L, and rows are within L"
-        )
-    return SourceNoise(title, words, event, delta)
+    method, rows = "private Frank-Wolfe", ""
+    if row_bound == "L":
+        method, rows = "private SVD, or residuals clipped to L", ", and rows are within L"
+    words = (
+        f"σ is set for ε = {budget_text(epsilon)} over all steps, by a concentrated-DP bound with"
+        f" slack, for rows within 2L{rows}"
+    )
+    return SourceNoise(f"Jain et al. 2018, {method}", words, event, delta)
 
 
 # how far a replaced row moves N times A, and N times B, by proof: without outliers, and with
@@ -107,10 +101,9 @@ def saha(
         Gaussian(multiplier, "A = HHᵀ/N", 1.0, factors[0]),
         Gaussian(multiplier, "B = (V − R)Hᵀ/N", 1.0, factors[1]),
     )
-    own = "Saha & Imtiaz 2022, private NMF, with its own sensitivities"
-    holding = "Saha & Imtiaz 2022, private NMF, with the sensitivities that hold"
+    which = "the sensitivities that hold" if tight else "its own sensitivities"
     return SourceNoise(
-        holding if tight else own,
+        f"Saha & Imtiaz 2022, private NMF, with {which}",
         f"ε = {budget_text(epsilon)} for each of two statistics in each of {steps} steps",
         Repeat(step, steps),
         delta,

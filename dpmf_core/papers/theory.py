@@ -1,20 +1,82 @@
-"""Bounds and measurements: fitted curves, and their meaning in words."""
+"""Published error bounds as claims about exponents: slopes of log error over log size.
 
+Along each axis the measured error falls at least as fast, or grows at most as fast, as the bound
+over the same places. Only a slower decay or a faster growth contradicts an upper bound.
+"""
+
+import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from dpmf_core.papers.bounds import Axis, Bound
-from dpmf_core.papers.clauses import Results
-from dpmf_core.papers.exponents import Exponent
-from dpmf_core.papers.theory_claims import (
-    PLACES,
-    SYMBOLS,
-    bound_exponent,
-    draws_along,
-    measured_exponent,
-    place_at,
-)
+import numpy as np
+from scipy.special import stdtrit
+
+from dpmf_core.papers.bounds import Axis, Bound, Place
+from dpmf_core.papers.clauses import Clause, MissingResult, Results
+from dpmf_core.papers.figures import Claim, Runs, Sweeps, by_metric
+from dpmf_core.papers.methods import on_lowrank
+from dpmf_core.runs.specification import DataSpec
+from dpmf_core.runs.sweep import Method, Point, Summary, Sweep
+
+AXES: dict[Axis, str] = {"users": "users n", "items": "items m", "epsilon": "ε"}
+EACH = 40  # ratings of a user along the axis of items, so that they are as many everywhere
+# where the axis does not move
+PLACES: dict[Axis, Place] = {
+    "users": Place(20_000, 1_000, 10.0),
+    "items": Place(20_000, 1_000, 10.0),
+    "epsilon": Place(5_000, 1_000, 10.0),
+}
+Steps = Callable[[Axis, DataSpec], tuple[int, ...]]
+CONFIDENCE = 0.95
+SMALLEST = 1e-12  # an error below it counts as this
+
+
+def place_at(axis: Axis, x: float) -> Place:
+    """Return the place of a value on an axis, with the data's share of observed entries.
+
+    A user has 20 log n of m entries, or EACH along the axis of items.
+    """
+    users, items = (
+        x if axis == name else value
+        for name, value in (("users", PLACES[axis].users), ("items", PLACES[axis].items))
+    )
+    ratings = EACH if axis == "items" else 20 * math.log(max(users, 2.0))
+    share = min(1.0, ratings / items)
+    epsilon = x if axis == "epsilon" else PLACES[axis].epsilon
+    return Place(users, items, epsilon, share=share)
+
+
+# ---- exponents -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """error ~ x^value. low, high: confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+
+
+def exponent(draws: Iterable[tuple[float, float]]) -> Exponent:
+    """Return the exponent of error over x by least squares on logarithms, with Student's interval.
+
+    draws: (x, error) of every run, x positive. Raises MissingResult for fewer than three draws or
+    two x.
+    """
+    logs = np.log([(x, max(error, SMALLEST)) for x, error in draws])
+    if len(logs) < 3 or len(np.unique(logs[:, 0])) < 2:
+        raise MissingResult(f"an exponent needs three draws at two sizes, there are {len(logs)}")
+    x, y = (logs - logs.mean(axis=0)).T
+    slope = float(x @ y / (x @ x))
+    rest, freedom = y - slope * x, len(logs) - 2
+    deviation = math.sqrt(rest @ rest / freedom / (x @ x))
+    reach = float(stdtrit(freedom, 0.5 + CONFIDENCE / 2)) * deviation
+    return Exponent(slope, slope - reach, slope + reach)
 
 
 @dataclass(frozen=True)
@@ -38,27 +100,32 @@ class Comparison:
         return bound_exponent(self.bound, self.axis, [x for x, _ in self.draws])
 
     @property
-    def holds(self) -> bool:
-        """Whether the measured exponent, within its interval, is as good as the bound's."""
-        return self.exponent.low < self.bound_exponent
+    def margin(self) -> float:
+        """How far the measured exponent, within its interval, is below the bound's."""
+        return self.bound_exponent - self.exponent.low
 
     @property
     def medians(self) -> dict[float, float]:
         """The median error at each place."""
         return _medians(self.draws)
 
-    def curve(self, values: Sequence[float]) -> list[float]:
+    def curve(self, values: Iterable[float]) -> list[float]:
         """Return the fitted bound at these places."""
         return [self.constant * self.bound.error(place_at(self.axis, x)) for x in values]
 
 
 def compare_bound(bound: Bound, axis: Axis, results: Results) -> Comparison:
     """Compare a bound with its algorithm's results along an axis; raise MissingResult."""
-    draws = tuple(draws_along(results, axis))
-    slope = measured_exponent(results, axis)
+    draws = []
+    for it in results:
+        at = it.epsilon if axis == "epsilon" else it.grid.get(axis)
+        if at is None:
+            raise MissingResult(f"{it.label} has a result without {axis}")
+        draws += [(float(at), draw) for draw in it.draws]
+    slope = exponent(draws)
     start, error = min(_medians(draws).items())
-    constant = bound.constant(error, place_at(axis, start))
-    return Comparison(bound, axis, draws, slope, start, constant)
+    constant = error / bound.error(place_at(axis, start))
+    return Comparison(bound, axis, tuple(draws), slope, start, constant)
 
 
 def _medians(draws: Sequence[tuple[float, float]]) -> dict[float, float]:
@@ -66,44 +133,123 @@ def _medians(draws: Sequence[tuple[float, float]]) -> dict[float, float]:
     return {at: statistics.median(error for x, error in draws if x == at) for at in places}
 
 
-def places_between(low: float, high: float, count: int = 60) -> list[float]:
-    """Return places at equal ratios from low to high."""
-    ratio = (high / low) ** (1 / (count - 1))
-    return [low * ratio**step for step in range(count)]
+def bound_exponent(bound: Bound, axis: Axis, values: Iterable[float]) -> float:
+    """Return the least-squares exponent of the bound's curve over these values of the axis.
+
+    Logarithms of a bound make it vary.
+    """
+    return exponent((x, bound.error(place_at(axis, x))) for x in values).value
 
 
-# ---- in words ------------------------------------------------------------------------------------
-
-
-def verdict(it: Comparison) -> str:
-    """Return what the exponents show, in one sentence."""
-    name = SYMBOLS[it.axis]
-    exponent = it.exponent
-    sentence = (
-        f"Measured exponent of {name}: {exponent.value:+.2f} (95%: {exponent.low:+.2f} to"
-        f" {exponent.high:+.2f}); of the bound over the same"
-        f" places: {it.bound_exponent:+.2f}."
-    )
-    if not it.holds:
-        return f"{sentence} Over this range the error is worse than the bound."
-    if it.exponent.high < it.bound_exponent:
-        return f"{sentence} The error is better than the bound, as an upper bound allows."
-    return f"{sentence} The bound is within the interval."
-
-
-def promise(it: Comparison) -> str:
-    """Return what the fitted bound gives at the last place, and what was measured there."""
+def sentences(it: Comparison) -> tuple[str, str]:
+    """Return what the exponents show, and what the fitted bound predicts at the last place."""
+    name, measured = AXES[it.axis].split()[-1], it.exponent
+    verdict = "The bound is within the interval."
+    if it.margin <= 0:
+        verdict = "Over this range the error is worse than the bound."
+    elif measured.high < it.bound_exponent:
+        verdict = "The error is better than the bound, as an upper bound allows."
     last, error = max(it.medians.items())
-    name = SYMBOLS[it.axis]
     return (
+        f"Measured exponent of {name}: {measured.value:+.2f} (95%: {measured.low:+.2f} to"
+        f" {measured.high:+.2f}); of the bound over the same places: {it.bound_exponent:+.2f}."
+        f" {verdict}",
         f"Fitted at {name} = {it.start:,g}, the bound predicts {it.curve([last])[0]:.3f} at"
-        f" {name} = {last:,g}; measured {error:.3f}."
+        f" {name} = {last:,g}; measured {error:.3f}.",
     )
 
 
-def users_for(it: Comparison, error: float = 0.1) -> str:
-    """Return how many users the fitted bound requires; '' along other axes."""
-    if it.axis != "users" or it.bound.users is None:
-        return ""
-    n_users = it.bound.users(error / it.constant, PLACES["users"])
-    return f"By the fitted bound, an error of {error:g} needs {n_users:,.0f} users."
+# ---- claims --------------------------------------------------------------------------------------
+
+
+def _sweeps(axis: Axis, method: Method, steps: Steps) -> Sweeps:
+    """Return runs along an axis.
+
+    The data along items have about EACH ratings per user; ratings are removed before items.
+    """
+
+    def data_sets(full: bool) -> list[DataSpec]:
+        if axis == "epsilon":
+            return [DataSpec(id="lowrank-5k")]
+        if axis == "users":
+            names = ("lowrank-5k", "lowrank-10k", "lowrank", "lowrank-50k")
+            return [DataSpec(id=name) for name in (names if full else names[:3])]
+        every = int(PLACES["items"].items)
+        return [
+            DataSpec(id="lowrank", top_items=top, most_per_user=EACH * every // top)
+            for top in ((250, 320, 400, 500, 630) if full else (250, 400, 630))
+        ]
+
+    def sweeps(full: bool) -> tuple[Sweep, ...]:
+        return tuple(
+            Sweep(
+                data=data,
+                methods=on_lowrank(method),
+                epsilons=(5.0, 10.0, 20.0) if axis == "epsilon" else (PLACES[axis].epsilon,),
+                seeds=tuple(range(3 if full else 2)),
+                grid={"steps": numbers} if (numbers := steps(axis, data)) else {},
+            )
+            for data in data_sets(full)
+        )
+
+    return sweeps
+
+
+def best_steps(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+    """Return the number of steps with the lowest median at every place."""
+    best: dict[tuple[object, ...], Summary] = {}
+    for it in by_metric(points, runs, metric):
+        place = (it.label, it.epsilon, it.grid.get("users"), it.grid.get("items"))
+        if place not in best or it.median < best[place].median:
+            best[place] = it
+    return list(best.values())
+
+
+def no_worse(bound: Bound, axis: Axis) -> Clause:
+    """State that the error decays at least as fast, or grows at most as fast, as the bound.
+
+    The interval of the measured exponent is not wholly above the bound's over the same places.
+    """
+    how = "grows at most" if axis == "items" else "falls at least"
+
+    def figures(results: Results) -> str:
+        it = compare_bound(bound, axis, results)
+        of_bound = round(it.bound_exponent, 2) + 0.0  # never -0
+        return f"measured exponent {it.exponent}, of the bound {of_bound:+.2f}"
+
+    return Clause(
+        f"the error {how} as fast along {AXES[axis]} as the bound",
+        lambda results: compare_bound(bound, axis, results).margin,
+        figures,
+    ).quoting(bound.place, bound.quote)
+
+
+def claim_id(algorithm: str, axis: Axis) -> str:
+    """Return the id of the claim that measures this algorithm along this axis."""
+    return f"theory-{algorithm}-{axis}"
+
+
+def bound_claims(
+    bound: Bound,
+    method: Method,
+    steps: Steps,
+    *,
+    remark: Callable[[Results], str] | None = None,
+    limits: Callable[[bool], str] = lambda full: "",
+) -> tuple[Claim, ...]:
+    """Return a claim along each axis of a bound. steps: to try on data; none for the default."""
+    return tuple(
+        Claim(
+            id=claim_id(bound.algorithm, axis),
+            title=f"{bound.title}: error against {AXES[axis]}",
+            source=bound.source,
+            words=f"{bound.statement}.",
+            sweeps=_sweeps(axis, method, steps),
+            measure=best_steps,
+            clauses=(no_worse(bound, axis),),
+            axis=axis,
+            remark=remark,
+            limits=limits,
+        )
+        for axis in AXES
+    )

@@ -5,7 +5,6 @@ Sparse Datasets, S&P 2008: keep the rows that agree with everything known.
 """
 
 import functools
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -14,20 +13,6 @@ VIEWERS, FILMS, DAYS, FILMS_SEEN = 2_000, 300, 730, 40
 TARGETS = 400  # viewers who write on the other site
 NEVER = -10_000  # the day of a film that was not seen
 NAMES = ("Ada", "Bela", "Cem", "Dana", "Emil", "Finn", "Gita", "Hugo", "Ines", "Jan")
-
-
-@dataclass(frozen=True)
-class LinkedRow:
-    """A reviewer and the row found for them.
-
-    known_films: (film, day) of each review. row: the row's number. rest: the number of films that
-    the row reveals in addition.
-    """
-
-    name: str
-    known_films: tuple[tuple[int, int], ...]
-    row: int
-    rest: int
 
 
 @functools.cache
@@ -80,12 +65,10 @@ def share_named(most: int, off: int | None) -> list[float]:
     return [float(share) for share in (candidates(most, off) == 1).mean(axis=0)]
 
 
-def find_row(person: int, n_known: int, off: int) -> LinkedRow | None:
-    """Return the row that matches the first reviews of a person, or None if several rows match.
+def first_found(n_known: int, off: int) -> int | None:
+    """Return the first named reviewer whose reviews agree with one row only; None if there is none.
 
-    Reviewers own the first rows.
+    n_known: how many of the first reviews. Reviewers own the first rows.
     """
-    if candidates(n_known, off)[person, n_known - 1] != 1:
-        return None
-    reviews = tuple((int(film), int(day)) for film, day in reviews_of_targets(n_known, off)[person])
-    return LinkedRow(NAMES[person % len(NAMES)], reviews, person, FILMS_SEEN - n_known)
+    persons = np.flatnonzero(candidates(n_known, off)[: len(NAMES), n_known - 1] == 1)
+    return int(persons[0]) if len(persons) else None

@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.algorithms import REGISTRY, Algorithm
 from dpmf_core.base.errors import BadInput
-from dpmf_core.evaluation.audit.bounds import TITLES
 from dpmf_core.evaluation.audit.canaries import FAULTS, faults_of, rounded
 from dpmf_core.evaluation.audit.canary_data import COLUMNS, UNITS, protected_unit
 from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec, rates
@@ -166,8 +165,7 @@ def finding(audit: Audit, secret: bool) -> None:
     st.title(headline(audit), anchor=False)
     sentence = (
         f"95% confidence, δ = {delta_text(audit.spec.delta)}, {audit.spec.runs:,} runs, half"
-        f" of them with the canary. Strongest test: **{TITLES[audit.best.rule]}** on"
-        f" **{TITLES[audit.by]}**."
+        f" of them with the canary. Strongest test: **{audit.best.rule}** on **{audit.by}**."
     )
     st.write(f"{sentence} {canary_text(audit)}")
     if audit.proven is not None and audit.unit not in audit.covered_units:

@@ -65,22 +65,17 @@ def linking() -> None:
 
 def _draw_person() -> None:
     """Draw one viewer whom two films identify."""
-    matches = (linkage.find_row(it, 2, 3) for it in range(len(linkage.NAMES)))
-    match = next((it for it in matches if it is not None), None)
-    if match is None:
+    person = linkage.first_found(2, 3)
+    if person is None:
         return
-    rows = linkage.published_days()[match.row]
-    table = pd.DataFrame(
-        {
-            "film": [str(film + 1) for film, _ in match.known_films],
-            f"the day, as {match.name} wrote it": [str(day) for _, day in match.known_films],
-            f"the day in row {match.row + 1}": [str(rows[film]) for film, _ in match.known_films],
-        }
-    )
-    safe_text.words_table(table)
+    name, days = linkage.NAMES[person], linkage.published_days()[person]
+    reviews = [(int(film), int(day)) for film, day in linkage.reviews_of_targets(2, 3)[person]]
+    rows = [(str(film + 1), str(day), str(days[film])) for film, day in reviews]
+    columns = ["film", f"the day, as {name} wrote it", f"the day in row {person + 1}"]
+    safe_text.words_table(pd.DataFrame(rows, columns=columns))
     st.markdown(
-        f"{match.name} wrote about two films. Only one row agrees, so the other {match.rest} films"
-        f" that {match.name} saw are now known too."
+        f"{name} wrote about two films. Only one row agrees, so the other"
+        f" {linkage.FILMS_SEEN - 2} films that {name} saw are now known too."
     )
 
 

@@ -5,23 +5,22 @@ The constant of a bound is fitted to one measured point.
 
 from typing import cast
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.papers import results, theory
-from dpmf_core.papers.bounds import Axis, Bound, Place
+from dpmf_core.papers.bounds import Axis, Bound
 from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import CLAIMS
-from dpmf_core.papers.theory import Comparison, places_between
-from dpmf_core.papers.theory_claims import EACH, PLACES, claim_id
+from dpmf_core.papers.theory import AXES, EACH, PLACES, Comparison, claim_id
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from pages.kit import charts, colours, safe_text
 from pages.papers import address, figures
 from pages.papers.claims import MARKS
 
-AXES: dict[Axis, str] = {"users": "users n", "items": "items m", "epsilon": "ε"}
 BEYOND = 2.0  # how far a curve extends past the measurements, as a factor
 TICKS = [digit * 10.0**power for power in range(-4, 2) for digit in (1, 2, 3, 5, 7)]
 
@@ -40,7 +39,7 @@ def draw_bounds(paper: Paper) -> None:
         name = address.select("bound", "Bound", titles)
     bound = next(it for it in paper.bounds if it.id == name)
     with right:
-        axis = cast("Axis", address.select("axis", "Along", {it: AXES[it] for it in bound.axes}))
+        axis = cast("Axis", address.select("axis", "Along", {str(it): AXES[it] for it in AXES}))
     statement(bound)
     if it := compare(bound, axis):
         curves(it)
@@ -75,12 +74,12 @@ def curves(it: Comparison) -> None:
         }
         for at, error in it.medians.items()
     )
-    at = PLACES[it.axis]
+    at, sentences = PLACES[it.axis], theory.sentences(it)
     ratings = f" About {EACH} ratings per user at every number of items." * (it.axis == "items")
     charts.show(
         figure(it),
         f"papers.bound.{it.bound.id}.{it.axis}",
-        f"{it.bound.title}: error against {AXES[it.axis]}. {theory.verdict(it)}",
+        f"{it.bound.title}: error against {AXES[it.axis]}. {sentences[0]}",
         table,
         leaves=True,
         caption=(
@@ -91,8 +90,7 @@ def curves(it: Comparison) -> None:
             f" {budget_text(at.epsilon)}; δ = {delta_text(at.delta)}.{ratings}"
         ),
     )
-    sentences = [theory.verdict(it), theory.promise(it), theory.users_for(it)]
-    st.markdown("\n".join(f"- {sentence}" for sentence in sentences if sentence))
+    st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
 
 
 def figure(it: Comparison) -> go.Figure:
@@ -102,7 +100,7 @@ def figure(it: Comparison) -> go.Figure:
     x, y = {"type": "log", **marks}, {"type": "log", **ticks}
     fig = charts.figure(AXES[it.axis], "RMSE, held out", height=380, xaxis=x, yaxis=y)
     tint, symbol = colours.of(it.bound.algorithm), colours.marker(it.bound.algorithm)
-    places = places_between(min(it.medians) / BEYOND, max(it.medians) * BEYOND)
+    places = np.geomspace(min(it.medians) / BEYOND, max(it.medians) * BEYOND, 60).tolist()
     fig.add_scatter(
         x=[x for x, _ in it.draws],
         y=[error for _, error in it.draws],
@@ -134,7 +132,7 @@ def figure(it: Comparison) -> go.Figure:
 def exponents(bound: Bound) -> None:
     """Draw a table of the bound's and the measured exponents along all axes."""
     rows = []
-    for axis in bound.axes:
+    for axis in AXES:
         claim, row = CLAIMS[claim_id(bound.algorithm, axis)], {"along": AXES[axis]}
         last = results.last(claim)
         if last and (it := compare(bound, axis)):
@@ -155,21 +153,8 @@ def exponents(bound: Bound) -> None:
 
 
 def printed_tables(paper: Paper) -> None:
-    """Draw the paper's tables, with orders evaluated at sizes of the reader's choice."""
-    place = Place()
-    if any(table.has_orders for table in paper.tables):
-        st.subheader("Its tables of comparison", anchor=False)
-        left, right = st.columns(2)
-        place = Place(
-            left.number_input("Users n", 1, 10**9, 20_000, 1_000, key="papers.n"),
-            right.number_input("Items m", 1, 10**9, 1_000, 100, key="papers.m"),
-        )
-        st.caption(
-            "Without constants, logarithms and privacy parameters: compare growth, not methods at"
-            " one size."
-        )
     for table in paper.tables:
         st.markdown(f"**{table.place}.** {table.title}")
-        safe_text.words_table(pd.DataFrame(table.at(place)))
+        safe_text.words_table(pd.DataFrame(table.rows.items(), columns=list(table.columns)))
         if table.note:
             st.caption(safe_text.escape(table.note))

@@ -41,11 +41,6 @@ BOXES = {Outcome.REPRODUCED: st.success, Outcome.DIFFERS: st.warning}
 # ---- in words ------------------------------------------------------------------------------------
 
 
-def name(figure: Figure) -> str:
-    """Return a figure's source and title."""
-    return f"{figure.source}: {figure.title}"
-
-
 def place(figure: Figure) -> str:
     """Return the figure's place in its paper."""
     return figure.source.partition(", ")[2]
@@ -148,7 +143,7 @@ def _of_one_set(key: str, figure: Figure, results: Results) -> list[Summary]:
 
 
 def _draw(key: str, figure: Figure, results: Results, points: Sequence[Point]) -> None:
-    """Draw the chart with its numbers and, for epsilons of a step, the totals."""
+    """Draw the chart with its numbers and, for epsilons of a step, the totals of all steps."""
     alt = f"{figure.title}: measured results and published numbers."
     if figure.id in OWN_CHARTS:
         fig, table = OWN_CHARTS[figure.id](results)
@@ -158,8 +153,8 @@ def _draw(key: str, figure: Figure, results: Results, points: Sequence[Point]) -
             saha_figures.add_overall_axis(fig, points)
     words = "Lines are medians of draws, bands their range."
     words += " Crosses are published numbers." * bool(figure.marks)
+    words += saha_figures.totals_text(points)
     charts.show(fig, key, alt, table, leaves=True, caption=words)
-    saha_figures.show_totals(points)
 
 
 def chart(figure: Figure, results: Results) -> Any:

@@ -11,7 +11,6 @@ from dpmf_core.algorithms.count_sketch import Sketch
 from dpmf_core.papers.balu_2016.sketch_collisions import SketchLayout, sketch_layout, vectors
 from dpmf_core.papers.figures import Preset
 from dpmf_core.papers.paper import Paper
-from dpmf_core.papers.vallet_2014.subpoena import IN_TRANSIT, MEMORY, MOMENTS, at_rest, stream
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import charts, data_sets, links, privacy_card, safe_text, who_sees_what
 from pages.papers import address, figures
@@ -20,6 +19,38 @@ INK = "#111111"  # on cells that are never empty
 LOAD = ("rgba(139,147,161,0.15)", "#56B4E9", "#E69F00", "#D55E00")  # of 0, 1, 2, 4 components
 PAGES = {"ratings": "explore", "documents": "topics", "images": "faces"}
 OPENED = "papers.preset.measured"  # in the session: presets that were run
+# what a server without retention stores in each variant: what, where and for how long
+BIASES_AND_FACTORS = (("item factors", "server", "always"), ("item biases", "server", "always"))
+EVERYTHING = (
+    ("all ratings", "server", "always"),
+    ("user factors", "server", "always"),
+    *BIASES_AND_FACTORS,
+)
+OWN_RATINGS = ("the user's ratings", "their own device", "as long as they like")
+FOR_A_MOMENT = (
+    "the user's vector and the ratings they brought",
+    "server",
+    "during the interaction",
+)
+MEMORY = {
+    "baseline": EVERYTHING,
+    "static": (
+        ("user factors", "server", "always, frozen since the start"),
+        ("item factors", "server", "always, frozen since the start"),
+        ("item biases", "server", "always, frozen since the start"),
+        OWN_RATINGS,
+    ),
+    "online": EVERYTHING,
+    "new": (*BIASES_AND_FACTORS, OWN_RATINGS, FOR_A_MOMENT),
+    "rated": (*BIASES_AND_FACTORS, OWN_RATINGS, FOR_A_MOMENT),
+}
+IN_TRANSIT = {  # what it receives in an interaction
+    "baseline": "the one new rating",
+    "static": "the request; no rating",
+    "online": "the one new rating",
+    "new": "all that the user has ever rated, each time",
+    "rated": "all that the user has ever rated, each time",
+}
 
 
 # ---- how a method works --------------------------------------------------------------------------
@@ -104,7 +135,7 @@ def table_of_cells(layout: SketchLayout, vector: str) -> go.Figure:
 
 
 def retention() -> None:
-    """Draw how Vallet et al.'s method works: what each variant keeps, and a small stream."""
+    """Draw how Vallet et al.'s method works: what each variant keeps and receives."""
     st.info(
         "**No differential privacy, and no ε.** This limits what a thief, a court or a curious"
         " employee finds on the server. It does not limit what the item factors or other people's"
@@ -112,11 +143,18 @@ def retention() -> None:
         icon=":material/info:",
     )
     st.subheader("What is kept, where and for how long", anchor=False)
-    rows = [(name, it.what, it.where, it.how_long) for name, its in MEMORY.items() for it in its]
+    rows = [(name, *item) for name, items in MEMORY.items() for item in items]
     columns = ["variant", "what", "where", "how long"]
     safe_text.words_table(pd.DataFrame(rows, columns=columns))
     st.subheader("What would a subpoena or a wiretap reveal?", anchor=False)
-    exposed = [(name, ", ".join(at_rest(name)), message) for name, message in IN_TRANSIT.items()]
+    exposed = [
+        (
+            name,
+            ", ".join(what for what, where, how_long in items if "always" in how_long),
+            IN_TRANSIT[name],
+        )
+        for name, items in MEMORY.items()
+    ]
     columns = ["variant", "a subpoena reveals", "a wiretap of one interaction reveals"]
     safe_text.words_table(pd.DataFrame(exposed, columns=columns))
     st.caption(
@@ -125,28 +163,6 @@ def retention() -> None:
         " all their ratings each time, and one tapped interaction reveals them. The paper notes"
         " this itself, and that a wiretap must be activated first (section 5). A server that keeps"
         " ratings receives only the new one. Every variant sends recommendations."
-    )
-    moment = stream()[st.slider("Moment", 1, MOMENTS, 1, key="papers.moment") - 1]
-    st.write(
-        f"**Person {moment.user} rates item {moment.item} with {moment.rating:g}.** The servers now"
-        " hold:"
-    )
-    rows_now = [
-        {
-            "variant": it.variant,
-            "ratings": it.ratings,
-            "numbers about users": it.user_numbers,
-            "numbers about items": it.item_numbers,
-            "only for a moment": it.for_a_moment,
-            "ratings sent": it.ratings_sent,
-        }
-        for it in moment.holdings
-    ]
-    safe_text.words_table(pd.DataFrame(rows_now))
-    st.caption(
-        "Four people, six items, three numbers each, and a sum and a count for each item's bias. In"
-        f" variant rated this rating moved the item factors by {moment.item_move:.3f}: they"
-        " remember part of it."
     )
     who_sees_what.draw(who_sees_what.RETENTION)
 
@@ -177,9 +193,8 @@ def preset(it: Preset) -> None:
     st.markdown(f"**Published settings.** {it.settings}")
     with st.container(horizontal=True):
         is_asked = st.button("Run it as in the paper", type="primary", key=f"papers.run.{it.id}")
-        run = it.run if it.run is not None and it.run.budget is not None else None
-        if run is not None and st.button("Open it with these settings", key="papers.open"):
-            open_run(run)
+        if it.run is not None and st.button("Open it with these settings", key="papers.open"):
+            open_run(it.run)
     asked_ids = st.session_state.setdefault(OPENED, set())
     if is_asked:
         asked_ids.add(it.id)

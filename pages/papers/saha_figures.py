@@ -9,12 +9,11 @@ import streamlit as st
 from dpmf_core import algorithms
 from dpmf_core.algorithms import PrivateAlgorithm
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.papers import source_noise
 from dpmf_core.papers.clauses import Median, Results
 from dpmf_core.papers.saha_2022 import units as saha_units
 from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE
 from dpmf_core.papers.saha_2022.units import DPNMF, EPSILONS, OWN_MEAN, QUIET, ROWS, STARS, ZERO
-from dpmf_core.privacy import Calibration, Event, Relation
+from dpmf_core.privacy import Calibration
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.inspection import pairs, sheet, topics
@@ -174,89 +173,65 @@ OF_RUNS = {
 # ---- total epsilon -------------------------------------------------------------------------------
 
 
-def totals(points: Sequence[Point]) -> pd.DataFrame:
-    """Return the exact total of all steps for each epsilon of a step.
-
-    Columns: step, steps, the totals for the source's and for the true sensitivities.
-    """
-    settings = {
-        (float(point.epsilon), int(point.spec.parameters["steps"]), point.spec.budget.delta): point
+def totals(points: Sequence[Point]) -> dict[float, tuple[int, float]]:
+    """Return the number of steps and the exact total of all steps, by the epsilon of a step."""
+    specs = {
+        float(point.epsilon): point.spec
         for point in points
         if point.spec.algorithm == "dp-nmf"
         and point.epsilon is not None
         and point.spec.budget is not None
         and point.spec.budget.calibration is Calibration.SOURCE
     }
-    return pd.DataFrame(
-        {
-            "step": each,
-            "steps": steps,
-            "source": exactly(source_noise.saha(each, delta, steps).event, delta),
-            "total": exactly(released, delta),
-            "replace-one": exactly(released, delta, Relation.REPLACE_ONE),
-        }
-        for (each, steps, delta), point in sorted(settings.items(), key=lambda it: it[0])
-        for released in [_released(point.spec)]
-    )
+    return {at: (int(specs[at].parameters["steps"]), _total(specs[at])) for at in sorted(specs)}
 
 
-def _released(spec: RunSpec) -> Event:
-    """Return the releases of a run with its source's noise, for any shape of the data."""
+def _total(spec: RunSpec) -> float:
+    """Return the epsilon of a run with its source's noise, for any shape of the data."""
     shape, budget = SampleShape(10_000, 10_000), spec.budget
     assert budget is not None
     method = algorithms.build(spec.algorithm, spec.parameters, shape, budget)
     assert isinstance(method, PrivateAlgorithm)
-    return method.plan(shape, method.source_level(shape, budget))
+    return exactly(method.plan(shape, method.source_level(shape, budget)), budget.delta)
 
 
 def add_overall_axis(fig: go.Figure, points: Sequence[Point]) -> None:
     """Add a second axis: the total epsilon of all steps."""
-    table = totals(points)
-    if not len(table):
+    if not (by_step := totals(points)):
         return
-    fig.add_scatter(
-        x=table["step"], y=[None] * len(table), xaxis="x2", showlegend=False, hoverinfo="skip"
-    )
+    each = list(by_step)
+    fig.add_scatter(x=each, y=[None] * len(each), xaxis="x2", showlegend=False, hoverinfo="skip")
     ink = {"color": colours.ink()}
-    title = f"total ε of {table['steps'].iloc[0]} steps"
+    (steps, _), *_ = by_step.values()
     fig.update_layout(
         margin={"t": 60},
         legend={"y": 1.22},
         xaxis={
             "title": {"text": "ε of a step", "font": ink},
-            "tickvals": table["step"],
-            "ticktext": [f"{at:g}" for at in table["step"]],
+            "tickvals": each,
+            "ticktext": [f"{at:g}" for at in each],
         },
         xaxis2={
             "overlaying": "x",
             "matches": "x",
             "side": "top",
             "type": fig.layout.xaxis.type,
-            "title": {"text": title, "font": ink},
-            "tickvals": table["step"],
-            "ticktext": [epsilon_text(total) for total in table["total"]],
+            "title": {"text": f"total ε of {steps} steps", "font": ink},
+            "tickvals": each,
+            "ticktext": [epsilon_text(total) for _, total in by_step.values()],
             "tickfont": ink,
         },
     )
 
 
-def show_totals(points: Sequence[Point]) -> None:
-    """Draw the totals as a table."""
-    table = totals(points)
-    if not len(table):
-        return
-    safe_text.table(
-        pd.DataFrame(
-            {
-                "ε of a step": table["step"],
-                "steps": table["steps"],
-                "total ε": table["total"].map(epsilon_text),
-                "replace-one": table["replace-one"].map(epsilon_text),
-                "with the source's sensitivities": table["source"].map(epsilon_text),
-            }
-        )
+def totals_text(points: Sequence[Point]) -> str:
+    """Return the total of each epsilon of a step and its terms; '' without any."""
+    each = ", ".join(
+        f"{epsilon_text(total)} for ε = {at:g} in each of {steps} steps"
+        for at, (steps, total) in totals(points).items()
     )
-    st.caption(
-        "Total ε is exact, for adding or removing a sample, and holds for a random start. Nothing"
-        " is proved for the source's start, which is computed from the private data."
+    terms = (
+        f" Total ε: {each} (exact, δ = 1e-5, per sample, add/remove, for a random start)."
+        " Nothing is proved for the source's start, which is computed from the private data."
     )
+    return terms if each else ""

@@ -1,7 +1,6 @@
 """The Papers page: addresses, recorded figures, and computed corrections."""
 
 import re
-from collections import Counter
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 from dpmf_core.papers import results
 from dpmf_core.papers.erratum import Comparison, Erratum, Reading
 from dpmf_core.papers.registry import CLAIMS, PAPERS
-from dpmf_core.papers.vallet_2014.subpoena import IN_TRANSIT, MEMORY, stream
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from pages.papers import figures, saha_figures
 from pages.papers.figures import place
@@ -117,13 +115,3 @@ def test_the_page_computes_and_does_not_recite(monkeypatch):
     app.button(key="papers.compute.balu-gradient").click()
     settled(app)
     assert any("ε = 7.00" in list(it.iloc[:, 0]) for it in frames(app))
-
-
-def test_what_is_not_kept_crosses_the_wire():
-    assert set(IN_TRANSIT) == set(MEMORY)
-    counts: Counter[str] = Counter()
-    for moment in stream():
-        counts[moment.user] += 1
-        count = counts[moment.user]
-        sent = {"baseline": 1, "static": 0, "online": 1, "new": count, "rated": count}
-        assert {it.variant: it.ratings_sent for it in moment.holdings} == sent

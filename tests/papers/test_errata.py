@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from dpmf_core.papers import results
-from dpmf_core.papers.balu_2016 import langevin
+from dpmf_core.papers.balu_2016 import errata as balu_2016
 from dpmf_core.papers.erratum import Attack, Comparison, Status
 from dpmf_core.papers.registry import ERRATA
 from dpmf_core.papers.source_noise import SAHA_MOVES
@@ -229,10 +229,10 @@ EXPECTED = {
     "vallet-item-biases": item_biases,
     "balu-gradient": gradient,
     "balu-thresholds": thresholds,
-    "sgld-temperature": lambda: (1.0, 1 / (2 - langevin.RATE)),
+    "sgld-temperature": lambda: (1.0, 1 / (2 - balu_2016.CHAIN_RATE)),
 }
 # relative; of drawn chains four standard deviations of a variance
-WITHIN = {"sgld-temperature": 4 * math.sqrt(2 / langevin.CHAINS)}
+WITHIN = {"sgld-temperature": 4 * math.sqrt(2 / balu_2016.CHAINS)}
 
 
 def agrees(comparison: Comparison, expected: Pair, within: float = 1e-6) -> bool:

@@ -1,6 +1,7 @@
 """Jain et al.'s simulated data and bounds, as the paper describes them."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -47,35 +48,34 @@ def test_the_bound_is_the_root_with_one_logarithm():
     assert bounds.DPFW_BOUND.error(AT) == pytest.approx(math.sqrt(square))
 
 
-def exponent(error, axis: str, at: Place) -> float:
-    return math.log2(error(at.with_value(axis, 2 * getattr(at, axis))) / error(at))
+def powers(note):
+    """The powers of m and n of an order such as "m^(1/2) / n^(2/5)"."""
+    m, n = (int(top) / int(bottom) for top, bottom in re.findall(r"\^\((\d)/(\d)\)", note))
+    return m, -n
 
 
-@pytest.mark.parametrize(
-    ("row", "users", "items"), [(0, -0.4, 0.5), (1, -0.4, 0.2), (2, -0.5, 0.625)]
-)
-def test_orders_of_the_remarks(row, users, items):
-    """Theorem 3.2 at its best T is k^(6/5) m^(1/5) L^(4/5) / |Omega|, k = sqrt(n m)."""
-    error = bounds.RANK_ONE[row].error
-    assert exponent(error, "users", AT) == pytest.approx(users)
-    assert exponent(error, "items", AT) == pytest.approx(items)
-    if row < 2:  # sqrt(m) ratings of each user, or m of them
-        ratings = 0.5 if row == 0 else 1.0
-        assert 0.6 - 1 == pytest.approx(users)
-        assert 0.6 + 0.2 + 0.4 * ratings - ratings == pytest.approx(items)
+OF_RISK, OF_FULL_RISK, OF_ERROR, OF_SVD = bounds.RANK_ONE.values()
 
 
-def test_the_first_term_is_small_from_the_users_that_the_abstract_names():
-    at = Place(users=1_000**1.25, items=1_000)
-    assert bounds.frank_wolfe_order(at) == pytest.approx(1)
-    needed = bounds.SAMPLE_COMPLEXITY[-1].users
-    assert needed and needed(at) == pytest.approx(at.users)
+@pytest.mark.parametrize(("order", "ratings"), [(OF_RISK, 0.5), (OF_FULL_RISK, 1.0)])
+def test_orders_of_the_excess_risk(order, ratings):
+    """Theorem 3.2 at its best T is k^(6/5) m^(1/5) L^(4/5) / |Omega|, of k = sqrt(n m).
+
+    A user has m^ratings of them, and L is the square root of these.
+    """
+    m, n = powers(order)
+    assert n == pytest.approx(0.6 - 1)
+    assert m == pytest.approx(0.6 + 0.2 + 0.4 * ratings - ratings)
 
 
-def test_frank_wolfe_and_svd_cross():
-    n = 400**2.25
-    at = Place(users=n, items=400)
-    assert bounds.frank_wolfe_order(at) == pytest.approx(bounds.private_svd_order(at), rel=1e-3)
-    fewer, more = (at.with_value("users", share * n) for share in (0.5, 2))
-    assert bounds.private_svd_order(fewer) < bounds.frank_wolfe_order(fewer)
-    assert bounds.frank_wolfe_order(more) < bounds.private_svd_order(more)
+def test_the_order_of_the_error_is_that_of_the_corollary():
+    def noise(n, m):
+        return bounds.corollary_terms(Place(users=n, items=m, share=m**-0.5))[0]
+
+    m, n = powers(OF_ERROR)
+    assert math.log2(noise(2e12, 1e3) / noise(1e12, 1e3)) == pytest.approx(n)
+    assert math.log2(noise(1e12, 2e3) / noise(1e12, 1e3)) == pytest.approx(m)
+    # small from m^(5/4) users on, as the abstract states
+    assert m + 5 / 4 * n == 0 and "m^(5/4)" in bounds.SAMPLE_COMPLEXITY[bounds.FRANK_WOLFE]
+    # private SVD's 1 / sqrt(m) is as large at m^(9/4) users
+    assert m + 9 / 4 * n == -1 / 2 and OF_SVD.endswith("1 / √m")

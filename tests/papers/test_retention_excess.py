@@ -9,7 +9,6 @@ from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.papers.vallet_2014 import retention_excess, statements
-from dpmf_core.papers.vallet_2014.quantities import signed_rank
 from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, QUARTERS
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.execution import run
@@ -92,8 +91,8 @@ def test_the_published_means_bear_out_their_claims(claim_id, values):
 
 def test_the_rank_test_needs_eight_pairs_and_finds_chance():
     differences = tuple(np.linspace(0.1, 1, 8))
-    assert signed_rank(differences) == pytest.approx(2 / 2**8)
-    assert signed_rank((*differences, -0.05)) < 0.01
-    assert signed_rank(tuple(np.linspace(-1, 1, 10))) > 0.5
+    assert retention_excess.signed_rank(differences) == pytest.approx(2 / 2**8)
+    assert retention_excess.signed_rank((*differences, -0.05)) < 0.01
+    assert retention_excess.signed_rank(tuple(np.linspace(-1, 1, 10))) > 0.5
     with pytest.raises(MissingResult):
-        signed_rank(differences[:7])
+        retention_excess.signed_rank(differences[:7])

@@ -9,11 +9,10 @@ import pytest
 
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.papers import results
-from dpmf_core.papers.clauses import Median, MissingResult, falls, less
-from dpmf_core.papers.figures import Claim, Figure, Outcome
-from dpmf_core.papers.registry import CLAIMS, FIGURES, PAPERS, TABLES
+from dpmf_core.papers.clauses import Median, MissingResult, fall, less
+from dpmf_core.papers.figures import Claim, Outcome
+from dpmf_core.papers.registry import CLAIMS, PAPERS
 from dpmf_core.runs.sweep import Summary
-from pages.kit.page_table import page_meant
 from tests.papers.planted import with_truths
 from tests.support.made_up import made_up
 
@@ -96,11 +95,9 @@ def test_a_result_that_is_missing_gives_no_verdict():
 
 
 def test_a_line_falls_where_it_ends_lower_and_never_rises():
-    clause = falls("it falls", "A", "epsilon", level=0.01)
-    at = [place("A", value, epsilon) for epsilon, value in ((1.0, 0.5), (2.0, 0.505), (3.0, 0.4))]
-    assert clause.verdict(at).holds
-    assert not clause.verdict([*at[:1], place("A", 0.52, 2.0), *at[2:]]).holds
-    assert not clause.verdict(at[:2]).holds
+    assert fall([0.5, 0.505, 0.4], level=0.01) > 0
+    assert fall([0.5, 0.52, 0.4], level=0.01) < 0
+    assert fall([0.5, 0.505], level=0.01) < 0
 
 
 def test_a_claim_without_a_clause_is_refused():
@@ -127,23 +124,12 @@ def labels(claim: Claim) -> set[str]:
     return run | {it.label for result in stored_results if result for it in result.measured}
 
 
-def is_on_its_page(figure: Figure) -> bool:
-    """Whether there is its page, which draws all of its figures; that of the papers has claims."""
-    found_page = page_meant(figure.page)
-    return found_page is not None and (found_page[0] != "papers" or figure.id not in TABLES)
-
-
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
 def test_what_a_claim_refers_to_exists(claim):
     assert bool(claim.source_ids) <= bool(claim.source_data)
     assert not unknown_sources(claim), "the catalogue has no such data"
     strange = {mark.label for mark in claim.marks} - labels(claim)
     assert strange == PUBLISHED_ONLY.get(claim.id, set()), "no method of the claim has this label"
-
-
-@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES.keys())
-def test_a_figure_is_drawn_on_its_page(figure):
-    assert is_on_its_page(figure)
 
 
 FOLDER = os.environ.get("DPMF_PAPERS", "")

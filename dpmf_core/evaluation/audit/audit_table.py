@@ -22,11 +22,7 @@ SHORT: dict[str, dict[str, bool | int | float | str]] = {
     "oneshot-nmf": {"iterations": 10},
     "dpnmf-laplace": {"steps": 10},
 }
-
-
 SKETCH_THRESHOLDS = (2.0, 4.0, 8.0)
-
-
 PLANTED_FAULTS = (
     ("private-bias", "small-noise"),
     ("private-bias", "unlisted-release"),
@@ -55,39 +51,28 @@ def table_specs(epsilon: float, delta: float, runs: int, seed: int) -> list[Audi
     ]
 
 
+AS_THEY_ARE = (
+    *("unit", "canary", "lower", "proven", "most", "broken", "realised_mu", "planned_mu"),
+    *("by", "rule", "words"),
+)
+
+
 def as_record(audit: Audit) -> dict[str, Any]:
     """An audit as JSON."""
-    best, tests = (
-        audit.best,
-        [
-            {
-                "attack": it.attack,
-                "rule": it.rule,
-                "epsilon": it.epsilon,
-                "error": it.error,
-                "counted": it.words,
-            }
-            for it in audit.tests
-        ],
-    )
-    return audit.spec.model_dump() | {
-        "unit": audit.unit,
-        "canary": audit.canary,
-        "lower": audit.lower,
-        "proven": audit.proven,
-        "most": audit.most,
+    tests = [
+        {name: getattr(it, name) for name in ("attack", "rule", "epsilon", "error")}
+        | {"counted": it.words}
+        for it in audit.tests
+    ]
+    return {
+        **audit.spec.model_dump(),
+        **{name: getattr(audit, name) for name in AS_THEY_ARE},
         "confidence": CONFIDENCE,
-        "broken": audit.broken,
-        "realised_mu": audit.realised_mu,
-        "planned_mu": audit.planned_mu,
         "realised_epsilon": audit.lost_epsilon,
-        "by": best.attack,
-        "test": best.rule,
+        "test": audit.best.rule,
         "tests": tests,
-        "rule": audit.rule,
         "status": str(audit.guarantee.status),
         "claim": audit.guarantee.claim,
-        "words": audit.words,
-        "false_alarms": list(best.false_alarms),
-        "misses": list(best.misses),
+        "false_alarms": list(audit.best.false_alarms),
+        "misses": list(audit.best.misses),
     }

@@ -27,13 +27,6 @@ Array = npt.NDArray[Any]
 Scores = tuple[Array, Array]  # without the canary, with it
 Attack = Literal["what is released", "what is shared"]
 Rule = Literal["pair test", "error rates"]
-# attacks and rules as printed
-TITLES = {
-    "what is released": "what is released",
-    "what is shared": "what is shared",
-    "pair test": "pair test",
-    "error rates": "error rates",
-}
 CONFIDENCE = 0.95
 # the share of the pair test on what is released: no attack on Gaussian releases scores better
 # than its likelihood ratio
@@ -120,12 +113,9 @@ def by_rates(learn: Scores, judge: Scores, delta: float, error: float) -> tuple[
     alarms, misses = _errors(judge, np.array([_threshold(learn, delta, error)]))
     of = len(judge[0]), len(judge[1])
     bound = float(epsilon_of_rates(alarms, misses, of, delta, error)[0])
-    return (
-        bound,
-        (
-            f"{int(alarms[0]):,} false alarms in {of[0]:,} training runs, {int(misses[0]):,} misses"
-            f" in {of[1]:,}"
-        ),
+    return bound, (
+        f"{int(alarms[0]):,} false alarms in {of[0]:,} training runs, {int(misses[0]):,} misses"
+        f" in {of[1]:,}"
     )
 
 
@@ -139,17 +129,8 @@ def _threshold(scores: Scores, delta: float, error: float) -> float:
     """The threshold between the first and the last hundredth at which the bound is largest."""
     all_scores = np.sort(np.concatenate(scores))
     cuts = all_scores[len(all_scores) * np.arange(1, 100) // 100]
-    return float(
-        cuts[
-            int(
-                np.argmax(
-                    epsilon_of_rates(
-                        *_errors(scores, cuts), (len(scores[0]), len(scores[1])), delta, error
-                    )
-                )
-            )
-        ]
-    )
+    of = len(scores[0]), len(scores[1])
+    return float(cuts[np.argmax(epsilon_of_rates(*_errors(scores, cuts), of, delta, error))])
 
 
 # ---- all tests together --------------------------------------------------------------------------

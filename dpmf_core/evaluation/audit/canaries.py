@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm, Streams
-from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.registry import find
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.audit.canary_data import COLUMNS, UNITS, Pair, Unit, pairs
 from dpmf_core.privacy import Budget, Event, Noise, calibrate, normal_form, sequence
@@ -300,10 +301,7 @@ def attack_target(
 
     Raises BadInput if the algorithm cannot have the fault, or takes a budget and gets none.
     """
-    if fault not in FAULTS:
-        raise BadInput(
-            f"There is no fault {fault!r}.{closest(fault, FAULTS)} Known: {', '.join(FAULTS)}."
-        )
+    find(FAULTS, fault, "fault")
     kind = algorithms.find(algorithm)
     private = issubclass(kind, PrivateAlgorithm)
     if private and epsilon is None:

@@ -21,6 +21,8 @@ from dpmf_core.privacy import VALUE, normal_form
 
 Array = npt.NDArray[Any]
 Unit = Literal["user", "rating", "value"]
+Others = tuple[Array, Array, Array]  # users, items and values
+Row = tuple[Array, Array]  # items and values
 UNITS_IN_ORDER = ("value", "rating", "user")  # each contains the ones before it
 UNITS, COLUMNS, BOUNDS = 300, 40, (1.0, 5.0)
 MIDDLE, QUARTER = 3.0, 1.0  # of the range of ratings
@@ -97,7 +99,7 @@ def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tu
 # ---- ratings -------------------------------------------------------------------------------------
 
 
-def _ordinary() -> tuple[Array, Array, Array]:
+def _ordinary() -> Others:
     """Users, items and values of everyone except the canary."""
     rng = np.random.default_rng(2026)
     taste = MIDDLE + 0.8 * rng.standard_normal((UNITS, 3)) @ rng.standard_normal((3, COLUMNS))
@@ -107,13 +109,12 @@ def _ordinary() -> tuple[Array, Array, Array]:
     return users, items, taste[users, items]
 
 
-def _ratings(others: tuple[Array, Array, Array], *own_parts: tuple[Array, Array]) -> Ratings:
-    mine, values = (np.concatenate([part[side] for part in own_parts]) for side in (0, 1))
-    users, items, theirs = others
-    who, what = np.concatenate([np.zeros(len(mine), int), users]), np.concatenate([mine, items])
+def _ratings(others: Others, row: Row) -> Ratings:
+    """The others' ratings, and user 0 with this row."""
+    (mine, values), (users, items, theirs) = row, others
     return Ratings.of(
-        who,
-        what,
+        np.concatenate([np.zeros(len(mine), int), users]),
+        np.concatenate([mine, items]),
         np.concatenate([values, theirs]),
         n_users=UNITS,
         n_items=COLUMNS,
@@ -122,21 +123,22 @@ def _ratings(others: tuple[Array, Array, Array], *own_parts: tuple[Array, Array]
     )
 
 
+def _pair(words: str, others: Others, absent: Row, present: Row) -> Pair:
+    return Pair(words, _ratings(others, absent), _ratings(others, present))
+
+
+def _everything(pattern: Array) -> Row:
+    """Ratings of every item, `pattern` (n_items,) quarters of the range above the middle."""
+    return np.arange(COLUMNS), MIDDLE + QUARTER * pattern
+
+
 NO_RATINGS = (np.zeros(0, int), np.zeros(0))
 
 
 def _odd_user(pattern: Array, how: str) -> Pair:
-    """The canary rates every item `pattern` (n_items,) quarters of the range above the middle.
-
-    Negative entries are below it.
-    """
-    others = _ordinary()
+    """The canary rates every item by this pattern."""
     words = f"one more user in an ordinary data set, who rates everything {how}"
-    return Pair(
-        words,
-        _ratings(others, NO_RATINGS),
-        _ratings(others, (np.arange(COLUMNS), MIDDLE + QUARTER * pattern)),
-    )
+    return _pair(words, _ordinary(), NO_RATINGS, _everything(pattern))
 
 
 def _hides_replacement(algorithm: Algorithm) -> bool:
@@ -147,27 +149,21 @@ def _hides_replacement(algorithm: Algorithm) -> bool:
 
 def _turned_user(pattern: Array) -> Pair:
     """The canary rates everything, or is replaced by one with the opposite ratings."""
-    others, everything = _ordinary(), np.arange(COLUMNS)
-    return Pair(
-        "one user in an ordinary data set, replaced by one with the opposite ratings",
-        _ratings(others, (everything, MIDDLE - QUARTER * pattern)),
-        _ratings(others, (everything, MIDDLE + QUARTER * pattern)),
-    )
+    words = "one user in an ordinary data set, replaced by one with the opposite ratings"
+    return _pair(words, _ordinary(), _everything(-pattern), _everything(pattern))
 
 
 def _one_rating(unit: Unit) -> Pair:
     """The user's other ratings are low, and the canary is high."""
     low, high = BOUNDS
-    last = np.array([COLUMNS - 1])
-    low_ratings, present = (np.arange(3), np.full(3, low)), (last, np.array([high]))
-    absent = (last, np.array([low])) if unit == "value" else NO_RATINGS
-    others = _ordinary()
+    items = np.array([0, 1, 2, COLUMNS - 1])
+    values = np.array([low, low, low, high])
     words = "one more rating in an ordinary data set, the highest, by a user who rates low"
+    absent = items[:3], values[:3]
     if unit == "value":
         words = "one rating in an ordinary data set, changed from the lowest to the highest"
-    return Pair(
-        words, _ratings(others, low_ratings, absent), _ratings(others, low_ratings, present)
-    )
+        absent = items, np.full(4, low)
+    return _pair(words, _ordinary(), absent, (items, values))
 
 
 def _two_camps(pattern: Array, how: str) -> Pair:
@@ -180,12 +176,11 @@ def _two_camps(pattern: Array, how: str) -> Pair:
         part.ravel() for part in np.meshgrid(np.arange(1, UNITS), np.arange(COLUMNS), indexing="ij")
     )
     others = users, items, MIDDLE + QUARTER * np.outer(camps, pattern).ravel()
-    row = np.arange(COLUMNS), MIDDLE + QUARTER * pattern
     words = (
         "one more user in a data set of two groups that rate everything along the public start or"
         f" against it, {how}"
     )
-    return Pair(words, _ratings(others, NO_RATINGS), _ratings(others, row))
+    return _pair(words, others, NO_RATINGS, _everything(pattern))
 
 
 # ---- samples -------------------------------------------------------------------------------------

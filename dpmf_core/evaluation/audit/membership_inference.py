@@ -34,6 +34,11 @@ from dpmf_core.privacy.interpretation import false_negatives
 
 TELL_EVERY = 0.2  # seconds
 FEWEST = 40
+MEANINGS: dict[bounds.Rule, str] = {
+    "pair test": "which of two training runs had the canary; bounds μ, converted to the ε of one"
+    " Gaussian release",
+    "error rates": "false alarms and misses at one threshold, for any kind of noise",
+}
 
 
 class AuditSpec(BaseModel):
@@ -75,9 +80,8 @@ class AuditSpec(BaseModel):
         try:
             spec = cls(**parts)
         except ValidationError as error:
-            raise explain(
-                error, "the audit", cls.model_json_schema().get("properties", {})
-            ) from None
+            properties = cls.model_json_schema().get("properties", {})
+            raise explain(error, "the audit", properties) from None
         algorithms.refuse_budget([spec.algorithm], epsilon=spec.epsilon)
         return spec
 
@@ -92,19 +96,19 @@ class AuditSpec(BaseModel):
 
     def _target(self) -> tuple[canaries.AttackTarget, Unit]:
         kind = algorithms.find(self.algorithm)
-        shape = canary_data.shape(kind)
         unit = self.unit or canary_data.protected_unit(kind())
-        return (
-            canaries.attack_target(
-                self.algorithm,
-                shape,
-                self.epsilon,
-                self.delta,
-                dict(self.parameters),
-                self.fault,
-                self.seed,
-            ),
-            unit,
+        return self.target(canary_data.shape(kind)), unit
+
+    def target(self, shape: Any) -> canaries.AttackTarget:
+        """Return what is attacked, for data of this shape. Raises BadInput."""
+        return canaries.attack_target(
+            self.algorithm,
+            shape,
+            self.epsilon,
+            self.delta,
+            dict(self.parameters),
+            self.fault,
+            self.seed,
         )
 
     def measure(
@@ -190,85 +194,42 @@ class Audit:
 
     def strongest(self, rule: bounds.Rule) -> Bound | None:
         """The test of this rule that shows most; None if there was none."""
-        return max(
-            (bound for bound in self.tests if bound.rule == rule),
-            key=lambda bound: bound.epsilon,
-            default=None,
-        )
+        tests = (bound for bound in self.tests if bound.rule == rule)
+        return max(tests, key=lambda bound: bound.epsilon, default=None)
 
     @property
     def lost_epsilon(self) -> float | None:
         """The epsilon of what the canary moved, at this delta."""
-        return (
-            None
-            if self.realised_mu is None
-            else gaussian_epsilon(self.realised_mu, self.spec.delta)
-        )
+        mu = self.realised_mu
+        return None if mu is None else gaussian_epsilon(mu, self.spec.delta)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
         """Every epsilon of this audit, with its meaning."""
-        return (
-            self._proven_figure,
-            *self._lost_by_the_canary(),
-            *self._measured_figures(
-                "pair test",
-                (
-                    "which of two training runs had the canary; bounds μ, converted to the ε of one"
-                    " Gaussian release"
-                ),
-            ),
-            *self._measured_figures(
-                "error rates",
-                "false alarms and misses at one threshold, for any kind of noise",
-            ),
+        proved = "no attack can find more, on any two neighbouring data sets"
+        figures = [
             Figure(
-                "at best",
-                "≥",
-                self.most,
-                (
-                    f"what {self.spec.runs:,} training runs show if the attack never errs, by"
-                    f" {self._limit}"
-                ),
-            ),
-        )
-
-    @property
-    def _limit(self) -> str:
-        """The rule behind `most`."""
-        if self.strongest("pair test") is not None:
-            return "the pair test, which needs fewer training runs than error rates"
-        return (
-            "error rates only: the pair test, which could show more, is valid only if every release"
-            " is in the ledger with Gaussian noise"
-        )
-
-    @property
-    def _proven_figure(self) -> Figure:
-        meaning = (
-            "nothing is proved"
-            if self.proven is None
-            else "no attack can find more, on any two neighbouring data sets"
-        )
-        return Figure("proved", "≤", self.proven, meaning)
-
-    def _lost_by_the_canary(self) -> list[Figure]:
-        """The canary's loss; empty if the releases were not watched."""
-        if self.realised_mu is None or self.planned_mu is None:
-            return []
-        meaning = (
-            "how far it moved the releases, in units of their noise; no sampling error; μ is"
-            f" {self.realised_mu:.3f}, the ledger allows {self.planned_mu:.3f}"
-        )
-        return [Figure("lost by this canary", "=", self.lost_epsilon, meaning)]
-
-    def _measured_figures(self, rule: bounds.Rule, meaning: str) -> list[Figure]:
-        """The strongest lower bound by a rule, if the rule found one."""
-        bound = self.strongest(rule)
-        if bound is None:
-            return []
-        words = f"{meaning}: {bound.words} ({bounds.TITLES[bound.attack]})"
-        return [Figure(bounds.TITLES[bound.rule], "≥", bound.epsilon, words)]
+                "proved", "≤", self.proven, "nothing is proved" if self.proven is None else proved
+            )
+        ]
+        if self.realised_mu is not None and self.planned_mu is not None:
+            meaning = (
+                "how far it moved the releases, in units of their noise; no sampling error; μ is"
+                f" {self.realised_mu:.3f}, the ledger allows {self.planned_mu:.3f}"
+            )
+            figures.append(Figure("lost by this canary", "=", self.lost_epsilon, meaning))
+        for rule, meaning in MEANINGS.items():
+            if (bound := self.strongest(rule)) is not None:
+                words = f"{meaning}: {bound.words} ({bound.attack})"
+                figures.append(Figure(rule, "≥", bound.epsilon, words))
+        limit = "the pair test, which needs fewer training runs than error rates"
+        if self.strongest("pair test") is None:
+            limit = (
+                "error rates only: the pair test, which could show more, is valid only if every"
+                " release is in the ledger with Gaussian noise"
+            )
+        meaning = f"what {self.spec.runs:,} training runs show if the attack never errs, by {limit}"
+        return (*figures, Figure("at best", "≥", self.most, meaning))
 
     @property
     def broken(self) -> bool:
@@ -280,10 +241,9 @@ class Audit:
     @property
     def covered_units(self) -> tuple[str, ...]:
         """The canaries that the proof covers: the protected unit and smaller ones."""
+        own = canary_data.protected_unit(algorithms.find(self.spec.algorithm)())
         order = canary_data.UNITS_IN_ORDER
-        return order[
-            : order.index(canary_data.protected_unit(algorithms.find(self.spec.algorithm)())) + 1
-        ]
+        return order[: order.index(own) + 1]
 
     @property
     def unit(self) -> str:
@@ -293,9 +253,8 @@ class Audit:
     @property
     def protected_unit(self) -> str:
         """The proof's unit, as named in a guarantee."""
-        return {"user": self.guarantee.unit, "rating": "rating", "value": "value of a rating"}[
-            self.covered_units[-1]
-        ]
+        units = {"user": self.guarantee.unit, "rating": "rating", "value": "value of a rating"}
+        return units[self.covered_units[-1]]
 
     @property
     def terms(self) -> str:

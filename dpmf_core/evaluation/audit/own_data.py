@@ -25,7 +25,6 @@ from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.data import Data
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, is_sparse
-from dpmf_core.evaluation.audit import canaries
 from dpmf_core.evaluation.audit.canary_data import Pair, protected_unit
 from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec, attack
 
@@ -57,15 +56,7 @@ def audit_on(
     unit = None if protected_unit(kind()) == "user" else "user"
     spec = AuditSpec.parse(algorithm=algorithm, unit=unit, **fields)
     candidates = _with_one_more(data, spec.seed) if user is None else (_without(data, user),)
-    target = canaries.attack_target(
-        spec.algorithm,
-        candidates[0].absent.shape,
-        spec.epsilon,
-        spec.delta,
-        dict(spec.parameters),
-        spec.fault,
-        spec.seed,
-    )
+    target = spec.target(candidates[0].absent.shape)
     with single_threaded_blas:
         pair = target.furthest(candidates)
     view = replace(target, lens=_lens(pair, spec.seed))

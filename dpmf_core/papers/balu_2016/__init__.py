@@ -1,18 +1,18 @@
 """Balu & Furon 2016: its claims, presets and corrections."""
 
-from dpmf_core.papers.balu_2016 import claims, errata, langevin, presets
-from dpmf_core.papers.bounds import PrintedTable, Row
+from dpmf_core.papers.balu_2016 import claims, errata, protocol
+from dpmf_core.papers.bounds import PrintedTable
 from dpmf_core.papers.paper import Paper
 
 NOISE = PrintedTable(
     title="How the noise of a count sketch differs from that of SGLD",
     place="Section 4.3",
     columns=("what", "in a count sketch"),
-    rows=(
-        Row("Which factors get it", note="all but those of the rating that is learned from"),
-        Row("Its variance", note="δ² / (wk) for an update δ, so of the order η²; SGLD's is η"),
-        Row("Its distribution", note="not Gaussian: it comes from 2d updates alone"),
-    ),
+    rows={
+        "Which factors get it": "all but those of the rating that is learned from",
+        "Its variance": "δ² / (wk) for an update δ, so of the order η²; SGLD's is η",
+        "Its distribution": "not Gaussian: it comes from 2d updates alone",
+    },
     note="w: cells of a row; k: rows; d: dimension; η: learning rate. A test checks the variance"
     " over many hashes.",
 )
@@ -27,7 +27,7 @@ PAPER = Paper(
     url="https://doi.org/10.1145/2909827.2930793",
     about="Factorisation by stochastic gradients whose factors lie in one count sketch.",
     claims=claims.CLAIMS,
-    errata=(*errata.ERRATA, *langevin.ERRATA),
-    presets=presets.PRESETS,
+    errata=errata.ERRATA,
+    presets=protocol.PRESETS,
     tables=(NOISE,),
 )

@@ -1,20 +1,12 @@
-"""Claims of Balu & Furon 2016.
+"""Claims of Balu & Furon 2016."""
 
-"Differentially Private Matrix Factorization using Sketching Techniques".
-"""
-
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from dpmf_core.papers.balu_2016 import protocol, statements
-from dpmf_core.papers.balu_2016.protocol import (
-    B16,
-    EACHMOVIE,
-    HASHING,
-    MOVIELENS,
-    SKETCH,
-    TOP_USERS,
-)
+from dpmf_core.papers.balu_2016.protocol import B16, EACHMOVIE, HASHING, SKETCH, TOP_USERS
+from dpmf_core.papers.clauses import Clause
 from dpmf_core.papers.figures import Claim, Runs, by_metric
 from dpmf_core.runs.sweep import Point, Summary
 
@@ -51,112 +43,92 @@ def _fewer_passes_at_either_size(full: bool) -> str:
     return "The source makes 100 passes over the ratings; these runs make fewer."
 
 
+PASSES = "Page size: d = 8 and 10 passes over the ratings."
+TOP = "The paper's top users submitted many ratings, without a number; here they are the"
+
+
+def _claim(name: str, title: str, place: str, words: str, **fields: Any) -> Claim:
+    """Return a claim on the thresholds of MovieLens; `fields` may replace this."""
+    fields = {
+        "sweeps": protocol.by_threshold,
+        "limits": _fewer_passes,
+        "source_data": "MovieLens 1M",
+        "source_ids": ("ml-1m",),
+        "axis": "threshold",
+        **fields,
+    }
+    return Claim(id=f"balu-{name}", title=title, source=f"{B16}, {place}", words=words, **fields)
+
+
+def _of_both(*clauses: Callable[[str], Clause]) -> tuple[Clause, ...]:
+    return tuple(clause(label) for label in (SKETCH, HASHING) for clause in clauses)
+
+
 CLAIMS = (
-    Claim(
-        id="balu-fig1",
-        title="RMSE as the regularisation goes to 0",
-        source=f"{B16}, Fig. 1",
-        words="No threshold; γ = 1. The source has d = 32 and 100 passes; page size d = 8 and 20"
-        " passes.",
+    _claim(
+        "fig1",
+        "RMSE as the regularisation goes to 0",
+        "Fig. 1",
+        "No threshold; γ = 1. The source has d = 32 and 100 passes; page size d = 8 and 20 passes.",
         sweeps=protocol.by_regularisation,
-        limits=_fewer_passes,
         clauses=statements.FIG_1,
         source_data=EACHMOVIE,
-        page="sketch",
+        source_ids=(),
         axis="regularisation",
     ),
-    Claim(
-        id="balu-fig2",
-        title="Best regularisation by dimension and space gain",
-        source=f"{B16}, Fig. 2",
-        words="No threshold. The source has d of 8, 16 and 32, γ of 1, 2 and 4, and 100 passes"
+    _claim(
+        "fig2",
+        "Best regularisation by dimension and space gain",
+        "Fig. 2",
+        "No threshold. The source has d of 8, 16 and 32, γ of 1, 2 and 4, and 100 passes"
         " over the ratings; full size has 40 passes, page size 15, with d up to 16 and γ of 1 and"
         " 4.",
         sweeps=protocol.best_regularisation,
         limits=_fewer_passes_at_either_size,
         clauses=statements.FIG_2,
-        source_data=MOVIELENS,
-        source_ids=("ml-1m",),
-        page="sketch",
         axis="regularisation",
     ),
-    Claim(
-        id="balu-fig3",
-        title="RMSE against the threshold",
-        source=f"{B16}, Fig. 3",
-        words="Ratings with a larger loss are skipped. Page size: d = 8 and 10 passes over the"
-        " ratings.",
-        sweeps=protocol.by_threshold,
-        limits=_fewer_passes,
-        clauses=tuple(
-            clause(label) for label in (SKETCH, HASHING) for clause in statements.OF_ERROR
-        ),
-        source_data=MOVIELENS,
-        source_ids=("ml-1m",),
-        page="sketch",
-        axis="threshold",
+    _claim(
+        "fig3",
+        "RMSE against the threshold",
+        "Fig. 3",
+        f"Ratings with a larger loss are skipped. {PASSES}",
+        clauses=_of_both(*statements.OF_ERROR),
     ),
-    Claim(
-        id="balu-fig4",
-        title="KL divergence against the threshold",
-        source=f"{B16}, Fig. 4",
-        words="The divergence of training errors from held-out errors. Page size: d = 8 and 10"
-        " passes.",
-        sweeps=protocol.by_threshold,
+    _claim(
+        "fig4",
+        "KL divergence against the threshold",
+        "Fig. 4",
+        "The divergence of training errors from held-out errors. Page size: d = 8 and 10 passes.",
         measure=_divergences,
-        limits=_fewer_passes,
-        clauses=tuple(
-            clause(label) for label in (SKETCH, HASHING) for clause in statements.OF_DIVERGENCE
-        ),
-        source_data=MOVIELENS,
-        source_ids=("ml-1m",),
-        page="sketch",
-        axis="threshold",
+        clauses=_of_both(*statements.OF_DIVERGENCE),
         metric="kl",
     ),
-    Claim(
-        id="balu-top-users-kl",
-        title="KL divergence of users with many ratings",
-        source=f"{B16}, section 5.4, top users",
-        words="The paper's top users submitted many ratings, without a number; here they are the"
-        " busiest tenth. Page size: d = 8 and 10 passes over the ratings.",
-        sweeps=protocol.by_threshold,
+    _claim(
+        "top-users-kl",
+        "KL divergence of users with many ratings",
+        "section 5.4, top users",
+        f"{TOP} busiest tenth. {PASSES}",
         measure=_divergences,
-        limits=_fewer_passes,
-        clauses=tuple(statements.smaller_for_top_users(label) for label in (SKETCH, HASHING)),
-        source_data=MOVIELENS,
-        source_ids=("ml-1m",),
-        page="sketch",
-        axis="threshold",
+        clauses=_of_both(statements.smaller_for_top_users),
         metric="kl",
     ),
-    Claim(
-        id="balu-fig4-d",
-        title="KL divergence against the dimension",
-        source=f"{B16}, Fig. 4, dimensions",
-        words="γ = 1. Page size: 10 passes over the ratings; the source makes 100.",
+    _claim(
+        "fig4-d",
+        "KL divergence against the dimension",
+        "Fig. 4, dimensions",
+        "γ = 1. Page size: 10 passes over the ratings; the source makes 100.",
         sweeps=protocol.by_dimension,
-        limits=_fewer_passes,
         clauses=(statements.LOWER_DIMENSION,),
-        source_data=MOVIELENS,
-        source_ids=("ml-1m",),
-        page="sketch",
         axis="rank",
         metric="kl",
     ),
-    Claim(
-        id="balu-top-users",
-        title="RMSE of users with many ratings",
-        source=f"{B16}, section 5.4, top users",
-        words="The paper's top users submitted many ratings, without a number; here they are the"
-        " quarter with most ratings. Page size: d = 8 and 10 passes over the ratings.",
-        sweeps=protocol.by_threshold,
+    _claim(
+        "top-users",
+        "RMSE of users with many ratings",
+        "section 5.4, top users",
+        f"{TOP} quarter with most ratings. {PASSES}",
         measure=_errors_of_top_users,
-        limits=_fewer_passes,
-        clauses=tuple(statements.better_for_top_users(label) for label in (SKETCH, HASHING)),
-        source_data=MOVIELENS,
-        source_ids=("ml-1m",),
-        page="sketch",
-        axis="threshold",
+        clauses=_of_both(statements.better_for_top_users),
     ),
 )

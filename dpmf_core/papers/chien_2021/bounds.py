@@ -5,10 +5,11 @@ share of entries that are observed. Logarithms are natural. Universal constants 
 """
 
 import math
+from dataclasses import replace
 
-from dpmf_core.papers.bounds import Bound, Place, PrintedTable, Row
+from dpmf_core.papers.bounds import Bound, Place, PrintedTable
 from dpmf_core.papers.methods import DPALS
-from dpmf_core.papers.theory_claims import PLACES, bound_claims
+from dpmf_core.papers.theory import PLACES, bound_claims
 
 C21 = "Chien et al. 2021"
 THEOREM_2 = f"{C21}, Theorem 2"
@@ -23,34 +24,33 @@ LARGEST_QUOTE = (
 )
 
 
-def gamma(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
-    """Return gamma = kappa^6 mu^3 r^2 sqrt(m) log^2(kappa n)."""
-    logs = math.log(kappa * at.users) ** 2
-    return kappa**6 * mu**3 * rank**2 * math.sqrt(at.items) * logs
+def gamma(at: Place) -> float:
+    """Return gamma = kappa^6 mu^3 r^2 sqrt(m) log^2(kappa n) for kappa = mu = r = 1."""
+    return math.sqrt(at.items) * math.log(at.users) ** 2
 
 
-def frobenius(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
-    """Return Theorem 2's bound on the relative Frobenius error.
+def frobenius(at: Place) -> float:
+    """Return Theorem 2's bound on the relative Frobenius error for kappa = mu = r = 1.
 
     It is sqrt(m) log(1/delta) / (eps n) times kappa gamma / sqrt(p).
     """
     noise = math.sqrt(at.items) * math.log(1 / at.delta) / (at.epsilon * at.users)
-    return noise * kappa * gamma(at, rank, kappa, mu) / math.sqrt(at.share)
+    return noise * gamma(at) / math.sqrt(at.share)
 
 
-def largest_entry(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
-    """Return Theorem 2's bound on the largest error of an entry, over ||M||_2 / sqrt(mn)."""
-    return math.sqrt(at.items) * frobenius(at, rank, kappa, mu) * mu**2 * rank
+def largest_entry(at: Place) -> float:
+    """Return the bound on the largest error of an entry, over mu^2 r ||M||_2 / sqrt(mn)."""
+    return math.sqrt(at.items) * frobenius(at)
 
 
-def least_share(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
+def least_share(at: Place, rank: int = 1) -> float:
     """Return the share of entries that Theorem 2 requires: mu^6 kappa^12 r^6 log^3 n / m."""
-    return mu**6 * kappa**12 * rank**6 * math.log(at.users) ** 3 / at.items
+    return rank**6 * math.log(at.users) ** 3 / at.items
 
 
-def least_users(at: Place, rank: int = 1, kappa: float = 1.0, mu: float = 1.0) -> float:
+def least_users(at: Place) -> float:
     """Return the users that Theorem 2 requires: sqrt(p) n >= gamma log(1/delta) / eps."""
-    return gamma(at, rank, kappa, mu) * math.log(1 / at.delta) / (at.epsilon * math.sqrt(at.share))
+    return gamma(at) * math.log(1 / at.delta) / (at.epsilon * math.sqrt(at.share))
 
 
 def noise_of_a_step(at: Place, steps: int) -> float:
@@ -75,7 +75,6 @@ FROBENIUS = Bound(
         r" \gamma = C \kappa^6 \mu^3 r^2 \sqrt m\, \log^2(\kappa n)"
     ),
     error=frobenius,
-    ratings=lambda at: math.log(at.users) ** 3,
     needs=(
         "ε < ln(1/δ), p ≥ μ⁶κ¹²r⁶ log³n / m, √p n ≥ C γ log(1/δ) / ε (the text read here sets"
         " the root over p n; only √p n gives the order of n in Table 1), a start within C / (κ² r²"
@@ -88,7 +87,7 @@ BOUNDS = (FROBENIUS,)
 
 def out_of_reach(full: bool) -> str:
     """Return why the paper's own synthetic data, of rank 5, are outside the theorem."""
-    at = PLACES["users"].with_value("users", 5_000)
+    at = replace(PLACES["users"], users=5_000)
     share = least_share(at, rank=5)
     return (
         "Theorem 2 asks for a share p of observed entries of at least μ⁶κ¹²r⁶ log³n / m. For r = 5,"
@@ -98,39 +97,27 @@ def out_of_reach(full: bool) -> str:
     )
 
 
-CLAIMS = bound_claims(FROBENIUS, DPALS, (3, 6), limits=out_of_reach)
+CLAIMS = bound_claims(
+    FROBENIUS, DPALS, lambda axis, _: (3, 6) if axis == "items" else (), limits=out_of_reach
+)
 
 TABLE_1 = PrintedTable(
     title="Sample complexity for a constant Frobenius error",
     place="Table 1",
-    rows=(
-        Row(
-            "Trace norm, not private (Candès & Recht 2009) *",
-            users=lambda at: at.items,
-            ratings=lambda at: math.log(at.users) ** 2,
-            note="n above m; log² n ratings a user; poly(n, m) iterations",
+    rows={
+        "Trace norm, not private (Candès & Recht 2009) *": (
+            "n above m; log² n ratings a user; poly(n, m) iterations"
         ),
-        Row(
-            "ALS, not private (Jain et al. 2013) *",
-            users=lambda at: at.items,
-            ratings=lambda at: math.log(at.users) ** 2,
-            note="n above m; log² n ratings a user; polylog(n, m) iterations",
+        "ALS, not private (Jain et al. 2013) *": (
+            "n above m; log² n ratings a user; polylog(n, m) iterations"
         ),
-        Row("Private SVD (McSherry & Mironov 2009) *", note="none is given"),
-        Row("Private SGLD (Liu et al. 2015)", note="none is given"),
-        Row(
-            "Private Frank-Wolfe (Jain et al. 2018)",
-            users=lambda at: at.items**1.25,
-            ratings=lambda at: math.sqrt(at.items),
-            note="n above m^(5/4); √m ratings a user; poly(n, m) iterations",
+        "Private SVD (McSherry & Mironov 2009) *": "none is given",
+        "Private SGLD (Liu et al. 2015)": "none is given",
+        "Private Frank-Wolfe (Jain et al. 2018)": (
+            "n above m^(5/4); √m ratings a user; poly(n, m) iterations"
         ),
-        Row(
-            "Private ALS (this work) *",
-            users=lambda at: at.items,
-            ratings=lambda at: math.log(at.users) ** 3,
-            note="n above m; log³ n ratings a user; polylog(n, m) iterations",
-        ),
-    ),
+        "Private ALS (this work) *": "n above m; log³ n ratings a user; polylog(n, m) iterations",
+    },
     note=(
         "Orders without polylogarithms in n, m and 1/δ; ratings are of one user. * assumes an"
         " incoherent matrix. Private ALS needs the start of Theorem 2; with that of Remark 2 it"
@@ -141,35 +128,23 @@ TABLE_1 = PrintedTable(
 COST = PrintedTable(
     title="What one step costs",
     place="section 3.2",
-    rows=(
-        Row("ALS", note="O(|Ω'| r² + m r³) for the item step, and similarly for the user step"),
-        Row(
-            "Private ALS",
-            note="the same order; forming the noise adds O(m r²), and the projection O(m r³)",
+    rows={
+        "ALS": "O(|Ω'| r² + m r³) for the item step, and similarly for the user step",
+        "Private ALS": (
+            "the same order; forming the noise adds O(m r²), and the projection O(m r³)"
         ),
-        Row(
-            "Private Frank-Wolfe",
-            note="O(m² + |Ω'| k); O(Γ (m + |Ω'|)) with a stochastic approximation",
-        ),
-    ),
+        "Private Frank-Wolfe": ("O(m² + |Ω'| k); O(Γ (m + |Ω'|)) with a stochastic approximation"),
+    },
     note="Ω' are the sampled ratings and r is the rank. The paper names only an order; times of the"
     " programs here are in docs/RESULTS.md.",
 )
 REMARK_7 = PrintedTable(
     title="m private linear regressions with common features, by one step of DPALS",
     place="Remark 7",
-    rows=(
-        Row(
-            "One step of private ALS",
-            error=lambda at: math.sqrt(at.items) / at.users,
-            note="excess empirical risk √m / (ε n), up to logarithms",
-        ),
-        Row(
-            "Lower bound for m = O(1) (Smith et al. 2017)",
-            error=lambda at: 1 / at.users,
-            note="1 / (ε n), up to logarithms",
-        ),
-    ),
+    rows={
+        "One step of private ALS": "excess empirical risk √m / (ε n), up to logarithms",
+        "Lower bound for m = O(1) (Smith et al. 2017)": "1 / (ε n), up to logarithms",
+    },
     note="From this the paper conjectures that the error of private ALS is tight in m and ε n.",
 )
 TABLES = (TABLE_1, COST, REMARK_7)

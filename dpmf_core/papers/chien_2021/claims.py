@@ -4,19 +4,10 @@
 """
 
 from dpmf_core.data.popularity_skew import shares
+from dpmf_core.papers.chien_2021 import statements
 from dpmf_core.papers.chien_2021 import sweeps as runs
-from dpmf_core.papers.chien_2021.figure_4 import FIG_4, only_ten_thousand, untuned
-from dpmf_core.papers.chien_2021.movielens import (
-    FIG_3A,
-    FIG_3B,
-    FIG_3C,
-    FIG_5,
-    LISTS_PLACE,
-    SECTION_63,
-    SOURCE_DPFW,
-    with_theorem_1,
-)
-from dpmf_core.papers.clauses import Clause, Median, Results, between, less, line
+from dpmf_core.papers.chien_2021.statements import LISTS_PLACE, SECTION_63, SOURCE_DPFW
+from dpmf_core.papers.clauses import Clause, Median, Results, above, between, less, line
 from dpmf_core.papers.figures import Claim, Mark, by_step, tuned
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.sweep import Summary
@@ -41,10 +32,11 @@ def on_top(results: Results, label: str) -> float:
 
 
 def _more_on_top(words: str, more: str, fewer: str) -> Clause:
-    return Clause(
+    return above(
         words,
-        lambda results: on_top(results, more) - on_top(results, fewer),
-        lambda results: f"{more} {on_top(results, more):.4f}, {fewer} {on_top(results, fewer):.4f}",
+        lambda results: on_top(results, more),
+        lambda results: on_top(results, fewer),
+        f"{more} {{:.4f}}, {fewer} {{:.4f}}",
     )
 
 
@@ -58,7 +50,6 @@ CLAIMS = (
         ),
         quantity="share of observations",
         compute=bunching,
-        page="papers",
         computed_on=runs.every_film,
         clauses=(
             between(
@@ -99,8 +90,8 @@ CLAIMS = (
         ),
         sweeps=runs.top_films,
         measure=tuned,
-        clauses=FIG_3A,
-        remark=with_theorem_1,
+        clauses=statements.FIG_3A,
+        remark=statements.with_theorem_1,
         source_data=f"the 400 most rated films of {ML10M}",
         source_ids=("ml-10m",),
     ),
@@ -112,7 +103,7 @@ CLAIMS = (
         " the user's mean. DPALS is tuned as in Fig. 3a.",
         sweeps=runs.all_films,
         measure=tuned,
-        clauses=FIG_3B,
+        clauses=statements.FIG_3B,
         source_data=ML10M,
         source_ids=("ml-10m",),
     ),
@@ -123,7 +114,7 @@ CLAIMS = (
         words="What people liked, ranked for people outside the training data. δ = 1/n; fixed"
         " settings.",
         sweeps=runs.recall,
-        clauses=FIG_3C,
+        clauses=statements.FIG_3C,
         source_data="MovieLens 20M, ratings above 3.5",
         source_ids=("ml-20m",),
         metric="recall_at_20",
@@ -138,9 +129,9 @@ CLAIMS = (
         source=f"{C21}, Fig. 4",
         words="Exactly low rank; predicting 0 has RMSE 1.",
         sweeps=runs.more_users,
-        clauses=FIG_4,
-        remark=untuned,
-        limits=only_ten_thousand,
+        clauses=statements.FIG_4,
+        remark=statements.untuned,
+        limits=statements.only_ten_thousand,
         axis="users",
     ),
     Claim(
@@ -149,7 +140,7 @@ CLAIMS = (
         source=f"{C21}, Fig. 5",
         words="The other films get the user's mean. ε = 10; k = 50 ratings per user.",
         sweeps=runs.film_share,
-        clauses=FIG_5,
+        clauses=statements.FIG_5,
         source_data=ML10M,
         source_ids=("ml-10m",),
         axis="frequent_fraction",

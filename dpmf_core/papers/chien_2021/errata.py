@@ -6,10 +6,9 @@ from scipy.optimize import brentq
 
 from dpmf_core.papers import source_noise
 from dpmf_core.papers.bounds import Place
-from dpmf_core.papers.chien_2021 import private_mean
 from dpmf_core.papers.chien_2021.bounds import frobenius
 from dpmf_core.papers.clauses import line
-from dpmf_core.papers.erratum import Comparison, Erratum, Reading, Status, epsilon_form, nominal
+from dpmf_core.papers.erratum import Comparison, Erratum, Reading, Status, nominal
 from dpmf_core.papers.results import recorded_result
 from dpmf_core.privacy import Budget, Event, Gaussian, Relation, Repeat, calibrate, sequence
 from dpmf_core.privacy.accounting import epsilon as exactly
@@ -17,9 +16,10 @@ from dpmf_core.privacy.events import normal_form
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.renyi import rdp_source
 
-C21 = "Chien et al. 2021"
 DELTA = 1e-5
+STATED = Budget(epsilon=1.0, delta=DELTA)
 TOO_LONG = 2.0  # a factor, in clip norms
+MEAN_RATINGS = 50  # k of the private mean
 FEW_ITEMS = 10_000.0
 CODE_RATINGS, CODE_STEPS = 100, 2  # k and T for MovieLens 10M at epsilon 1
 CODE_LARGEST = 3.0  # rating less the mean of about 3.5, on a scale from .5 to 5
@@ -33,15 +33,13 @@ def both_releases() -> Comparison:
     rule = Relation.ADD_REMOVE
     return Comparison(
         nominal(1.0),
-        Reading("exact, both releases of a step", exactly(noise.event, DELTA), epsilon_form(4)),
+        Reading("exact, both releases of a step", exactly(noise.event, DELTA), "ε = {:.4f}"),
         (
-            Reading(
-                "by its own rule, both releases",
-                rdp_source(noise.event, DELTA, rule),
-                epsilon_form(3),
+            *(
+                Reading(f"by its own rule, {name}", rdp_source(event, DELTA, rule), "ε = {:.3f}")
+                for name, event in (("both releases", noise.event), ("one release", one))
             ),
-            Reading("by its own rule, one release", rdp_source(one, DELTA, rule), epsilon_form(3)),
-            Reading("exact, one release", exactly(one, DELTA), epsilon_form(4)),
+            Reading("exact, one release", exactly(one, DELTA), "ε = {:.4f}"),
         ),
     )
 
@@ -53,8 +51,7 @@ def _step(gram: float, side: float, level: float) -> Event:
 
 def clip() -> Comparison:
     """Account for a factor that the listing's clip leaves too long."""
-    budget = Budget(epsilon=1.0, delta=DELTA)
-    level = calibrate(lambda at: _step(1.0, 1.0, at), budget)
+    level = calibrate(lambda at: _step(1.0, 1.0, at), STATED)
     by_max = max(1.0, 1 / TOO_LONG) * TOO_LONG
     by_min = min(1.0, 1 / TOO_LONG) * TOO_LONG
     with_max, with_min = (
@@ -72,21 +69,12 @@ def clip() -> Comparison:
 
 
 def mean_of_ratings() -> Comparison:
-    """Compare the private mean's noise for epsilon 1 with what a replay loses for one user."""
-    source, enough = (
-        private_mean.replayed_mu(noise, 1.0, DELTA) for noise in ("one count", "every count")
-    )
-    return Comparison(
-        nominal(1.0),
-        Reading("lost by one user, replayed", gaussian_epsilon(source, DELTA)),
-        (
-            Reading(
-                "lost with noise for all of their ratings, replayed",
-                gaussian_epsilon(enough, DELTA),
-            ),
-            Reading("μ that they move, over what is counted", source / enough, "{:.2f}"),
-        ),
-    )
+    """Account noise for one rating of a user whose k ratings all move both totals."""
+    level = calibrate(lambda at: _step(1.0, 1.0, at), STATED)
+    ratio = MEAN_RATINGS / math.sqrt(MEAN_RATINGS)
+    lost_epsilon = exactly(_step(ratio, ratio, level), DELTA)
+    more = Reading("μ that they move, over what is counted", ratio, "{:.2f}")
+    return Comparison(nominal(1.0), Reading("lost by one user", lost_epsilon), (more,))
 
 
 def public_code() -> Comparison:
@@ -97,7 +85,7 @@ def public_code() -> Comparison:
         step = sequence(Gaussian(level), Gaussian(each), Gaussian(each / largest))
         return Repeat(step, CODE_STEPS)
 
-    level = calibrate(lambda at: steps(at, 1.0), Budget(epsilon=1.0, delta=DELTA))
+    level = calibrate(lambda at: steps(at, 1.0), STATED)
     return Comparison(
         nominal(1.0),
         Reading("exact, ratings up to 3 from the mean", exactly(steps(level, CODE_LARGEST), DELTA)),
@@ -157,7 +145,6 @@ ERRATA = (
     Erratum(
         id="chien-theorem-1",
         title="Each step releases two statistics but counts one",
-        source=C21,
         place="Theorem 1",
         status=Status.ERROR,
         statement="T steps with noise σ are (α, αρ²)-RDP with ρ² = kT/(2σ²).",
@@ -173,7 +160,6 @@ ERRATA = (
     Erratum(
         id="chien-clip",
         title="Formula and text of the clip differ",
-        source=C21,
         place="Algorithm 1, clip",
         status=Status.AMBIGUOUS,
         statement="clip(u, c) is u · max(1, c/‖u‖), the projection of u on a ball of radius c.",
@@ -191,7 +177,6 @@ ERRATA = (
     Erratum(
         id="chien-private-mean",
         title="The private mean's noise covers only one count",
-        source=C21,
         place="Section 5.2",
         status=Status.ERROR,
         statement="The sum of ratings gets noise of variance kΓ²σ², their number kσ², for at most"
@@ -201,9 +186,7 @@ ERRATA = (
         " item.",
         section="Noise of the private mean",
         means=mean_of_ratings,
-        stored_figures=("ε = 1", "ε = 9.36"),
-        settings="k = 50; both totals together for ε = 1 at δ = 1e-5. Releases without one user"
-        " are replayed with them.",
+        settings="k = 50; both totals together for ε = 1 at δ = 1e-5.",
         quote=r"$\tilde{m} = \frac{\sum_{(i,j) \in \Omega} M_{ij} + \mathcal{N}(0, k\Gamma^2 M"
         r" \sigma^2)}{|\Omega| + \mathcal{N}(0, k\sigma^2)}$ guarantees"
         r" $(\alpha, \alpha/\sigma^2)$-RDP",
@@ -211,7 +194,6 @@ ERRATA = (
     Erratum(
         id="chien-code",
         title="The public code's noise does not grow with ratings",
-        source=C21,
         place="public implementation, item step",
         status=Status.ERROR,
         statement="Right-hand sides get noise of σ times the bound of a factor; ratings are"
@@ -228,7 +210,6 @@ ERRATA = (
     Erratum(
         id="chien-remark-6",
         title="Two orders of the number of users",
-        source=C21,
         place="Remark 6",
         status=Status.AMBIGUOUS,
         statement="For a relative error ζ, DPALS requires n ≥ C m / (ζ ε) users; Table 1 has n"
@@ -248,7 +229,6 @@ ERRATA = (
     Erratum(
         id="chien-start",
         title="The start's noise covers one rating, if σ is that of Theorem 1",
-        source=C21,
         place="Remark 2",
         status=Status.AMBIGUOUS,
         statement="The start releases P(M)ᵀP(M) with noise of standard deviation σ Γ_M² on each"
@@ -265,7 +245,6 @@ ERRATA = (
     Erratum(
         id="chien-highest-rmse",
         title='"Highest RMSE" seems to mean lowest',
-        source=C21,
         place="section 6.3",
         status=Status.AMBIGUOUS,
         statement="Without privacy, ALS has its highest RMSE when trained on all movies.",

@@ -75,7 +75,6 @@ PRESETS = (
         measure=tuned,
         source_data="the 400 most rated films of MovieLens 10M",
         source_ids=("ml-10m",),
-        page="papers",
         run=RunSpec(
             data=DataSpec(id="cinema"),
             algorithm="dpals",
@@ -100,7 +99,6 @@ PRESETS = (
         ),
         sweeps=as_analysed,
         measure=tuned,
-        page="papers",
         run=RunSpec(
             data=DataSpec(id="lowrank-5k"),
             algorithm="dpals",

@@ -51,6 +51,10 @@ PRINTED = _with_label(DPALS, "DPALS", **AS_PRINTED)
 PRINTED_SOURCE = _with_label(DPALS_SOURCE, "DPALS, source's noise", **AS_PRINTED)
 
 
+def _seeds(full: bool, n_draws: int) -> tuple[int, ...]:
+    return tuple(range(n_draws if full else 2))
+
+
 def every_film(full: bool) -> DataSpec:
     return films(full, None)
 
@@ -67,7 +71,7 @@ def tuned_dpals(
         split=TUNED,
         methods=methods,
         epsilons=epsilons,
-        seeds=tuple(range(5 if full else 2)),
+        seeds=_seeds(full, 5),
         grid={
             "rank": (*RANKS, 32, 128) if full else RANKS,
             "regularisation": (1.0, *RIDGES) if full else RIDGES,
@@ -79,7 +83,7 @@ def tuned_dpals(
 def _others(
     data: DataSpec, methods: tuple[Method, ...], epsilons: tuple[float, ...], full: bool
 ) -> Sweep:
-    seeds = tuple(range(5 if full else 2))
+    seeds = _seeds(full, 5)
     return Sweep(data=data, split=TUNED, methods=methods, epsilons=epsilons, seeds=seeds)
 
 
@@ -157,35 +161,22 @@ def recall(full: bool) -> tuple[Sweep, ...]:
 
 
 def more_users(full: bool) -> tuple[Sweep, ...]:
-    names = (
-        ("lowrank-5k", "lowrank-10k", "lowrank", "lowrank-50k")
-        if full
-        else ("lowrank-5k", "lowrank-10k")
-    )
+    names = ("lowrank-5k", "lowrank-10k", "lowrank", "lowrank-50k")[: 4 if full else 2]
     methods = on_lowrank(DPALS, DPFW, DPFW_SOURCE, EXACT, MEAN)
+    epsilons, seeds = EPSILONS if full else FEW, _seeds(full, 3)
     return tuple(
-        Sweep(
-            data=DataSpec(id=name),
-            methods=methods,
-            epsilons=EPSILONS if full else FEW,
-            seeds=tuple(range(3 if full else 2)),
-        )
+        Sweep(data=DataSpec(id=name), methods=methods, epsilons=epsilons, seeds=seeds)
         for name in names
     )
 
 
 def film_share(full: bool) -> tuple[Sweep, ...]:
     rank = 128 if full else 16
-    common: dict[str, Value] = {
-        "rank": rank,
-        "ratings_per_user": 50,
-        "biases": False,
-        "noise_ridge": 0.0,
-    }
+    sample: dict[str, Value] = {"ratings_per_user": 50}
+    common: dict[str, Value] = {**sample, "rank": rank, "biases": False, "noise_ridge": 0.0}
     # without privacy predictions start from the user's mean
     own_mean: dict[str, Value] = {"biases": "user", "regularisation": 0.08, "rank": rank}
     als = Method(algorithm="als", label="ALS", parameters=own_mean)
-    sample = {"ratings_per_user": 50}
     methods = (
         _with_label(DPALS, "Uniform sampling", **common, sampling="uniform"),
         _with_label(DPALS, "Adaptive sampling", **common, sampling="adaptive"),
@@ -195,15 +186,8 @@ def film_share(full: bool) -> tuple[Sweep, ...]:
         _with_label(als, "ALS, adaptive sample", **sample, sampling="adaptive"),
     )
     shares = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0) if full else (0.1, 0.3, 1.0)
-    return (
-        Sweep(
-            data=films(full, None),
-            methods=methods,
-            epsilons=(10.0,),
-            seeds=tuple(range(3 if full else 2)),
-            grid={"frequent_fraction": shares},
-        ),
-    )
+    data, grid, seeds = films(full, None), {"frequent_fraction": shares}, _seeds(full, 3)
+    return (Sweep(data=data, methods=methods, epsilons=(10.0,), seeds=seeds, grid=grid),)
 
 
 def by_step(full: bool) -> tuple[Sweep, ...]:

@@ -9,7 +9,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,19 +20,11 @@ from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Curator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.papers.bounds import Place
-from dpmf_core.papers.chien_2021.bounds import (
-    C21,
-    FROBENIUS_QUOTE,
-    LARGEST_QUOTE,
-    frobenius,
-    largest_entry,
-    least_share,
-    least_users,
-    noise_of_a_step,
-)
-from dpmf_core.papers.clauses import Clause, Results, line
-from dpmf_core.papers.exponents import Exponent, exponent
+from dpmf_core.papers.chien_2021 import bounds
+from dpmf_core.papers.chien_2021.bounds import C21, FROBENIUS_QUOTE, LARGEST_QUOTE, frobenius
+from dpmf_core.papers.clauses import Clause, Results, judged, line
 from dpmf_core.papers.figures import Claim
+from dpmf_core.papers.theory import Exponent, exponent
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.runs.sweep import Summary
@@ -43,25 +35,18 @@ DRAWS = 2
 FROBENIUS, LARGEST, DISTANCE = "relative error", "largest error of an entry", "Err(V*, V)"
 
 
-@dataclass(frozen=True)
-class Prescribed:
-    """The parameters of Theorem 2 for C = 1, r = kappa = mu = 1 and entries of size 1.
+def prescribed(at: Place) -> dict[str, Any]:
+    """Return Theorem 2's parameters for C = 1, r = kappa = mu = 1 and entries of size 1.
 
-    k = m p log n; T = log(n / eps). The largest singular value of M is sqrt(mn), so Gamma_u =
-    sqrt(m) and Gamma_M = 1.
+    k = m p log n, at most what DPALS takes; T = log(n / eps). The largest singular value of M is
+    sqrt(mn), so Gamma_u = sqrt(m) and Gamma_M = 1.
     """
-
-    ratings_per_user: int
-    steps: int
-    clip_norm: float
-    rating_clip: float = 1.0
-
-
-def prescribed(at: Place) -> Prescribed:
-    """Return Theorem 2's parameters; a user's k is at most what DPALS takes."""
-    k = math.ceil(at.items * at.share * math.log(at.users))
-    steps = math.ceil(math.log(at.users / at.epsilon))
-    return Prescribed(k, steps, math.sqrt(at.items))
+    return {
+        "ratings_per_user": math.ceil(at.items * at.share * math.log(at.users)),
+        "steps": math.ceil(math.log(at.users / at.epsilon)),
+        "clip_norm": math.sqrt(at.items),
+        "rating_clip": 1.0,
+    }
 
 
 def signs(seed: int, number: int) -> Array:
@@ -111,13 +96,9 @@ def errors(n_users: int, seed: int) -> tuple[tuple[float, float], ...]:
     They are Err(V*, V), which is the relative Frobenius error for rank 1, and the largest error of
     an entry.
     """
-    it = prescribed(place(n_users))
     algorithm = FromAStart(
+        **prescribed(place(n_users)),
         rank=1,
-        steps=it.steps,
-        ratings_per_user=it.ratings_per_user,
-        clip_norm=it.clip_norm,
-        rating_clip=it.rating_clip,
         biases=False,
         centring="none",
         gram_share=0.5,
@@ -176,15 +157,13 @@ def by_step(full: bool) -> list[Summary]:
 
 
 def _within(words: str, label: str, bound: Callable[[Place], float]) -> Clause:
-    def values(results: Results) -> dict[float, tuple[float, float]]:
-        return {n: (it, bound(place(n))) for n, it in line(results, label, "users").items()}
-
-    return Clause(
+    return judged(
         words,
-        lambda results: min(limit - error for error, limit in values(results).values()),
-        lambda results: ", ".join(
-            f"{error:.4f} at n = {n:,.0f}, the bound {limit:.3g}"
-            for n, (error, limit) in values(results).items()
+        lambda results: line(results, label, "users"),
+        lambda errors: min(bound(place(n)) - error for n, error in errors.items()),
+        lambda errors: ", ".join(
+            f"{error:.4f} at n = {n:,.0f}, the bound {bound(place(n)):.3g}"
+            for n, error in errors.items()
         ),
     )
 
@@ -193,11 +172,6 @@ def _exponents(results: Results) -> tuple[Exponent, float]:
     of_label = [it for it in results if it.label == FROBENIUS]
     draws = [(float(it.grid["users"]), draw) for it in of_label for draw in it.draws]
     return exponent(draws), exponent((n, frobenius(place(n))) for n, _ in draws).value
-
-
-def _fall(results: Results) -> str:
-    measured, of_bound = _exponents(results)
-    return f"measured exponent {measured}, of the bound {of_bound:+.2f}"
 
 
 def sketched_order(results: Results) -> str:
@@ -217,7 +191,7 @@ def _contractions(results: Results) -> list[tuple[float, float]]:
     """Return Err(V*, V) of each step, and its limit: a quarter of the one before plus alpha."""
     n = next(float(it.grid["users"]) for it in results if it.label == DISTANCE)
     distances = list(line(results, DISTANCE, "step").values())
-    alpha = noise_of_a_step(place(n), prescribed(place(n)).steps)
+    alpha = bounds.noise_of_a_step(place(n), prescribed(place(n))["steps"])
     return [(after, before / 4 + alpha) for before, after in itertools.pairwise(distances)]
 
 
@@ -233,9 +207,9 @@ def _smallest_users(full: bool) -> str:
     fewest, most = place(USERS[full][0]), place(USERS[full][-1])
     return (
         f"M = s tᵀ with signs: r = κ = μ = p = 1, m = {ITEMS}, ε = {EPSILON:g}, δ = {DELTA:g}. The"
-        f" theorem asks for p ≥ {least_share(most):.2f} at the most users and, with C = 1, for at"
-        f" least {least_users(fewest):,.0f} of them at the fewest and {least_users(most):,.0f} at"
-        " the most; all are met."
+        f" theorem asks for p ≥ {bounds.least_share(most):.2f} at the most users and, with C = 1,"
+        f" for at least {bounds.least_users(fewest):,.0f} of them at the fewest and"
+        f" {bounds.least_users(most):,.0f} at the most; all are met."
     )
 
 
@@ -254,21 +228,21 @@ CLAIMS = (
             _within(
                 "the relative Frobenius error is within the bound with C = 1", FROBENIUS, frobenius
             ).quoting("Theorem 2", FROBENIUS_QUOTE),
-            Clause(
+            judged(
                 "the error falls at least as fast with users n as the bound",
-                lambda results: _exponents(results)[1] - _exponents(results)[0].low,
-                _fall,
+                _exponents,
+                lambda both: both[1] - both[0].low,
+                lambda both: "measured exponent {}, of the bound {:+.2f}".format(*both),
             ).quoting("Theorem 2", FROBENIUS_QUOTE),
             _within(
                 "the largest error of an entry is within the bound with C = 1",
                 LARGEST,
-                largest_entry,
+                bounds.largest_entry,
             ).quoting("Theorem 2", LARGEST_QUOTE),
         ),
         remark=sketched_order,
         axis="users",
         quantity="error",
-        page="papers",
     ),
     Claim(
         id="chien-lemma-4",
@@ -281,13 +255,12 @@ CLAIMS = (
         limits=_outside_lemma_4,
         compute=by_step,
         clauses=(
-            Clause(
+            judged(
                 "after each step Err(V*, V) is at most a quarter of the one before, plus α with"
                 " C = 1",
-                lambda results: min(limit - after for after, limit in _contractions(results)),
-                lambda results: ", ".join(
-                    f"{after:.4f}, limit {limit:.4f}" for after, limit in _contractions(results)
-                ),
+                _contractions,
+                lambda steps: min(limit - after for after, limit in steps),
+                lambda steps: ", ".join(f"{after:.4f}, limit {it:.4f}" for after, it in steps),
             ).quoting(
                 "section 4, proof sketch",
                 r"$\text{Err}(\mathbf{V}^*, \mathbf{V}^{t+1}) \leq \frac{1}{4} \text{Err}"
@@ -296,6 +269,5 @@ CLAIMS = (
         ),
         axis="step",
         quantity="Err(V*, V)",
-        page="papers",
     ),
 )

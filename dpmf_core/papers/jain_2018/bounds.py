@@ -6,14 +6,12 @@ both without noise. tests/papers/test_jain.py balances them again.
 """
 
 import math
-from dataclasses import replace
 
-from dpmf_core.papers.bounds import Axis, Bound, Place, PrintedTable, Row
+from dpmf_core.papers.bounds import Axis, Bound, Place, PrintedTable
 from dpmf_core.papers.clauses import Results
-from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.methods import DPFW
-from dpmf_core.papers.theory_claims import PLACES, bound_claims, place_at
-from dpmf_core.runs.sweep import Sweep
+from dpmf_core.papers.theory import PLACES, bound_claims, place_at
+from dpmf_core.runs.specification import DataSpec
 
 J18 = "Jain et al. 2018"
 # of the simulated low-rank set, whose entries have standard deviation 1 and are within 5: the
@@ -69,7 +67,6 @@ DPFW_BOUND = Bound(
         r" (n+m)^{1/6}}} + \left(\frac{k \sqrt{n+m}}{|\Omega|}\right)^{2/3}\right)"
     ),
     error=generalisation_error,
-    ratings=lambda at: math.sqrt(at.items),
     needs=(
         "entries seen uniformly at random and ε ≤ 2 ln(1/δ); by the abstract the estimate is"
         " consistent with more than m^(5/4) users and √m ratings of each"
@@ -81,84 +78,34 @@ BOUNDS = (DPFW_BOUND,)
 # ---- tables --------------------------------------------------------------------------------------
 
 FRANK_WOLFE, PRIVATE_SVD = "Private FW (Jain et al. 2018)", "Private SVD (Jain et al. 2018)"
-SAMPLE_COMPLEXITY = (
-    Row(
-        "Nuclear norm minimisation, not private (Shalev-Shwartz et al. 2011)",
-        users=lambda at: at.items,
-        ratings=lambda at: at.users * math.sqrt(at.items),
-        note="n above m; above n √m ratings",
+SAMPLE_COMPLEXITY = {
+    "Nuclear norm minimisation, not private (Shalev-Shwartz et al. 2011)": (
+        "n above m; above n √m ratings"
     ),
-    Row("Noisy SVD + kNN (McSherry & Mironov 2009)", note="none is known"),
-    Row("Noisy SGLD (Liu et al. 2015)", note="none is known"),
-    Row(
-        FRANK_WOLFE,
-        users=lambda at: at.items**1.25,
-        ratings=lambda at: at.users * math.sqrt(at.items),
-        note="n above m^(5/4); above n √m ratings",
+    "Noisy SVD + kNN (McSherry & Mironov 2009)": "none is known",
+    "Noisy SGLD (Liu et al. 2015)": "none is known",
+    FRANK_WOLFE: "n above m^(5/4); above n √m ratings",
+}
+LOW_RANK = {
+    "Randomised response (Blum et al. 2005; Chan et al. 2011; Dwork et al. 2014)": "√(n + m)",
+    "Gaussian measurement (Hardt & Roth 2012)": "√n + √(μ m / n), at μ = 1",
+    "Noisy power method (Hardt & Roth 2013)": "√μ, at μ = 1",
+    "Exponential mechanism (Kapralov & Talwar 2013)": "n + m",
+    FRANK_WOLFE: "n^(3/10) m^(1/10)",
+    PRIVATE_SVD: "√μ times a root of two terms, which our copy does not show legibly",
+}
+# of a matrix of rank one with entries of order one. Frank-Wolfe's error is the first term of
+# Corollary 3.1, because the second vanishes. The noise of private SVD [Theorem B.3] has spectral
+# norm √m L², L² = √m, compared with the square n / √m · √m of the observed matrix' singular value;
+# missing entries leave √m of its m.
+RANK_ONE = {
+    "Private Frank-Wolfe, excess risk on the ratings (Theorem 3.2, Remark 1)": "m^(1/2) / n^(2/5)",
+    "Private Frank-Wolfe where every entry is seen (Theorem 3.2, Remark 2)": "m^(1/5) / n^(2/5)",
+    "Private Frank-Wolfe, mean squared error (Corollary 3.1, Remark 3)": "m^(5/8) / n^(1/2)",
+    "Private SVD, mean squared error, incoherent matrix (Theorem B.3, Remark 5)": (
+        "m² / n² + 1 / √m"
     ),
-)
-LOW_RANK = (
-    Row(
-        "Randomised response (Blum et al. 2005; Chan et al. 2011; Dwork et al. 2014)",
-        error=lambda at: math.sqrt(at.users + at.items),
-        note="√(n + m)",
-    ),
-    Row(
-        "Gaussian measurement (Hardt & Roth 2012)",
-        error=lambda at: math.sqrt(at.users) + math.sqrt(at.items / at.users),
-        note="√n + √(μ m / n), at μ = 1",
-    ),
-    Row("Noisy power method (Hardt & Roth 2013)", error=lambda at: 1.0, note="√μ, at μ = 1"),
-    Row(
-        "Exponential mechanism (Kapralov & Talwar 2013)",
-        error=lambda at: at.users + at.items,
-        note="n + m",
-    ),
-    Row(FRANK_WOLFE, error=lambda at: at.users**0.3 * at.items**0.1, note="n^(3/10) m^(1/10)"),
-    Row(PRIVATE_SVD, note="√μ times a root of two terms, which our copy does not show legibly"),
-)
-
-
-def frank_wolfe_order(at: Place) -> float:
-    """Return the order of private Frank-Wolfe's mean squared error.
-
-    The matrix has rank one, entries of order one and √m ratings of each user: the first term of
-    Corollary 3.1, because the second vanishes.
-    """
-    return float(at.items**0.625 / math.sqrt(at.users))
-
-
-def private_svd_order(at: Place) -> float:
-    """Return the order of private SVD's mean squared error on an incoherent matrix [Theorem B.3].
-
-    Its noise has spectral norm √m L², L² = √m, compared with the square n / √m · √m of the observed
-    matrix' singular value; missing entries leave √m of its m.
-    """
-    return float((at.items / at.users) ** 2 + 1 / math.sqrt(at.items))
-
-
-RANK_ONE = (
-    Row(
-        "Private Frank-Wolfe, excess risk on the ratings (Theorem 3.2, Remark 1)",
-        error=lambda at: math.sqrt(at.items) / at.users**0.4,
-        note="m^(1/2) / n^(2/5)",
-    ),
-    Row(
-        "Private Frank-Wolfe where every entry is seen (Theorem 3.2, Remark 2)",
-        error=lambda at: at.items**0.2 / at.users**0.4,
-        note="m^(1/5) / n^(2/5)",
-    ),
-    Row(
-        "Private Frank-Wolfe, mean squared error (Corollary 3.1, Remark 3)",
-        error=frank_wolfe_order,
-        note="m^(5/8) / n^(1/2)",
-    ),
-    Row(
-        "Private SVD, mean squared error, incoherent matrix (Theorem B.3, Remark 5)",
-        error=private_svd_order,
-        note="m² / n² + 1 / √m",
-    ),
-)
+}
 TABLES = (
     PrintedTable(
         title="What o(1) generalisation error takes",
@@ -205,21 +152,10 @@ def _stall(results: Results) -> str:
     )
 
 
-def _with_corollary_steps(claim: Claim, axis: Axis) -> Claim:
-    """Return the claim with the corollary's number of steps, which changes only along items."""
-
-    def with_steps(sweep: Sweep) -> Sweep:
-        at = sweep.data.top_items if axis == "items" else getattr(PLACES[axis], axis)
-        steps = max(1, round(corollary_steps(place_at(axis, at or PLACES[axis].items))))
-        return sweep.model_copy(update={"grid": {"steps": (steps,)}})
-
-    sweeps = claim.sweeps
-    return replace(claim, sweeps=lambda full: tuple(map(with_steps, sweeps(full))))
+def _steps(axis: Axis, data: DataSpec) -> tuple[int]:
+    """Return the corollary's number of steps, which changes only along items."""
+    at = data.top_items if axis == "items" else getattr(PLACES[axis], axis)
+    return (max(1, round(corollary_steps(place_at(axis, at or PLACES[axis].items)))),)
 
 
-CLAIMS = tuple(
-    _with_corollary_steps(claim, axis)
-    for axis, claim in zip(
-        DPFW_BOUND.axes, bound_claims(DPFW_BOUND, DPFW, (), remark=_stall), strict=True
-    )
-)
+CLAIMS = bound_claims(DPFW_BOUND, DPFW, _steps, remark=_stall)

@@ -2,13 +2,22 @@
 
 import statistics
 
-from dpmf_core.papers.clauses import Clause, Mean, Median, MissingResult, Results, between, less
+from dpmf_core.papers.clauses import (
+    Clause,
+    Mean,
+    Median,
+    MissingResult,
+    Results,
+    between,
+    judged,
+    less,
+)
 from dpmf_core.papers.figures import Claim, tuned
+from dpmf_core.papers.jain_2018 import sweeps as runs
 from dpmf_core.papers.jain_2018.bounds import frank_wolfe_floor
 from dpmf_core.papers.jain_2018.sweeps import (
     DELTA,
     DPFW,
-    DPFW_EXACT,
     FRANK_WOLFE,
     OJA,
     PGD,
@@ -17,9 +26,6 @@ from dpmf_core.papers.jain_2018.sweeps import (
     Line,
     RankOne,
     RealRatings,
-    non_private_line,
-    rank_one,
-    tuned_sweeps,
 )
 from dpmf_core.papers.source_noise import jain
 from dpmf_core.privacy.accounting import epsilon as exact_epsilon
@@ -63,29 +69,24 @@ def means_along(results: Results, label: str) -> dict[float, float]:
     return dict(sorted(means.items()))
 
 
-def leads(results: Results, label: str, other: str) -> dict[float, float]:
-    """Return how much one method's error is below another's at each common epsilon."""
-    first, second = means_along(results, label), means_along(results, other)
-    if not (common := [at for at in first if at in second]):
-        raise MissingResult(f"{label} and {other} have no epsilon in common")
-    return {at: second[at] - first[at] for at in common}
-
-
 def almost_always_less(label: str, other: str, words: str) -> Clause:
     """State that a method is more accurate than another at all but one in four epsilons."""
 
-    def margin(results: Results) -> float:
-        values = sorted(leads(results, label, other).values())
-        return values[len(values) // 4]
-
-    def figures(results: Results) -> str:
+    def errors(results: Results) -> dict[float, tuple[float, float]]:
         first, second = means_along(results, label), means_along(results, other)
-        return ", ".join(
-            f"{first[at]:.4f} against {second[at]:.4f} at ε = {budget_text(at)}"
-            for at in leads(results, label, other)
-        )
+        if not (common := {at: (first[at], second[at]) for at in first if at in second}):
+            raise MissingResult(f"{label} and {other} have no epsilon in common")
+        return common
 
-    return Clause(words, margin, figures)
+    return judged(
+        words,
+        errors,
+        lambda errors: sorted(theirs - ours for ours, theirs in errors.values())[len(errors) // 4],
+        lambda errors: ", ".join(
+            f"{ours:.4f} against {theirs:.4f} at ε = {budget_text(at)}"
+            for at, (ours, theirs) in errors.items()
+        ),
+    )
 
 
 def _error_over_non_private(results: Results) -> float:
@@ -103,21 +104,24 @@ CLOSE_TO_NON_PRIVATE = between(
 ).quoting("section 4", SECTION_4)
 
 
-def _beats(other: str, name: str, place: str, quote: str) -> Clause:
+def _beats(other: str, name: str) -> Clause:
     return almost_always_less(
         DPFW.name,
         other,
         f"private Frank-Wolfe, with its source's noise, is almost always more accurate than {name}",
-    ).quoting(place, quote)
+    )
 
 
-BEATS_CLEANSING = _beats(
-    "SVD after cleansing", "SVD after cleansing", "section 4, Results", RESULTS
+CLEANSING, GRADIENT = (
+    _beats("SVD after cleansing", "SVD after cleansing"),
+    _beats("Private PGD", "private projected gradient"),
 )
-BEATS_GRADIENT = _beats("Private PGD", "private projected gradient", "section 4, Results", RESULTS)
-BEATS_CLEANSING_C = _beats(
-    "SVD after cleansing", "SVD after cleansing", "Appendix C, Fig. 3", APPENDIX_C
+FIG_2 = (
+    CLEANSING.quoting("section 4, Results", RESULTS),
+    GRADIENT.quoting("section 4, Results", RESULTS),
+    CLOSE_TO_NON_PRIVATE,
 )
+FIG_3 = (CLEANSING.quoting("Appendix C, Fig. 3", APPENDIX_C),)
 
 
 def _within(label: str, other: str, words: str, epsilon: float | None = None) -> Clause:
@@ -135,7 +139,7 @@ def _within(label: str, other: str, words: str, epsilon: float | None = None) ->
 def exactly_accounted(results: Results) -> str:
     """Return private Frank-Wolfe's errors with noise for its baselines' exact epsilon."""
     try:
-        of_exact, of_source = (means_along(results, it.name) for it in (DPFW_EXACT, DPFW))
+        of_exact, of_source = (means_along(results, it.name) for it in (runs.DPFW_EXACT, DPFW))
     except MissingResult:
         return ""
     first, last = min(of_source), max(of_source)
@@ -168,37 +172,25 @@ PRIVATE_900 = (
     "Private Frank-Wolfe and SVD after cleansing, each tuned on validation ratings; 1% of the"
     " ratings held out. The source says that private projected gradient takes too long here."
 )
-FIG_2 = (BEATS_CLEANSING, BEATS_GRADIENT, CLOSE_TO_NON_PRIVATE)
 
 
-def _simulated_claim(place: str, items: int, id: str, of_fig_2: bool) -> Claim:  # noqa: A002
-    return Claim(
-        id=f"jain-fig{place}",
-        title=f"Rank one, {items} items",
-        source=f"{J18}, Fig. {place}",
-        words=PRIVATE if of_fig_2 else PRIVATE_900,
-        sweeps=RankOne(id, of_fig_2),
-        measure=tuned,
-        clauses=FIG_2 if of_fig_2 else (BEATS_CLEANSING_C,),
-        remark=on_rank_one,
-        source_data=f"a simulated matrix of rank one, 500,000 users and {items} items",
-        source_ids=(id,),
-    )
-
-
-def _real_claim(place: str, title: str, source_data: str, ratings: RealRatings) -> Claim:
+def _panel(place: str, title: str, source_data: str, panel: RankOne | RealRatings) -> Claim:
     return Claim(
         id=f"jain-fig{place}",
         title=title,
         source=f"{J18}, Fig. {place}",
-        words=PRIVATE if ratings.of_fig_2 else PRIVATE_900,
-        sweeps=ratings,
+        words=PRIVATE if panel.of_fig_2 else PRIVATE_900,
+        sweeps=panel,
         measure=tuned,
-        clauses=FIG_2 if ratings.of_fig_2 else (BEATS_CLEANSING_C,),
-        remark=exactly_accounted,
+        clauses=FIG_2 if panel.of_fig_2 else FIG_3,
+        remark=on_rank_one if isinstance(panel, RankOne) else exactly_accounted,
         source_data=source_data,
-        source_ids=ratings.ids,
+        source_ids=panel.ids,
     )
+
+
+def _rank_one(items: int) -> str:
+    return f"a simulated matrix of rank one, 500,000 users and {items} items"
 
 
 FILMS = ("ml-10m", "netflix")  # Yahoo! Music cannot be had
@@ -218,25 +210,25 @@ def _baselines(full: bool) -> tuple[Sweep, ...]:
     gradient = Line(
         PGD, {"nuclear_norm": (0.3, 1.0) if full else (0.3,), "step_size": (0.5, 1.0, 2.0)}
     )
-    return tuned_sweeps(FIG_2C.data(full), (non_private_line(full), gradient), (), 1)
+    return runs.tuned_sweeps(FIG_2C.data(full), (runs.non_private_line(full), gradient), (), 1)
 
 
 def _with_oja(full: bool) -> tuple[Sweep, ...]:
     lines = [Line(it, {"nuclear_norm": (TRUE_NORM,), "steps": (5,)}) for it in (DPFW, OJA)]
-    return tuned_sweeps(rank_one("rankone", full), tuple(lines), (1.0, 10.0), 1)
+    return runs.tuned_sweeps(runs.rank_one("rankone", full), tuple(lines), (1.0, 10.0), 1)
 
 
 def _svd_and_frank_wolfe(full: bool) -> tuple[Sweep, ...]:
     lines = Line(DPFW, {"nuclear_norm": (TRUE_NORM,), "steps": (5,)}), Line(SVD, {"rank": (1,)})
-    return tuned_sweeps(DataSpec(id="rankone-20k"), lines, (10.0,), 3 if full else 1)
+    return runs.tuned_sweeps(DataSpec(id="rankone-20k"), lines, (10.0,), 3 if full else 1)
 
 
 CLAIMS = (
-    _simulated_claim("2a", 400, "rankone", of_fig_2=True),
-    _real_claim("2b", "Jester", "Jester (100 jokes)", RealRatings(("jester",), 100, capped=False)),
-    _real_claim("2c", "The 400 most rated items, Fig. 2c to 2e", _films(400), FIG_2C),
-    _simulated_claim("3a", 900, "rankone-900", of_fig_2=False),
-    _real_claim(
+    _panel("2a", "Rank one, 400 items", _rank_one(400), RankOne(("rankone",))),
+    _panel("2b", "Jester", "Jester (100 jokes)", RealRatings(("jester",), 100, capped=False)),
+    _panel("2c", "The 400 most rated items, Fig. 2c to 2e", _films(400), FIG_2C),
+    _panel("3a", "Rank one, 900 items", _rank_one(900), RankOne(("rankone-900",), False)),
+    _panel(
         "3b",
         "The 900 most rated items, Fig. 3b to 3d",
         _films(900),

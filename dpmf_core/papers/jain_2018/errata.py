@@ -3,33 +3,24 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from dpmf_core.papers.erratum import (
-    EXACT,
-    Comparison,
-    Erratum,
-    Reading,
-    Status,
-    epsilon_form,
-    nominal,
-)
-from dpmf_core.papers.source_noise import SOURCE_NOISE
+from dpmf_core.papers.erratum import EXACT, Comparison, Erratum, Reading, Status, nominal
+from dpmf_core.papers.source_noise import jain
 from dpmf_core.privacy import Relation
 from dpmf_core.privacy.accounting import epsilon as exactly
 
-J18 = "Jain et al. 2018"
 ADD, REPLACE = Relation
 FEW_STEPS, MANY_STEPS = 100, 400
 
 
 def _exact(stated: float, relation: Relation, within_l: bool = False) -> float:
-    noise = SOURCE_NOISE[J18].claims(stated)[within_l]
+    noise = jain(stated, row_bound="L" if within_l else "2L")
     return exactly(noise.event, noise.delta, relation)
 
 
 def _cost(relation: Relation, within_l: bool = False) -> Reading:
     """Return the cost of the noise at a nominal epsilon of 1, for rows within 2L or within L."""
     name = EXACT[relation] + (", rows within L" if within_l else ", rows within 2L")
-    return Reading(name, _exact(1.0, relation, within_l), epsilon_form(3))
+    return Reading(name, _exact(1.0, relation, within_l), "ε = {:.3f}")
 
 
 def slack() -> Comparison:
@@ -86,7 +77,6 @@ ERRATA = (
     Erratum(
         id="jain-rate",
         title="Steps of 1/T do not converge at the rate 1/T",
-        source=J18,
         place="Appendix A, Theorem A.1; so Theorem 3.2 and Corollary 3.1",
         quote="the algorithm converges at the rate of [...] even with an error slack of",
         status=Status.ERROR,
@@ -104,7 +94,6 @@ ERRATA = (
     Erratum(
         id="jain-slack",
         title="Theorem 3.1 needs less noise",
-        source=J18,
         place="Theorem 3.1",
         quote="due to a reduction of a Concentrated DP guarantee to a standard DP guarantee",
         status=Status.LOOSE,
@@ -120,7 +109,6 @@ ERRATA = (
     Erratum(
         id="jain-relation",
         title="The sensitivity is for adding or removing a row",
-        source=J18,
         place="Definition 2.2; Appendix D.1.1, Lemma D.1",
         quote="differing in exactly one row",
         status=Status.AMBIGUOUS,
@@ -139,7 +127,6 @@ ERRATA = (
     Erratum(
         id="jain-sensitivity",
         title="Rows within L get noise for rows within 2L",
-        source=J18,
         place="Appendix B, Theorem B.1",
         quote="follows immediately from the proof of Theorem 3.1, as the key step of computing the"
         " top eigenvectors of the matrix remains the same",

@@ -166,7 +166,7 @@ class RankOne:
     runs on 40 million.
     """
 
-    id: str
+    ids: tuple[str]
     of_fig_2: bool = True
 
     def __call__(self, full: bool) -> tuple[Sweep, ...]:
@@ -177,4 +177,4 @@ class RankOne:
             *(fig_2 if self.of_fig_2 else ()),
             Line(MEAN, {}),
         )
-        return tuned_sweeps(rank_one(self.id, full), lines, RANK_ONE_EPSILONS, 1)
+        return tuned_sweeps(rank_one(self.ids[0], full), lines, RANK_ONE_EPSILONS, 1)

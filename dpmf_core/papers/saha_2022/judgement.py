@@ -1,15 +1,23 @@
 """Quantities and statements for the claims of Saha & Imtiaz 2022."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.papers.clauses import Clause, Median, MissingResult, Results, less, line, on_each
-from dpmf_core.papers.figures import Runs
+from dpmf_core.papers.clauses import (
+    Clause,
+    Median,
+    MissingResult,
+    Results,
+    above,
+    judged,
+    less,
+    line,
+)
+from dpmf_core.papers.figures import Measure, Runs
 from dpmf_core.papers.saha_2022.methods import DOCUMENTS, FACES, PLAIN, PRIVATE, RANDOM
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.inspection import basis, image_size
@@ -46,7 +54,7 @@ def roughness(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:
 
 
 def picture_roughness(parts: Array, size: tuple[int, int]) -> float:
-    """Return the same for parts (K, height * width); 0 for a part without any pixel."""
+    """Return the roughness of parts (K, height * width); 0 for a part without any pixel."""
     pictures = parts.astype(np.float64).reshape(len(parts), *size)
     squares = [np.mean(np.diff(pictures, axis=axis) ** 2, axis=(1, 2)) for axis in (1, 2)]
     energy = np.maximum(np.mean(pictures**2, axis=(1, 2)), 1e-300)
@@ -54,23 +62,17 @@ def picture_roughness(parts: Array, size: tuple[int, int]) -> float:
 
 
 def _each(points: Sequence[Point], runs: Runs, figure: Callable[[Run], float]) -> list[Summary]:
-    return [
-        replace(_summary(point), draws=(figure(runs[point.key]),))
-        for point in points
-        if point.key in runs
-    ]
+    return [_summary(point, figure(runs[point.key])) for point in points if point.key in runs]
 
 
-def beside_plain(
-    compare: Callable[[Run, Run], float],
-) -> Callable[[Sequence[Point], Runs, str], list[Summary]]:
+def beside_plain(compare: Callable[[Run, Run], float]) -> Measure:
     """Return a figure of each private run and of the run without privacy on the same data."""
 
     def measure(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:
         there = [(point, runs[point.key]) for point in points if point.key in runs]
         plain = {point.grid["data"]: run for point, run in there if point.label == PLAIN}
         return [
-            replace(_summary(point), draws=(compare(run, plain[point.grid["data"]]),))
+            _summary(point, compare(run, plain[point.grid["data"]]))
             for point, run in there
             if point.label != PLAIN and point.grid["data"] in plain
         ]
@@ -78,8 +80,8 @@ def beside_plain(
     return measure
 
 
-def _summary(point: Point) -> Summary:
-    return Summary(point.label, point.spec.algorithm, point.epsilon, point.grid, ())
+def _summary(point: Point, figure: float) -> Summary:
+    return Summary(point.label, point.spec.algorithm, point.epsilon, point.grid, (figure,))
 
 
 # ---- what is judged ------------------------------------------------------------------------------
@@ -87,38 +89,30 @@ def _summary(point: Point) -> Summary:
 
 def close(theirs: Sequence[Median], plain: Median, within: float = CLOSE) -> Clause:
     """State that each private figure is close to the one without privacy."""
-
-    def margin(results: Results) -> float:
-        level = plain(results)
-        return within * abs(level) - max(abs(it(results) - level) for it in theirs)
-
-    def figures(results: Results) -> str:
-        values = ", ".join(f"{it(results):.4f}" for it in theirs)
-        return f"{values} in private, {plain(results):.4f} without"
-
     at = ", ".join(budget_text(it.epsilon) for it in theirs if it.epsilon is not None)
     ours = f"{within:.0%} ({within:.0%} is ours)"
     words = f"the private method comes within {ours} of the one without privacy"
-    return Clause(f"{words}, at ε = {at} a step", margin, figures)
-
-
-def narrows(epsilons: Sequence[float]) -> Clause:
-    """State that the objective is smaller at a larger epsilon of a step."""
-    first, last = epsilons[0], epsilons[-1]
-    words = f"the gap is smaller at ε = {budget_text(last)} a step than at {first:g}"
-    return less(Median(PRIVATE, last), Median(PRIVATE, first), words)
+    return judged(
+        f"{words}, at ε = {at} a step",
+        lambda results: ([it(results) for it in theirs], plain(results)),
+        lambda both: within * abs(both[1]) - max(abs(it - both[1]) for it in both[0]),
+        lambda both: (
+            f"{', '.join(f'{it:.4f}' for it in both[0])} in private, {both[1]:.4f} without"
+        ),
+    )
 
 
 def gap_clauses(
     epsilons: Sequence[float], small: tuple[str, str], smaller: tuple[str, str]
-) -> tuple[Clause, ...]:
-    """State for each data set that the gap is small, and smaller at a larger epsilon.
+) -> tuple[Clause, Clause]:
+    """State that the gap is small, and smaller at a larger epsilon of a step.
 
     small, smaller: place and words of the source.
     """
     private = [Median(PRIVATE, epsilon) for epsilon in epsilons]
-    clauses = (close(private, Median(PLAIN)).quoting(*small), narrows(epsilons).quoting(*smaller))
-    return tuple(on_each("data", clause) for clause in clauses)
+    words = f"the gap is smaller at ε = {budget_text(epsilons[-1])} a step than at {epsilons[0]:g}"
+    narrows = less(private[-1], private[0], words)
+    return close(private, Median(PLAIN)).quoting(*small), narrows.quoting(*smaller)
 
 
 def costs(results: Results, ids: Sequence[str]) -> list[float]:
@@ -138,34 +132,29 @@ def costs(results: Results, ids: Sequence[str]) -> list[float]:
 
 def images_cost_more() -> Clause:
     """State that privacy increases the objective of all images more than of any documents."""
-
-    def both(results: Results) -> tuple[float, float]:
-        return (min(costs(results, (*FACES, "faces"))), max(costs(results, (*DOCUMENTS, "news"))))
-
-    return Clause(
+    return above(
         "at ε = 0.5 a step privacy adds a larger share to the objective of images than of"
         " documents",
-        lambda results: both(results)[0] - both(results)[1],
-        lambda results: "{:.0%} of images, {:.0%} of documents".format(*both(results)),
+        lambda results: min(costs(results, (*FACES, "faces"))),
+        lambda results: max(costs(results, (*DOCUMENTS, "news"))),
+        "{:.0%} of images, {:.0%} of documents",
     )
 
 
-def _remark(results: Results, ids: Sequence[str] = ()) -> str:
+def _remark(results: Results, ids: Sequence[str]) -> str:
     """Return the results of a start without private data, and which source data are missing."""
     random = [it for it in results if it.label == RANDOM]
     titles = {entry.id: entry.title for entry in catalogue().catalogue()}
-    there = {it.grid["data"] for it in results}
-    missing = [titles[name] for name in ids if titles[name] not in there]
-    other = missing if len(missing) < len(ids) else []  # of a stand-in the size speaks
-    at = ", ".join(f"{it.median:.4f}" for it in random)
-    parts = [
-        f"From a random start it is {at} at ε = {budget_text(random[0].epsilon or 0)} a step."
-        if random
-        else "",
-        "With the source's start, which is computed from the private data, nothing is proved.",
-        f"Not measured on {', '.join(other)}." if other else "",
-    ]
-    return " ".join(part for part in parts if part)
+    present = {it.grid["data"] for it in results}
+    missing = [titles[name] for name in ids if titles[name] not in present]
+    words = "With the source's start, which is computed from the private data, nothing is proved."
+    if random:
+        at = ", ".join(f"{it.median:.4f}" for it in random)
+        epsilon = budget_text(random[0].epsilon or 0)
+        words = f"From a random start it is {at} at ε = {epsilon} a step. {words}"
+    if 0 < len(missing) < len(ids):  # otherwise the size names the stand-in
+        words = f"{words} Not measured on {', '.join(missing)}."
+    return words
 
 
 def remark_on_documents(results: Results) -> str:
@@ -194,12 +183,9 @@ def spread(results: Results) -> float:
 
 
 def eight_topics() -> Clause:
-    def margin(results: Results) -> float:
-        at = line(results, PLAIN, "n_components")
-        return at[8.0] - max(value for K, value in at.items() if K != 8.0)
-
-    def figures(results: Results) -> str:
-        at = line(results, PLAIN, "n_components")
-        return ", ".join(f"{value:.4f} at K {K:g}" for K, value in at.items())
-
-    return Clause("mean coherence is largest at 8 topics", margin, figures)
+    return judged(
+        "mean coherence is largest at 8 topics",
+        lambda results: line(results, PLAIN, "n_components"),
+        lambda line: line[8.0] - max(it for K, it in line.items() if K != 8.0),
+        lambda line: ", ".join(f"{it:.4f} at K {K:g}" for K, it in line.items()),
+    )

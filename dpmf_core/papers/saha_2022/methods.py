@@ -60,9 +60,9 @@ def as_published(
     )
 
 
-def plain(K: int, label: str = PLAIN) -> Method:
+def plain(K: int) -> Method:
     """Return non-negative factorisation without privacy from the source's start."""
-    return Method(algorithm="nmf", label=label, parameters={"n_components": K, "start": "nndsvd"})
+    return Method(algorithm="nmf", label=PLAIN, parameters={"n_components": K, "start": "nndsvd"})
 
 
 def marks(label: str, where: str, *values: tuple[float | None, float]) -> tuple[Mark, ...]:
@@ -133,17 +133,22 @@ def by_epsilon(sets: Sets, epsilons: Sequence[float], K: int | None = None) -> S
     return lambda full: tuple(sweeps(full))
 
 
+def _one_draw(data: DataSpec, method: Method, epsilon: float) -> Sweep:
+    return Sweep(data=data, methods=(method,), epsilons=(epsilon,), seeds=FRESH[:1])
+
+
 def beside_quiet_steps(full: bool) -> tuple[Sweep, ...]:
     """Return the source's method, and its steps with solved components and hardly any noise."""
-
-    def sweeps() -> Iterator[Sweep]:
-        for data in every_set():
-            parts, steps = parts_of(data.id), n_steps(full)
-            quiet = as_published(parts, steps, QUIET, basis_rate=0.0)
-            for method, epsilon in ((as_published(parts, steps), 0.5), (quiet, 1000.0)):
-                yield Sweep(data=data, methods=(method,), epsilons=(epsilon,), seeds=FRESH[:1])
-
-    return tuple(sweeps())
+    steps = n_steps(full)
+    return tuple(
+        sweep
+        for data in every_set()
+        for K in [parts_of(data.id)]
+        for sweep in (
+            _one_draw(data, as_published(K, steps), 0.5),
+            _one_draw(data, as_published(K, steps, QUIET, basis_rate=0.0), 1000.0),
+        )
+    )
 
 
 CONTAMINATED = {"outlier_rows": 0.1, "outlier_cells": 0.7}
@@ -151,31 +156,23 @@ CONTAMINATED = {"outlier_rows": 0.1, "outlier_cells": 0.7}
 
 def with_outliers(full: bool) -> tuple[Sweep, ...]:
     """Return the outlier method on contaminated faces, and the other method on clean faces."""
-
-    def sweeps() -> Iterator[Sweep]:
-        clean, contaminated = (
-            present(("yaleb",), "faces"),
-            present(("yaleb",), "faces", **CONTAMINATED),
-        )
-        K, steps = parts_of(clean[0].id), n_steps(full)
-        for (data,), method in (
-            (clean, as_published(K, steps)),
-            (contaminated, as_published(K, steps, SET_APART, outliers=True)),
-        ):
-            yield Sweep(data=data, methods=(method,), epsilons=(0.5,), seeds=FRESH[:1])
-
-    return tuple(sweeps())
+    (clean,), (contaminated,) = (
+        present(("yaleb",), "faces", **more) for more in ({}, CONTAMINATED)
+    )
+    K, steps = parts_of(clean.id), n_steps(full)
+    return (
+        _one_draw(clean, as_published(K, steps), 0.5),
+        _one_draw(contaminated, as_published(K, steps, SET_APART, outliers=True), 0.5),
+    )
 
 
 def topic_numbers(full: bool) -> tuple[Sweep, ...]:
-    (data,) = guardian()
-    grid = {"n_components": tuple(range(4, 13, 2))}
-    seeds = FRESH if full else FRESH[:1]
+    method = Method(algorithm="nmf", label=PLAIN, parameters={"start": "nndsvd"})
     return (
         Sweep(
-            data=data,
-            methods=(Method(algorithm="nmf", label=PLAIN, parameters={"start": "nndsvd"}),),
-            grid=grid,
-            seeds=seeds,
+            data=guardian()[0],
+            methods=(method,),
+            grid={"n_components": tuple(range(4, 13, 2))},
+            seeds=FRESH if full else FRESH[:1],
         ),
     )

@@ -1,20 +1,9 @@
 """The two methods of Saha & Imtiaz 2022 with the published settings, and its table of data sets."""
 
-from dpmf_core.papers.bounds import PrintedTable, Row
+from dpmf_core.papers.bounds import PrintedTable
 from dpmf_core.papers.figures import Preset, Sweeps
-from dpmf_core.papers.saha_2022.methods import (
-    CONTAMINATED,
-    FRESH,
-    PER_STEP,
-    PRIVATE,
-    S22,
-    SET_APART,
-    as_published,
-    n_steps,
-    parts_of,
-    plain,
-    present,
-)
+from dpmf_core.papers.saha_2022 import methods
+from dpmf_core.papers.saha_2022.methods import PRIVATE, S22, SET_APART
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Sweep
@@ -31,22 +20,24 @@ SETTINGS = (
 BUDGET = Budget(epsilon=0.5, delta=1e-5, calibration=Calibration.SOURCE)
 
 
-def _sweeps(outliers: bool) -> Sweeps:
-    data = CONTAMINATED if outliers else {}
+def _planted(outliers: bool) -> dict[str, float]:
+    return methods.CONTAMINATED if outliers else {}
 
+
+def _sweeps(outliers: bool) -> Sweeps:
     def sweeps(full: bool) -> tuple[Sweep, ...]:
-        (faces,) = present(("yaleb",), "faces", **data)
-        K, label = parts_of(faces.id), SET_APART if outliers else PRIVATE
-        private = as_published(K, n_steps(full), label, outliers=outliers)
-        methods = (private, plain(K))
-        return (Sweep(data=faces, methods=methods, epsilons=PER_STEP, seeds=FRESH[:1]),)
+        (faces,) = methods.present(("yaleb",), "faces", **_planted(outliers))
+        K, label = methods.parts_of(faces.id), SET_APART if outliers else PRIVATE
+        private = methods.as_published(K, methods.n_steps(full), label, outliers=outliers)
+        both, seeds = (private, methods.plain(K)), methods.FRESH[:1]
+        return (Sweep(data=faces, methods=both, epsilons=methods.PER_STEP, seeds=seeds),)
 
     return sweeps
 
 
 def _run(outliers: bool) -> RunSpec:
-    data = DataSpec.model_validate({"id": "faces", **(CONTAMINATED if outliers else {})})
-    parameters = as_published(parts_of(data.id), 100, outliers=outliers).parameters
+    data = DataSpec.model_validate({"id": "faces", **_planted(outliers)})
+    parameters = methods.as_published(methods.parts_of(data.id), 100, outliers=outliers).parameters
     return RunSpec(data=data, algorithm="dp-nmf", parameters=parameters, budget=BUDGET)
 
 
@@ -57,7 +48,6 @@ def _preset(name: str, title: str, words: str, settings: str, *, outliers: bool)
         source=f"{S22}, Algorithm 2",
         words=words,
         sweeps=_sweeps(outliers),
-        page="faces",
         metric="objective",
         settings=f"{SETTINGS} {settings}",
         run=_run(outliers),
@@ -95,6 +85,6 @@ TABLE_2 = PrintedTable(
     title="Data sets: samples N, dimension D, components K",
     place="Table 2",
     columns=("data set", "size"),
-    rows=tuple(Row(name, note=f"N {N:,}, D {D:,}, K {K}") for name, (N, D, K) in SIZES.items()),
+    rows={name: f"N {N:,}, D {D:,}, K {K}" for name, (N, D, K) in SIZES.items()},
     note="A tenth of the terms of RCV1 and of TDT2 was drawn at random; here by a hash.",
 )

@@ -14,17 +14,10 @@ import numpy as np
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.clauses import Clause, Median, Results, near
+from dpmf_core.papers.clauses import Clause, Median, Results, judged, near
 from dpmf_core.papers.figures import Claim, Runs, first_present
-from dpmf_core.papers.saha_2022.methods import (
-    FRESH,
-    PLAIN,
-    PRIVATE,
-    S22,
-    as_published,
-    marks,
-    plain,
-)
+from dpmf_core.papers.saha_2022 import methods
+from dpmf_core.papers.saha_2022.methods import FRESH, PLAIN, PRIVATE, S22, marks
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
@@ -47,15 +40,15 @@ def _films() -> str:
 
 def _sweeps(full: bool) -> tuple[Sweep, ...]:
     laplace = Method(algorithm="dpnmf-laplace", label=DPNMF)
-    methods = (
-        as_published(8, 20),
-        plain(8),
+    compared = (
+        methods.as_published(8, 20),
+        methods.plain(8),
         laplace,
         Method(algorithm="user-mean", label=OWN_MEAN),
     )
     sweep = Sweep(
         data=DataSpec(id=_films()),
-        methods=methods,
+        methods=compared,
         epsilons=EPSILONS,
         seeds=FRESH if full else FRESH[:1],
         split=NEARLY_ALL,
@@ -97,57 +90,39 @@ def _error_clause(epsilon: float, value: float) -> Clause:
     return clause.quoting("Table 4", f"{epsilon:g} [...] {value:.4f}")
 
 
-def _below_dpnmf() -> Clause:
-    """State that it is more accurate than DPNMF at every epsilon, both in the same unit."""
-
-    def pairs(results: Results) -> list[tuple[float, float]]:
-        return [
-            (
-                Median(PRIVATE, epsilon, {"unit": STARS})(results),
-                Median(DPNMF, epsilon, {"unit": STARS})(results),
-            )
-            for epsilon in EPSILONS
-        ]
-
-    def margin(results: Results) -> float:
-        return min(theirs - ours for ours, theirs in pairs(results))
-
-    def figures(results: Results) -> str:
-        at = zip(EPSILONS, pairs(results), strict=True)
-        parts = (f"{ours:.2f} and {theirs:.2f} at {epsilon:g}" for epsilon, (ours, theirs) in at)
-        return f"both in stars: {', '.join(parts)}"
-
-    return Clause("at every ε it is more accurate than DPNMF", margin, figures).quoting(
-        "section 4.4, Table 4", "The comparison shows that our method outperforms the DPNMF"
+def _in_stars(results: Results) -> list[tuple[float, float, float]]:
+    """Return epsilon, the method's error and DPNMF's, both in stars."""
+    ours, theirs = (
+        [Median(label, at, {"unit": STARS})(results) for at in EPSILONS]
+        for label in (PRIVATE, DPNMF)
     )
+    return list(zip(EPSILONS, ours, theirs, strict=True))
 
 
-def _dpnmf_in_stars() -> Clause:
-    """State that DPNMF's column is its error in stars."""
-
-    def ratios(results: Results) -> list[float]:
-        return [
-            Median(DPNMF, epsilon, {"unit": STARS})(results) / PUBLISHED_DPNMF[epsilon]
-            for epsilon in EPSILONS
-        ]
-
-    def figures(results: Results) -> str:
-        at = zip(EPSILONS, ratios(results), strict=True)
-        parts = (f"{ratio:.2f} times the published number at {epsilon:g}" for epsilon, ratio in at)
-        return f"in stars {', '.join(parts)}"
-
-    return Clause(
-        "the errors of DPNMF are 1.1953, 1.0785 and 1.0155 (read as stars, within a fifth)",
-        lambda results: 0.2 - max(abs(ratio - 1) for ratio in ratios(results)),
-        figures,
-    ).quoting("Table 4", "1.1953 [...] 1.0785 [...] 1.0155")
+BELOW_DPNMF = judged(
+    "at every ε it is more accurate than DPNMF",
+    _in_stars,
+    lambda errors: min(theirs - ours for _, ours, theirs in errors),
+    lambda errors: (
+        "both in stars: "
+        + ", ".join(f"{ours:.2f} and {theirs:.2f} at {at:g}" for at, ours, theirs in errors)
+    ),
+).quoting("section 4.4, Table 4", "The comparison shows that our method outperforms the DPNMF")
 
 
-def _not_printed(_: bool) -> str:
-    return (
-        "The source prints neither K nor the number of steps nor the scale of the rows of Table 4"
-        " for these data: K 8, 20 steps and rows of norm 1 are ours."
-    )
+DPNMF_IN_STARS = judged(
+    "the errors of DPNMF are 1.1953, 1.0785 and 1.0155 (read as stars, within a fifth)",
+    lambda results: {at: error / PUBLISHED_DPNMF[at] for at, _, error in _in_stars(results)},
+    lambda ratios: 0.2 - max(abs(ratio - 1) for ratio in ratios.values()),
+    lambda ratios: (
+        "in stars "
+        + ", ".join(f"{it:.2f} times the published number at {at:g}" for at, it in ratios.items())
+    ),
+).quoting("Table 4", "1.1953 [...] 1.0785 [...] 1.0155")
+NOT_PRINTED = (
+    "The source prints neither K nor the number of steps nor the scale of the rows of Table 4"
+    " for these data: K 8, 20 steps and rows of norm 1 are ours."
+)
 
 
 def _guesses(results: Results) -> str:
@@ -164,10 +139,8 @@ TABLE_4 = Claim(
     id="saha-table4",
     title="MovieLens 1M through non-negative factorisation",
     source=f"{S22}, Table 4",
-    page="topics",
     words="The error of the rated cells that are learned from (section 4.4), in stars and in"
-    " rows of"
-    " norm 1. Table 4 does not say whether its ε is of a step; it is read so here.",
+    " rows of norm 1. Table 4 does not say whether its ε is of a step; it is read so here.",
     sweeps=_sweeps,
     compute=_zero,
     measure=_in_both_units,
@@ -179,11 +152,11 @@ TABLE_4 = Claim(
             0.03,
         ).quoting("Table 4", "Non-private [...] 0.0624"),
         *(_error_clause(epsilon, value) for epsilon, value in PUBLISHED_ERRORS.items()),
-        _dpnmf_in_stars(),
-        _below_dpnmf(),
+        DPNMF_IN_STARS,
+        BELOW_DPNMF,
     ),
     remark=_guesses,
-    limits=_not_printed,
+    limits=lambda full: NOT_PRINTED,
     source_ids=("ml-1m",),
     source_data="MovieLens 1M",
     metric="unit_row_rmse",

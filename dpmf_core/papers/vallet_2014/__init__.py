@@ -1,7 +1,7 @@
 """Vallet et al. 2014: its claims, presets and corrections."""
 
 from dpmf_core.papers.paper import Paper
-from dpmf_core.papers.vallet_2014 import claims, errata, presets
+from dpmf_core.papers.vallet_2014 import claims, errata, protocol
 
 PAPER = Paper(
     id="vallet-2014",
@@ -17,5 +17,5 @@ PAPER = Paper(
     ),
     claims=claims.CLAIMS,
     errata=errata.ERRATA,
-    presets=presets.PRESETS,
+    presets=protocol.PRESETS,
 )

@@ -1,26 +1,27 @@
 """Excess in RMSE over keeping everything, in percent, by share, by time and by users' activity."""
 
-from collections.abc import Callable, Iterable, Sequence
+import functools
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from dpmf_core.evaluation.metrics import rmse
-from dpmf_core.papers.figures import Runs
+from dpmf_core.papers.clauses import MissingResult, Quantity, Results, line
+from dpmf_core.papers.figures import Runs, grouped
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Point, Summary
 
 BASELINE = "Baseline"
-AXIS_TITLE = "RMSE above keeping everything, %"
+LEAST_PAIRS = 8  # with fewer a two-sided signed rank test cannot reach .01
 QUARTERS = ("least active quarter", "second quarter", "third quarter", "most active quarter")
-Place = dict[str, Value]
-Excess = tuple[str, str, Place, float]  # label, algorithm, place, percent
 
 
 def by_share(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """Return the excess over the baseline of the same draw at each static share."""
-    return _over_baseline(points, runs, metric, lambda point: dict(point.grid))
+    return _over_baseline(points, runs, metric, lambda point: point.grid)
 
 
 def by_stretch(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
@@ -35,12 +36,12 @@ def _draw(point: Point) -> tuple[int, str]:
 
 
 def _over_baseline(
-    points: Sequence[Point], runs: Runs, metric: str, place: Callable[[Point], Place]
+    points: Sequence[Point], runs: Runs, metric: str, place: Callable[[Point], Mapping[str, Value]]
 ) -> list[Summary]:
     point_errors = [(it, runs[it.key].record.metric(metric)) for it in points if it.key in runs]
     base = {_draw(it): error for it, error in point_errors if it.label == BASELINE}
-    return _summaries(
-        (it.label, it.spec.algorithm, place(it), 100 * (error / base[_draw(it)] - 1))
+    return grouped(
+        (it.label, it.spec.algorithm, None, place(it), 100 * (error / base[_draw(it)] - 1))
         for it, error in point_errors
         if it.label != BASELINE and _draw(it) in base
     )
@@ -53,8 +54,8 @@ def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Summar
     """
     point_errors = [(it, quarter_errors(runs[it.key])) for it in points if it.key in runs]
     base = {_draw(it): errors for it, errors in point_errors if it.label == BASELINE}
-    return _summaries(
-        (f"{it.label}, {quarter}", it.spec.algorithm, dict(it.grid), float(excess))
+    return grouped(
+        (f"{it.label}, {quarter}", it.spec.algorithm, None, it.grid, float(excess))
         for it, errors in point_errors
         if it.label != BASELINE and _draw(it) in base
         for quarter, excess in zip(QUARTERS, 100 * (errors / base[_draw(it)] - 1), strict=True)
@@ -74,11 +75,71 @@ def quarter_errors(run: Run) -> np.ndarray:
     )
 
 
-def _summaries(excesses: Iterable[Excess]) -> list[Summary]:
-    groups: dict[tuple[str, str, tuple[tuple[str, Value], ...]], list[float]] = {}
-    for label, algorithm, place, value in excesses:
-        groups.setdefault((label, algorithm, tuple(place.items())), []).append(value)
-    return [
-        Summary(label, algorithm, None, dict(place), tuple(draws))
-        for (label, algorithm, place), draws in groups.items()
-    ]
+# ---- quantities of clauses -----------------------------------------------------------------------
+
+Line = dict[float, float]  # along an axis
+
+
+def excess(label: str) -> Quantity:
+    """Return a method's mean excess over all places and draws, as a quantity of results."""
+
+    def mean(results: Results) -> float:
+        draws = [draw for it in results if it.label == label for draw in it.draws]
+        if not draws:
+            raise MissingResult(f"{label} has no result")
+        return statistics.fmean(draws)
+
+    return mean
+
+
+def by_draw(results: Results, label: str) -> np.ndarray:
+    """Return a method's mean excess in each draw, (n_draws,); raise MissingResult."""
+    lines = [it.draws for it in results if it.label == label]
+    if not lines or len({len(draws) for draws in lines}) != 1:
+        raise MissingResult(f"{label} lacks draws")
+    return np.mean(lines, axis=0)  # type: ignore[no-any-return]
+
+
+@functools.lru_cache(256)
+def signed_rank(differences: tuple[float, ...]) -> float:
+    """Return the two-sided p of Wilcoxon's signed rank test; 1 if nothing differs.
+
+    Raises MissingResult for too few pairs to reach p < .01.
+    """
+    if len(differences) < LEAST_PAIRS:
+        raise MissingResult(f"{len(differences)} draws are too few for a signed rank test")
+    if min(differences) > 0 or max(differences) < 0:
+        return 2.0 ** (1 - len(differences))  # the smallest there is, without ranking
+    from scipy import stats  # half a second, of every start
+
+    return float(stats.wilcoxon(differences).pvalue) if any(differences) else 1.0
+
+
+def gaps_between(results: Results, larger: str, smaller: str, name: str) -> Line:
+    """Return how far one line is above another, in points."""
+    above, below = line(results, larger, name), line(results, smaller, name)
+    if above.keys() != below.keys():
+        raise MissingResult(f"{larger} and {smaller} were not measured at the same places")
+    return {at: above[at] - below[at] for at in above}
+
+
+def quarters(results: Results, label: str = "Rated") -> list[Line]:
+    """Return the excess of each quarter of the users, by the share that has arrived."""
+    return [line(results, f"{label}, {quarter}", "arrived_share") for quarter in QUARTERS]
+
+
+def mean_line(results: Results, label: str = "Rated") -> Line:
+    """Return the mean over the quarters of users, by the share that has arrived."""
+    lines = quarters(results, label)
+    return {at: statistics.fmean(it[at] for it in lines) for at in lines[0]}
+
+
+def points_text(values: Line) -> str:
+    return ", ".join(f"{value:.2f} at {at:g}" for at, value in values.items())
+
+
+def values_within(values: Line, low: float, high: float) -> list[float]:
+    chosen_values = [value for at, value in values.items() if low <= at <= high]
+    if not chosen_values:
+        raise MissingResult(f"nothing was measured from {low:g} to {high:g}")
+    return chosen_values

@@ -11,49 +11,66 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dpmf_core.papers.clauses import Clause, MissingResult, Results, between, line, near
+from dpmf_core.papers.clauses import (
+    Clause,
+    MissingResult,
+    Quantity,
+    Results,
+    above,
+    between,
+    fall,
+    judged,
+    line,
+    near,
+)
 from dpmf_core.papers.vallet_2014.protocol import RANDOM_ORDER
-from dpmf_core.papers.vallet_2014.quantities import (
+from dpmf_core.papers.vallet_2014.retention_excess import (
+    QUARTERS,
     Line,
     by_draw,
     excess,
     gaps_between,
     mean_line,
     points_text,
+    quarters,
     signed_rank,
     values_within,
 )
-from dpmf_core.papers.vallet_2014.retention_excess import QUARTERS
 
 SECTION_1, SECTION_2, SECTION_3 = "section 4.1", "section 4.2", "section 4.3"
 # Table 1, mean excess in percent, the smallest first
 RANDOM = {"Online": 0.37, "New": 1.98, "Rated": 2.09, "Static": 3.22, "Slope One": 4.28}
 BY_TIME = {"Online": 0.12, "Rated": 1.02, "New": 2.33, "Slope One": 4.70, "Static": 6.75}
 FEW_DATA = 0.4  # the static share from which "new" is better than "rated" in Fig. 1a
-SIGNIFICANT = "The differences are significant at p < 0.01."
 
 # ---- forms of clauses ----------------------------------------------------------------------------
 
 
-def _above(words: str, larger: str, smaller: str, low: float, high: float) -> Clause:
-    """State that one line is above another at every static share from `low` to `high`."""
+def _better(words: str, better: str, worse: str, low: float = 0, high: float = 1) -> Clause:
+    """State that one line is below another at every static share from `low` to `high`."""
 
-    def gaps_at(results: Results) -> Line:
-        gaps = gaps_between(results, larger, smaller, "static_share")
+    def gaps(results: Results) -> Line:
+        gaps = gaps_between(results, worse, better, "static_share")
         values_within(gaps, low, high)
         return {at: gap for at, gap in gaps.items() if low <= at <= high}
 
-    return Clause(
+    return judged(
         words,
-        lambda results: min(gaps_at(results).values()),
-        lambda results: f"{larger} less {smaller}, in points: {points_text(gaps_at(results))}",
+        gaps,
+        lambda gaps: min(gaps.values()),
+        lambda gaps: f"{worse} less {better}, in points: {points_text(gaps)}",
     )
+
+
+def _lower_mean(words: str, lower: str, higher: str) -> Clause:
+    form = f"{lower} {{1:.2f}}%, {higher} {{0:.2f}}%"
+    return above(words, excess(higher), excess(lower), form)
 
 
 def _published(label: str, value: float) -> Clause:
     """State that a mean excess equals the published one to within half of it."""
     words = f"the mean excess of {label} is {value:.2f}%, to within half of it"
-    return near(words, lambda results: excess(results, label), value, 0.5)
+    return near(words, excess(label), value, 0.5)
 
 
 def _baseline_is_best(labels: Sequence[str]) -> Clause:
@@ -62,10 +79,11 @@ def _baseline_is_best(labels: Sequence[str]) -> Clause:
             raise MissingResult(f"{', '.join(sorted(missing))} has no result")
         return min((it.median, it.label) for it in results if it.label in labels)
 
-    return Clause(
+    return judged(
         "keeping everything is the most accurate, at every share",
-        lambda results: smallest(results)[0],
-        lambda results: "the smallest excess is {:.2f}%, of {}".format(*smallest(results)),
+        smallest,
+        lambda smallest: smallest[0],
+        lambda smallest: "the smallest excess is {:.2f}%, of {}".format(*smallest),
     ).quoting(
         SECTION_1,
         "standard centralized MF achieves the highest accuracy [...] as the lower bound for error"
@@ -81,23 +99,19 @@ def _significant(
     The margin is the smallest mean difference in points, negative if not significant.
     """
 
-    def margin(results: Results) -> float:
-        return min(
-            abs(float(it.mean())) if signed_rank(tuple(it)) < 0.01 else -abs(float(it.mean()))
-            for it in differences(results)
-        )
+    def tested(results: Results) -> list[tuple[float, float, int]]:
+        each = differences(results)
+        return [(abs(float(it.mean())), signed_rank(tuple(it)), len(it)) for it in each]
 
-    def figures(results: Results) -> str:
-        pairs = differences(results)
-        largest_p = max(signed_rank(tuple(it)) for it in pairs)
-        return f"the largest p is {largest_p:.3g}, with {len(pairs[0])} pairs"
-
-    return Clause(
+    return judged(
         f"{words} (Wilcoxon's signed rank test over draws, p < .01; the source does not say what"
         " it pairs)",
-        margin,
-        figures,
-    ).quoting(place, SIGNIFICANT)
+        tested,
+        lambda tested: min(mean if p < 0.01 else -mean for mean, p, _ in tested),
+        lambda tested: (
+            f"the largest p is {max(p for _, p, _ in tested):.3g}, with {tested[0][2]} pairs"
+        ),
+    ).quoting(place, "The differences are significant at p < 0.01.")
 
 
 def significant_order(labels: Sequence[str]) -> Clause:
@@ -111,13 +125,11 @@ def significant_order(labels: Sequence[str]) -> Clause:
     return _significant(words, "Fig. 1, caption", differences)
 
 
-def _significant_quarters() -> Clause:
-    return _significant(
-        "the excess of each quarter of the users differs from 0, means over what has arrived",
-        "Fig. 2, caption",
-        lambda results: [by_draw(results, f"Rated, {quarter}") for quarter in QUARTERS],
-    )
-
+SIGNIFICANT_QUARTERS = _significant(
+    "the excess of each quarter of the users differs from 0, means over what has arrived",
+    "Fig. 2, caption",
+    lambda results: [by_draw(results, f"Rated, {quarter}") for quarter in QUARTERS],
+)
 
 # ---- Table 1 -------------------------------------------------------------------------------------
 
@@ -144,12 +156,11 @@ TABLE_TIME = (
         _published(label, value).quoting("section 4.1, Table 1", _TIME_QUOTES[label])
         for label, value in BY_TIME.items()
     ),
-    Clause(
+    judged(
         "Rated is much closer to the baseline than to Slope One: its excess is less than half",
-        lambda results: excess(results, "Slope One") / 2 - excess(results, "Rated"),
-        lambda results: (
-            f"Rated {excess(results, 'Rated'):.2f}%, Slope One {excess(results, 'Slope One'):.2f}%"
-        ),
+        lambda results: (excess("Rated")(results), excess("Slope One")(results)),
+        lambda means: means[1] / 2 - means[0],
+        lambda means: "Rated {:.2f}%, Slope One {:.2f}%".format(*means),
     ).quoting(SECTION_1, "we highlight that rated is much closer to MF than to slope one"),
 )
 
@@ -157,20 +168,20 @@ TABLE_TIME = (
 
 FIG_1A = (
     _baseline_is_best(tuple(RANDOM)),
-    _above("New is better than Rated from a share of .4 on", "Rated", "New", FEW_DATA, 1).quoting(
+    _better("New is better than Rated from a share of .4 on", "New", "Rated", FEW_DATA).quoting(
         SECTION_1, "the new variant outperforms the rated variant for Rs ≥ 0.4"
     ),
-    _above("New is worse than Rated at lower shares", "New", "Rated", 0, FEW_DATA - 0.05).quoting(
-        SECTION_1, "its error is substantially higher for lower ratios of static data"
-    ),
-    _above(
-        "at the highest share Static is better than Rated, too", "Rated", "Static", 0.9, 1
+    _better(
+        "New is worse than Rated at lower shares", "Rated", "New", high=FEW_DATA - 0.05
+    ).quoting(SECTION_1, "its error is substantially higher for lower ratios of static data"),
+    _better(
+        "at the highest share Static is better than Rated, too", "Static", "Rated", 0.9
     ).quoting(
         SECTION_1,
         "just like the static approach [...] yields good performance for high values of Rs."
         " Conversely, the rated variant [...] leads to less accurate predictions",
     ),
-    _above("Rated is better than Static at lower shares", "Static", "Rated", 0, 0.35).quoting(
+    _better("Rated is better than Static at lower shares", "Rated", "Static", high=0.35).quoting(
         SECTION_1, "superior to that of new and static for lower ratios of Rs"
     ),
     significant_order(tuple(RANDOM)),
@@ -184,17 +195,13 @@ def _spread(results: Results) -> float:
 
 FIG_1B = (
     _baseline_is_best(tuple(BY_TIME)),
-    _above("Rated is better than New at every share", "New", "Rated", 0, 1).quoting(
+    _better("Rated is better than New at every share", "Rated", "New").quoting(
         SECTION_1, "rated outperforms new across the board"
     ),
-    Clause(
-        "Rated is better than Static, means over the shares",
-        lambda results: excess(results, "Static") - excess(results, "Rated"),
-        lambda results: (
-            f"Rated {excess(results, 'Rated'):.2f}%, Static {excess(results, 'Static'):.2f}%"
-        ),
-    ).quoting("Table 1, time split", _ROW),
-    _above("Online is better than Rated at every share", "Rated", "Online", 0, 1).quoting(
+    _lower_mean("Rated is better than Static, means over the shares", "Rated", "Static").quoting(
+        "Table 1, time split", _ROW
+    ),
+    _better("Online is better than Rated at every share", "Online", "Rated").quoting(
         SECTION_1, "is consistently superior to our best performing rated variant"
     ),
     between(
@@ -209,53 +216,41 @@ FIG_1B = (
 
 # ---- Fig. 2 --------------------------------------------------------------------------------------
 
-
-def _converges() -> Clause:
-    def margin(results: Results) -> float:
-        values = list(mean_line(results, "Rated").values())
-        steps = [before + 0.25 - after for before, after in itertools.pairwise(values)]
-        return min(values[0] - values[-1], *steps)
-
-    return Clause(
-        "the excess of Rated falls as ratings arrive (mean over the quarters, rises of a quarter of"
-        " a point aside)",
-        margin,
-        lambda results: points_text(mean_line(results, "Rated")),
-    ).quoting(
-        SECTION_2, "the performance of rated converges to MF as more ratings become available"
-    )
+CONVERGES = judged(
+    "the excess of Rated falls as ratings arrive (mean over the quarters, rises of a quarter of"
+    " a point aside)",
+    mean_line,
+    lambda means: fall(list(means.values()), 0.25),
+    points_text,
+).quoting(SECTION_2, "the performance of rated converges to MF as more ratings become available")
 
 
-def _quarter_means(results: Results, label: str = "Rated") -> list[float]:
-    return [excess(results, f"{label}, {quarter}") for quarter in QUARTERS]
+def _quarter_means(results: Results) -> list[float]:
+    return [excess(f"Rated, {quarter}")(results) for quarter in QUARTERS]
 
 
-def _means_text(results: Results) -> str:
-    means = zip(QUARTERS, _quarter_means(results), strict=True)
-    return ", ".join(f"{quarter} {mean:.2f}%" for quarter, mean in means)
-
-
-def _at_end(results: Results, quarters: Sequence[str]) -> list[float]:
-    lines = [line(results, f"Rated, {quarter}", "arrived_share") for quarter in quarters]
-    return [list(it.values())[-1] for it in lines]
+def _at_end(results: Results) -> list[float]:
+    """Return the excess of each quarter once all has arrived."""
+    return [list(it.values())[-1] for it in quarters(results)]
 
 
 FIG_2A = (
-    _converges(),
-    Clause(
+    CONVERGES,
+    judged(
         "the more a quarter of the users rates, the smaller its excess (means over what has"
         " arrived)",
-        lambda results: min(
-            one - other for one, other in itertools.pairwise(_quarter_means(results))
+        _quarter_means,
+        lambda means: min(one - other for one, other in itertools.pairwise(means)),
+        lambda means: ", ".join(
+            f"{quarter} {mean:.2f}%" for quarter, mean in zip(QUARTERS, means, strict=True)
         ),
-        _means_text,
     ).quoting(
         SECTION_2, "the difference with respect to MF gets smaller with the number of user ratings"
     ),
     between(
         "once all has arrived, the two more active quarters (our reading of a moderate amount) are"
         " within a point of the baseline",
-        lambda results: max(map(abs, _at_end(results, QUARTERS[2:]))),
+        lambda results: max(map(abs, _at_end(results)[2:])),
         -math.inf,
         1.0,
         "the larger excess, in points,",
@@ -266,12 +261,12 @@ FIG_2A = (
     ),
     between(
         "once all has arrived, the least active quarter is still worse than with the baseline",
-        lambda results: _at_end(results, QUARTERS[:1])[0],
+        lambda results: _at_end(results)[0],
         0.0,
         math.inf,
         "its excess in points",
     ).quoting(SECTION_2, "users with fewer ratings will suffer a slight impact on performance"),
-    _significant_quarters(),
+    SIGNIFICANT_QUARTERS,
 )
 
 
@@ -286,31 +281,26 @@ def _progress(results: Results, label: str) -> float:
 
 def _bucket_spread(results: Results, label: str) -> float:
     """Return the points between the highest and the lowest quarter, averaged along the axis."""
-    lines = [line(results, f"{label}, {quarter}", "arrived_share") for quarter in QUARTERS]
-    columns = zip(*(it.values() for it in lines), strict=True)
+    columns = zip(*(it.values() for it in quarters(results, label)), strict=True)
     return statistics.fmean(max(column) - min(column) for column in columns)
 
 
 def _top_difference(results: Results) -> float:
-    third, fourth = (
-        line(results, f"Rated, {quarter}", "arrived_share").values() for quarter in QUARTERS[2:]
-    )
+    _, _, third, fourth = (it.values() for it in quarters(results))
     return statistics.fmean(abs(a - b) for a, b in zip(third, fourth, strict=True))
 
 
 def _less_by_time(words: str, quantity: Callable[[Results, str], float], name: str) -> Clause:
-    return Clause(
+    return above(
         words,
-        lambda results: quantity(results, RANDOM_ORDER) - quantity(results, "Rated"),
-        lambda results: (
-            f"{name}: {quantity(results, 'Rated'):.2f} by time,"
-            f" {quantity(results, RANDOM_ORDER):.2f} in random order"
-        ),
+        lambda results: quantity(results, RANDOM_ORDER),
+        lambda results: quantity(results, "Rated"),
+        f"{name}: {{1:.2f}} by time, {{0:.2f}} in random order",
     )
 
 
 FIG_2B = (
-    _converges(),
+    CONVERGES,
     _less_by_time(
         "the excess falls more slowly by time than in random order: less of the fall is done when"
         " half has arrived",
@@ -339,7 +329,7 @@ FIG_2B = (
         "the behavior of the top two buckets, corresponding to users with more than 96 ratings, is"
         " similar",
     ),
-    _significant_quarters(),
+    SIGNIFICANT_QUARTERS,
 )
 
 # ---- Fig. 3 --------------------------------------------------------------------------------------
@@ -349,16 +339,27 @@ def _months(results: Results, low: float, high: float, label: str = "Rated") -> 
     return values_within(line(results, label, "stretch"), low, high)
 
 
+def _mean_of_months(low: float, high: float) -> Quantity:
+    return lambda results: statistics.fmean(_months(results, low, high))
+
+
+def _peak(label: str) -> Quantity:
+    return lambda results: max(_months(results, 25, 40, label))
+
+
 def _diminishes(results: Results) -> float:
     """State that it falls from month 24 on, apart from the spikes up to month 40."""
-    values = [_months(results, 24, 24)[0], *_months(results, 41, 72)]
-    steps = [before + 0.25 - after for before, after in itertools.pairwise(values)]
-    return min(values[0] - values[-1], *steps)
+    return fall([_months(results, 24, 24)[0], *_months(results, 41, 72)], 0.25)
 
 
-def _distance(results: Results, low: float, high: float) -> float:
-    gaps = gaps_between(results, "New", "Rated", "stretch")
-    return statistics.fmean(abs(gap) for gap in values_within(gaps, low, high))
+def _distance(low: float, high: float) -> Quantity:
+    """Return the mean distance between New and Rated in these months."""
+
+    def distance(results: Results) -> float:
+        gaps = gaps_between(results, "New", "Rated", "stretch")
+        return statistics.fmean(abs(gap) for gap in values_within(gaps, low, high))
+
+    return distance
 
 
 def _rated_wins(results: Results) -> float:
@@ -366,36 +367,29 @@ def _rated_wins(results: Results) -> float:
     return sum(gap > 0 for gap in gaps) / len(gaps)
 
 
-def _peak(results: Results, label: str) -> float:
-    return max(_months(results, 25, 40, label))
-
-
 FIG_3 = (
     between(
         "up to month 24 the excess of Rated is about 2%",
-        lambda results: statistics.fmean(_months(results, 4, 24)),
+        _mean_of_months(4, 24),
         1.0,
         3.0,
         "its mean in %",
     ).quoting(SECTION_3, "Initially (months 4 to 24), the difference hovers around the 2% mark"),
-    Clause(
+    above(
         "up to month 40 the excess of Rated rises above its mean up to month 24 (the source names"
         " no first month; here it is 25)",
-        lambda results: _peak(results, "Rated") - statistics.fmean(_months(results, 4, 24)),
-        lambda results: (
-            f"at most {_peak(results, 'Rated'):.2f}%, mean before"
-            f" {statistics.fmean(_months(results, 4, 24)):.2f}%"
-        ),
+        _peak("Rated"),
+        _mean_of_months(4, 24),
+        "at most {:.2f}%, mean before {:.2f}%",
     ).quoting(
         SECTION_3,
         "We note some lose of accuracy (spikes in the relative difference) up to months 38-40",
     ),
-    Clause(
+    above(
         "in these months New rises higher than Rated",
-        lambda results: _peak(results, "New") - _peak(results, "Rated"),
-        lambda results: (
-            f"New at most {_peak(results, 'New'):.2f}%, Rated {_peak(results, 'Rated'):.2f}%"
-        ),
+        _peak("New"),
+        _peak("Rated"),
+        "New at most {:.2f}%, Rated {:.2f}%",
     ).quoting(SECTION_3, "the new approach has a higher spike"),
     Clause(
         "the excess of Rated falls after month 24 (spikes up to month 40 and rises of a quarter of"
@@ -405,7 +399,7 @@ FIG_3 = (
     ).quoting(SECTION_3, "it steadily diminishes later on, as the training window size increases"),
     between(
         "around month 55 it is smaller than 1%",
-        lambda results: statistics.fmean(_months(results, 53, 57)),
+        _mean_of_months(53, 57),
         -math.inf,
         1.0,
         "its mean in %",
@@ -420,12 +414,10 @@ FIG_3 = (
     between(
         "Rated is better than New in most months", _rated_wins, 0.5, math.inf, "share of months"
     ).quoting(SECTION_3, "rated outperforms new at most stages"),
-    Clause(
+    above(
         "in the last months New and Rated are closer to each other than up to month 24",
-        lambda results: _distance(results, 4, 24) - _distance(results, 68, 72),
-        lambda results: (
-            f"{_distance(results, 68, 72):.2f} points from month 68 on,"
-            f" {_distance(results, 4, 24):.2f} up to month 24"
-        ),
+        _distance(4, 24),
+        _distance(68, 72),
+        "{1:.2f} points from month 68 on, {0:.2f} up to month 24",
     ).quoting(SECTION_3, "their performance converges at the later stages"),
 )
