@@ -181,7 +181,7 @@ def test_a_replaced_user_moves_a_step_as_far_as_counted_and_no_further(gram_shar
         == pytest.approx(grams.replace_one_factor**2 * a + sides.replace_one_factor**2 * b)
     )
     random, entries, worst = np.random.default_rng(0), 3, 0.0
-    for start in range(10):
+    for start in range(4):
         first = random.normal(size=4 + 4 * entries)
         if start % 2:  # same items, opposite ratings
             first[4 : 4 + 2 * entries] = 1.0
