@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.evaluation.top_items import top_items
+from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs.data_access import (
     open_anywhere,
     own_in_parts,

@@ -17,7 +17,7 @@ from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_in_parts, lent
 from dpmf_core.data.frames import ids_of, pairs_of
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.evaluation.top_items import top_items
+from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs import data_access
 from dpmf_core.runs.own_ratings import (
     history_of,

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dpmf_core.algorithms import Recommender
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.evaluation.top_items import top_items
+from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu

@@ -24,9 +24,9 @@ from dpmf_core.evaluation.metrics import (
     rare_items,
     relevant,
     rmse,
+    top_items,
 )
 from dpmf_core.evaluation.part_metrics import f1, outlier_cells, precision, recall
-from dpmf_core.evaluation.top_items import top_items
 
 BOUNDS = (1.0, 5.0)
 

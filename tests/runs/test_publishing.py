@@ -18,7 +18,7 @@ from dpmf_core import fit, load_model
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.frames import with_item_table
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.evaluation.top_items import top_items
+from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, WARNING
 from dpmf_core.runs.publishing.saving import save
 from dpmf_core.runs.record import Run
