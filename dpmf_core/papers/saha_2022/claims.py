@@ -145,7 +145,7 @@ LEARNING = (
         "section 5",
         "The steps until the objective is within 1% of its fall to the lowest value, at ε ="
         " 0.5 a step. Without noise, each step solves for the components.",
-        sweeps=methods.beside_quiet_steps,
+        sweeps=methods.with_quiet_steps,
         measure=judgement.epochs,
         each=(
             larger(
@@ -185,7 +185,7 @@ TOPICS = (
         "Fig. 4",
         "How many of the top ten words a topic shares with its partner.",
         sweeps=methods.by_epsilon(methods.with_topics, methods.PER_STEP),
-        measure=judgement.beside_plain(shared_words),
+        measure=judgement.compared_with_plain(shared_words),
         each=(
             between(
                 "at ε = 0.5 a step most of the ten words of a topic are those without privacy",

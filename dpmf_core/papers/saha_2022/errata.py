@@ -22,7 +22,7 @@ from dpmf_core.runs.specification import DataSpec
 DELTA = 1e-5
 ADD, REPLACE = Relation
 Array = npt.NDArray[Any]
-# Table 4, at .3 a step: DP-NMF, and DPNMF of Ran et al. beside it
+# Table 4, at .3 a step: DP-NMF, and DPNMF of Ran et al. next to it
 TABLE_4_ERRORS = (0.0675, 1.1953)
 # MovieLens 1M as published: how many users, films, and ratings of 1 to 5 stars
 USERS, FILMS = 6040, 3706
@@ -142,7 +142,7 @@ def units_of_table_4() -> Comparison:
         Reading("Table 4, its own method at .3 a step", TABLE_4_ERRORS[0], rows),
         Reading("predicting 0, rows of norm 1, rated pairs", math.sqrt(USERS / rated), rows),
         (
-            Reading("Table 4, the method beside it at .3", TABLE_4_ERRORS[1], rows),
+            Reading("Table 4, the method next to it at .3", TABLE_4_ERRORS[1], rows),
             Reading("predicting 0, in stars, rated pairs", math.sqrt(squares / rated), stars),
             Reading("predicting 0, in stars, all pairs", math.sqrt(squares / every_pair), stars),
         ),

@@ -65,7 +65,7 @@ def _each(points: Sequence[Point], runs: Runs, figure: Callable[[Run], float]) -
     return [_summary(point, figure(runs[point.key])) for point in points if point.key in runs]
 
 
-def beside_plain(compare: Callable[[Run, Run], float]) -> Measure:
+def compared_with_plain(compare: Callable[[Run, Run], float]) -> Measure:
     """Return a figure of each private run and of the run without privacy on the same data."""
 
     def measure(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:

@@ -137,7 +137,7 @@ def _one_draw(data: DataSpec, method: Method, epsilon: float) -> Sweep:
     return Sweep(data=data, methods=(method,), epsilons=(epsilon,), seeds=FRESH[:1])
 
 
-def beside_quiet_steps(full: bool) -> tuple[Sweep, ...]:
+def with_quiet_steps(full: bool) -> tuple[Sweep, ...]:
     """Return the source's method, and its steps with solved components and hardly any noise."""
     steps = n_steps(full)
     return tuple(
