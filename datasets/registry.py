@@ -45,7 +45,6 @@ READERS: dict[str, Read] = {
     **{name: _published(name) for name in ("movielens", "jester", "netflix")},
     **sample_sets.READERS,
 }
-NEEDS = {"simulated": ("make",), "file": ("read",), "download": ("read", "url or fetch")}
 
 
 @dataclass(frozen=True)
@@ -63,11 +62,6 @@ class Source:
         Downloads samples, from the path of a temporary folder.
     url, md5 : str
         The official archive, which `read` reads, and its checksum as its authors publish it.
-
-    Raises
-    ------
-    ValueError
-        If it lacks a part that its kind needs.
     """
 
     entry: Entry | SampleEntry
@@ -77,22 +71,12 @@ class Source:
     url: str = ""
     md5: str = ""
 
-    def __post_init__(self) -> None:
-        parts = {"make": self.make, "read": self.read, "url or fetch": self.url or self.fetch}
-        for name in NEEDS[self.entry.kind]:
-            if not parts[name]:
-                raise ValueError(
-                    f"The data set '{self.entry.id}' of kind '{self.entry.kind}' has no {name}."
-                )
-
 
 def registry(rows: Mapping[str, list[dict[str, Any]]]) -> dict[str, Source]:
-    """The sources of a catalogue by id. Raises ValueError on an id that is listed twice."""
+    """The sources of a catalogue by id."""
     sources: dict[str, Source] = {}
     for facts in (*rows["ratings"], *rows["samples"]):
         entry = entry_from(facts, Entry if "n_users" in facts else SampleEntry)
-        if entry.id in sources:
-            raise ValueError(f"The data set '{entry.id}' is listed twice. Remove one entry.")
         sources[entry.id] = Source(
             entry,
             make=MAKERS.get(facts.get("make", "")),

@@ -71,7 +71,8 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
             return frames.documents_of(data, public=public)
         return frames.ratings_of(data, bounds, public=public)
     if isinstance(data, str | Path) and not public:
-        return catalogue().load(_address(data, bounds))
+        data_of_file: AnyData = catalogue().load(_address(data, bounds))
+        return data_of_file
     if bounds is not None or public:
         raise BadInput(
             "bounds are for a file, a data frame, arrays or a sparse matrix; public for the latter"

@@ -14,7 +14,7 @@ from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.cli import tables
 from dpmf_core.cli.completion import dataset_ids
 from dpmf_core.cli.tables import json_option
-from dpmf_core.data.catalogue import Repairs, catalogue
+from dpmf_core.data.catalogue import catalogue
 from dpmf_core.runs.store import to_json
 
 
@@ -137,7 +137,7 @@ def import_(
     )
 
 
-def _import_partitions(name: str, path: str, n_partitions: int | None, replace: bool) -> Repairs:
+def _import_partitions(name: str, path: str, n_partitions: int | None, replace: bool) -> Any:
     """Import with a progress bar for each stage."""
     bars: dict[str, tqdm[Any]] = {}
 

@@ -3,11 +3,10 @@
 import contextlib
 import importlib
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, Protocol, cast, get_args
+from typing import Any, Literal
 
 from dpmf_core.data import AnyData, PartitionedRatings
 
@@ -32,13 +31,6 @@ class DatasetFacts:
     home: str
     public: bool = True
     assumptions: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.kind not in get_args(Kind):
-            raise ValueError(
-                f"The kind of the data set '{self.id}' must be one of {', '.join(get_args(Kind))}."
-                f" Got '{self.kind}'."
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,85 +71,12 @@ class SampleEntry(DatasetFacts):
         return self.holds.removesuffix("s") if self.n_people is None else "person"
 
 
-Progress = Callable[[int, int], None] | bool
-
-
-class Repairs(Protocol):
-    """The rows of a file that were read, repaired and refused.
-
-    facts: the part that may leave the machine.
-    """
-
-    @property
-    def facts(self) -> Mapping[str, Any]: ...
-    @property
-    def on_screen(self) -> str: ...
-
-
-class Catalogue(Protocol):
-    """All data sets, by id. To load a file, give its path with facts instead of an id."""
-
-    def catalogue(self) -> tuple[DatasetFacts, ...]:
-        """Every entry that fits in memory, in display order."""
-
-    def in_parts(self) -> tuple[Entry, ...]:
-        """Every entry of ratings in partitions."""
-
-    def is_in_parts(self, id_or_path: str) -> bool:
-        """Whether it is a set of ratings in partitions; reads nothing."""
-
-    def ratings(self) -> tuple[Entry, ...]:
-        """The entries of ratings."""
-
-    def load(self, id_or_path: str) -> AnyData:
-        """The data. Raises BadInput if they are missing or cannot be read."""
-
-    def stand_in_id(
-        self, n_users: int, n_items: int, density: float, bounds: tuple[float, float]
-    ) -> str:
-        """The id of simulated ratings of this shape, to use without opening private ones."""
-
-    def stamp(self, id_or_path: str) -> Hashable:
-        """A value that changes with the file of the data."""
-
-    def present(self, id: str) -> bool:  # noqa: A002
-        """Whether the data are on this machine."""
-
-    def fetch(self, id: str, *, accept_licence: bool, progress: Progress) -> object:  # noqa: A002
-        """Download the data. Raises BadInput.
-
-        progress: a bar on the terminal, or a function of (bytes done, bytes in all).
-        """
-
-    def import_(self, id: str, path: str | Path, *, replace: bool) -> Repairs:  # noqa: A002
-        """Import a file or folder as the data. Raises BadInput."""
-
-    def import_partitions(
-        self,
-        name: str,
-        path_and_facts: str,
-        *,
-        n_partitions: int | None,
-        replace: bool,
-        progress: Callable[[str, int, int], None],
-    ) -> Repairs:
-        """Store tables of ratings in partitions under a new name.
-
-        progress: of (stage, done, in all). Raises BadInput.
-        """
-
-    def is_own(self, id_or_path: str) -> bool:
-        """Whether the data are an uploaded file."""
-
-
-def catalogue() -> Catalogue:
+def catalogue() -> Any:
     """The module that finds data sets by id: `dpmf_datasets`, or the one in DPMF_CATALOGUE.
 
     It is above the core, so the core imports it by name.
     """
-    return cast(
-        Catalogue, importlib.import_module(os.environ.get("DPMF_CATALOGUE", "dpmf_datasets"))
-    )
+    return importlib.import_module(os.environ.get("DPMF_CATALOGUE", "dpmf_datasets"))
 
 
 # the data set inside a `lent` block
@@ -184,12 +103,12 @@ def is_in_parts(data_id: str) -> bool:
     """Whether a data set is ratings in partitions; reads nothing."""
     if (data := lent_here(data_id)) is not None:
         return isinstance(data, PartitionedRatings)
-    return catalogue().is_in_parts(data_id)
+    return bool(catalogue().is_in_parts(data_id))
 
 
 def is_own(data_id: str) -> bool:
     """Whether a data set is an uploaded file."""
-    return catalogue().is_own(data_id)
+    return bool(catalogue().is_own(data_id))
 
 
 def offered_item_features(data_id: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from dpmf_core.data.catalogue import Entry, catalogue
+from dpmf_core.data.catalogue import DatasetFacts, Entry, catalogue
 from dpmf_core.evaluation.registry import find
 from dpmf_core.papers.clauses import Clause, ClauseVerdict, MissingResult, Results
 from dpmf_core.runs.record import Run, RunRecord, value_of
@@ -154,7 +154,7 @@ class Figure:
         if not self.by_data and self.axis not in ("users", "items"):
             return [point for point, _ in points]
         name = "data" if self.by_data else self.axis
-        entries = {entry.id: entry for entry in catalogue().catalogue()}
+        entries: dict[str, DatasetFacts] = {it.id: it for it in catalogue().catalogue()}
 
         def place(data: DataSpec) -> Value:
             entry = entries[data.id]

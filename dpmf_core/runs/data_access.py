@@ -64,7 +64,7 @@ def folded_by(folding: Folding) -> Iterator[None]:
 def _raw(data_id: str, stamp: Hashable) -> AnyData:
     if (lent_data := lent_here(data_id)) is not None:
         return lent_data
-    data = catalogue().load(data_id)
+    data: AnyData = catalogue().load(data_id)
     memory.give_back()  # reading a table takes several times its ratings
     return data
 

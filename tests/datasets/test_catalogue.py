@@ -10,7 +10,7 @@ import pytest
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets import npz_folder, session_files
-from dpmf_datasets.registry import SOURCES, Source
+from dpmf_datasets.registry import SOURCES
 
 ROWS = [(user, item, 1 + (user * item) % 5) for user in range(1, 7) for item in range(10, 15)]
 TABLE = "user,item,rating\n" + "".join(f"{user},{item},{rating}\n" for user, item, rating in ROWS)
@@ -18,25 +18,6 @@ TABLE = "user,item,rating\n" + "".join(f"{user},{item},{rating}\n" for user, ite
 
 def entry_of(name: str) -> Any:
     return next(entry for entry in datasets.catalogue() if entry.id == name)
-
-
-@pytest.mark.parametrize(
-    ("like", "kind", "missing"),
-    [
-        ("ml-100k", "file", "read"),
-        ("ml-100k", "download", "read"),
-        ("cinema", "simulated", "make"),
-        ("guardian", "file", "read"),
-        ("olivetti", "download", "read"),
-        ("news", "simulated", "make"),
-    ],
-)
-def test_a_new_entry_without_what_its_kind_needs_is_an_error(like, kind, missing):
-    new = replace(entry_of(like), id="brandnew", kind=kind)
-    with pytest.raises(
-        ValueError, match=rf"The data set 'brandnew' of kind '{kind}' has no {missing}"
-    ):
-        Source(new)
 
 
 @pytest.fixture
