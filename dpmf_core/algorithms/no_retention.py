@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from dpmf_core import kernels
 from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Streams
 from dpmf_core.algorithms.retention_server import (
     NOT_HELD,
@@ -32,8 +31,7 @@ from dpmf_core.kernels.rows import shuffled_range
 from dpmf_core.privacy import Budget
 
 Variant = Literal["baseline", "static", "online", "new", "rated"]
-BATCHES = 100  # of the arriving ratings, for `online`
-LOOKS = 10  # models yielded while ratings arrive
+LOOKS = 10  # models yielded while ratings arrive, and batches of them for `online`
 
 
 class NoRetention(Algorithm):
@@ -46,7 +44,7 @@ class NoRetention(Algorithm):
     )
     source: ClassVar[str] = "Vallet, Friedman & Berkovsky 2014"
     model_type: ClassVar[type] = RetentionModel
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     variant: Variant = Field(
         "rated",
@@ -111,14 +109,6 @@ class NoRetention(Algorithm):
             " the source suggests against a bias to active users"
         ),
     )
-    online_fit: Literal["least-squares", "gradients"] = Field(
-        "least-squares",
-        title="fit of online",
-        description=(
-            "refits the users and items in a batch to everything stored about them; gradients: as"
-            " in the source"
-        ),
-    )
     penalty: float = Field(
         0.1, ge=0, le=10, title="penalty λ", description="pull of factors towards 0"
     )
@@ -170,10 +160,8 @@ class NoRetention(Algorithm):
             arrival_seed=seed,
             arrived=1.0 if self.variant == "baseline" else self._now,
         )
-        if self.variant == "online" and self.online_fit == "gradients":
+        if self.variant == "online":
             yield from self._retrain_batches(data, times, model, start)
-        elif self.variant == "online":
-            yield from self._refit_batches(data, times, model)
         elif self.variant in ("new", "rated"):
             yield from self._stream_arrivals(data, times, model, biases)
         else:
@@ -186,46 +174,11 @@ class NoRetention(Algorithm):
             users, items = data.users[order], data.items[order]
             kernel.epoch(P, Q, users, items, residuals[order], rate=self.rate, penalty=self.penalty)
 
-    def _batches(
-        self, data: Ratings, times: Array, count: int
-    ) -> Iterator[tuple[Ratings, Ratings]]:
+    def _batches(self, data: Ratings, times: Array) -> Iterator[tuple[Ratings, Ratings]]:
         """After each batch: all ratings stored so far, and the batch."""
-        edges = np.linspace(self.static_share, self._now, count + 1)
+        edges = np.linspace(self.static_share, self._now, LOOKS + 1)
         for begin, end in itertools.pairwise(edges):
             yield data.only(times < end), data.only((times >= begin) & (times < end))
-
-    def _refit_batches(
-        self, data: Ratings, times: Array, model: RetentionModel
-    ) -> Iterator[RetentionModel]:
-        """[RS08] After each batch, refit its users' and then its items' vectors to all stored data.
-
-        They are fitted by least squares, to which the source's passes of stochastic gradients lead;
-        the pull towards 0 counts once per rating.
-        """
-        P, Q = model.user_factors.copy(), model.item_factors.copy()
-        for batch, (stored_ratings, new) in enumerate(self._batches(data, times, BATCHES)):
-            biases = Biases.of(stored_ratings, self.item_biases)
-            residuals = biases.residuals
-            starts, order = stored_ratings.by_item
-            users, items = np.unique(new.users), np.unique(new.items)
-            P[users] = kernels.solve_rows(
-                stored_ratings.by_user,
-                stored_ratings.items,
-                residuals,
-                Q,
-                self._pull(stored_ratings.by_user),
-            )[users]
-            Q[items] = kernels.solve_rows(
-                starts, stored_ratings.users[order], residuals[order], P, self._pull(starts)
-            )[items]
-            if (batch + 1) % (BATCHES // LOOKS) == 0:
-                model = replace(
-                    model,
-                    item_offsets=biases.of_items,
-                    user_factors=P.copy(),
-                    item_factors=Q.copy(),
-                )
-                yield model
 
     def _retrain_batches(
         self, data: Ratings, times: Array, model: RetentionModel, start: tuple[Array, Array]
@@ -241,7 +194,7 @@ class NoRetention(Algorithm):
             "rate": self.rate,
             "penalty": self.penalty,
         }
-        for stored_ratings, new in self._batches(data, times, LOOKS):
+        for stored_ratings, new in self._batches(data, times):
             biases = Biases.of(stored_ratings, self.item_biases)
             to_refit = np.bincount(new.users, minlength=len(P)) > 0
             mask = to_refit[stored_ratings.users]
@@ -262,9 +215,6 @@ class NoRetention(Algorithm):
                 model, item_offsets=biases.of_items, user_factors=P.copy(), item_factors=Q.copy()
             )
             yield model
-
-    def _pull(self, starts: Array) -> Array:
-        return np.asarray(np.maximum(self.penalty * np.diff(starts), 1e-6))
 
     def _stream_arrivals(
         self, data: Ratings, times: Array, model: RetentionModel, biases: Biases

@@ -77,12 +77,6 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         title="features kept",
         description="documents: how many words enter the second moment",
     )
-    smooth: bool = Field(
-        True,
-        description=(
-            "images: measure low spatial frequencies first, because images have few high ones"
-        ),
-    )
     points: int = Field(
         1000,
         ge=10,
@@ -158,16 +152,13 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         scale = curator.scale(SampleSum())
         rows = curator.hold(unit_samples)
         total = curator.release(SampleSum(), rows)
-        row = moments.mean_row(total, scale, self._axes(shape))
+        row = moments.mean_row(total, scale, moments.axes(shape))
         W = moments.pieces(row, self.n_components, shape.image)
         if self.second_moment and shape.image is not None:
             W = self._from_residuals(curator, total, row, W, rng)
         elif self.second_moment:
             W = self._from_moment(curator, rows, total, W, rng)
         yield Components(unit_components(W))
-
-    def _axes(self, shape: SampleShape) -> Array | None:
-        return moments.axes(shape) if self.smooth else None
 
     def _from_moment(
         self, curator: Curator, rows: Held, total: Array, pieces: Array, rng: Streams
@@ -202,7 +193,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         rows = curator.hold(residual_samples, centre, reach)
         scale = reach**2 * curator.scale(SampleMoment())
         M = reach**2 * curator.release(SampleMoment(), rows, None)
-        distribution = estimate_residuals(M, centre, scale, n, self._axes(curator.shape))
+        distribution = estimate_residuals(M, centre, scale, n, moments.axes(curator.shape))
         points, fresh = (
             distribution.points(rng.init.standard_normal((self.points, len(centre))))
             for _ in range(2)

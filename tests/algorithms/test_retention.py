@@ -118,7 +118,6 @@ def test_online_by_gradients_finds_the_users_and_items_of_a_batch_anew():
         "steps": 40,
         "static_share": 0.5,
         "variant": "online",
-        "online_fit": "gradients",
     }
     online = build("no-retention", parameters, data.shape, None)
     model = train(online, data, Noise(NOTHING), streams())

@@ -23,7 +23,7 @@ VARIANTS: dict[str, dict[str, Value]] = {
     "Static": {"variant": "static"},
     "Rated": {"variant": "rated", "item_rate": 0.005},
     "New": {"variant": "new", "item_rate": 0.05},
-    "Online": {"variant": "online", "online_fit": "gradients"},
+    "Online": {"variant": "online"},
     WEIGHTED: {"variant": "rated", "rated_step": "shared", "item_rate": 0.05},
     RANDOM_ORDER: {"variant": "rated", "item_rate": 0.005},
 }
