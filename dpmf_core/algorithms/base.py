@@ -106,6 +106,9 @@ class Recommender(Model):
     local_columns : (n_items, c)
         Released or public values, may be empty. Users fit loadings on them; they are scaled to suit
         the factors' ridge.
+    attention, attention_line : (n_items, r + c + 1), (2, r + c + 1)
+        What `prior_means` are linear in: each rated item, and a constant and the logarithm of the
+        number of ratings. Empty if prior means are 0.
     """
 
     bounds: tuple[float, float]
@@ -118,6 +121,8 @@ class Recommender(Model):
     unobserved_weight: float = 0.0
     mended: bool = False
     local_columns: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    attention: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    attention_line: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
     @property
     def item_sides(self) -> Array:
@@ -188,8 +193,25 @@ class Recommender(Model):
                 offsets,
                 solve(history.by_user, history.items, residuals, V, ridge, base=base),
             )
-        U = solve(history.by_user, history.items, residuals, wider, ridge, base=base)
+        if not self.attention.size:
+            U = solve(history.by_user, history.items, residuals, wider, ridge, base=base)
+        else:
+            from dpmf_core import kernels
+
+            prior = self.prior_means(history)
+            residuals -= kernels.predict_pairs(prior, wider, history.users, history.items)
+            U = prior + solve(history.by_user, history.items, residuals, wider, ridge, base=base)
         return Personal(offsets + unit * U[:, -1], np.ascontiguousarray(U[:, :-1]))
+
+    def prior_means(self, history: Ratings) -> Array:
+        """Prior means (n_users, r + c + 1) of users' factors, loadings and mended offset.
+
+        They are linear in which items a user rated; 0 for a user without ratings.
+        """
+        counts = np.diff(history.by_user)[:, None]
+        constant, slope = self.attention_line
+        means = attention(history, self.attention) + constant + np.log1p(counts) * slope
+        return np.asarray(means * (counts > 0), np.float32)
 
     def with_loadings(self, history: Ratings, own: Personal) -> Personal:
         """Add to factors (n_users, r) the user's regression of the rest on the local columns."""
@@ -233,6 +255,18 @@ class Recommender(Model):
         values = personal.factors[users] @ self.item_sides.T
         values += self.item_offsets
         return np.asarray(values)
+
+
+def attention(ratings: Ratings, loadings: Array) -> Array:
+    """Sums of loadings (n_items, k) over each user's items, divided by the root of their number."""
+    from scipy.sparse import csr_array  # slow to load
+
+    counts = np.diff(ratings.by_user)
+    weights = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
+    rated = csr_array(
+        (weights, ratings.items, ratings.by_user), shape=(ratings.n_users, len(loadings))
+    )
+    return np.asarray(rated @ loadings)
 
 
 def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:

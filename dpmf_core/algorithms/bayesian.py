@@ -17,7 +17,14 @@ from scipy.sparse import csr_array
 from scipy.stats import wishart
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams
+from dpmf_core.algorithms.base import (
+    Algorithm,
+    Array,
+    Personal,
+    Recommender,
+    Streams,
+    attention,
+)
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 
@@ -268,12 +275,8 @@ def _products(U: Array, V: Array, data: Ratings) -> Array:
 def user_features(history: Ratings, loadings: Array, mean_log_count: float) -> Array:
     """1, a user's attention and the logarithm of their number of ratings, (n_users, K + 2)."""
     counts = np.diff(history.by_user)
-    weights = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
-    rated = csr_array(
-        (weights, history.items, history.by_user), shape=(history.n_users, len(loadings))
-    )
     return np.column_stack(
-        [np.ones(len(counts)), rated @ loadings, np.log1p(counts) - mean_log_count]
+        [np.ones(len(counts)), attention(history, loadings), np.log1p(counts) - mean_log_count]
     )
 
 

@@ -3,8 +3,8 @@
 A user's row, centred by the user's mean and by private item offsets, is weighted by item popularity
 and scaled to norm 1. The sum of a a^T is released once; its eigenvectors are free, at any rank. Its
 diagonal carries sampling, not taste, and is dropped after the release. Users solve local ridge
-regressions, and a few noisy gradients refine the factors.
-docs/PRIVACY.md, "Item second moment", "Refining gradient".
+regressions, whose prior means follow from which items they rated, and a few noisy gradients refine
+the factors. docs/PRIVACY.md, "Item second moment", "Attention moment", "Refining gradient".
 """
 
 import math
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from dpmf_core.algorithms import refinement
+from dpmf_core.algorithms import prior_means, refinement
 from dpmf_core.algorithms.base import (
     LEAST,
     LEAST_SHARE,
@@ -93,7 +93,7 @@ class Spectral(PrivateAlgorithm):
     )
     source: ClassVar[str] = "ours, after Dwork et al. 2014, McSherry & Mironov 2009"
     model_type: ClassVar[type] = Projection
-    version: ClassVar[int] = 9
+    version: ClassVar[int] = 10
 
     rank: int = Field(
         32,
@@ -187,7 +187,17 @@ class Spectral(PrivateAlgorithm):
         ge=LEAST_SHARE,
         le=1 - LEAST_SHARE,
         title="refinement's share",
-        description="of the mu² left after biases",
+        description="of the mu² left after biases and attention",
+    )
+    attention_share: float = Field(
+        0.0,
+        ge=0,
+        le=1 - LEAST_SHARE,
+        title="attention's share",
+        description=(
+            "of the mu² left after biases, for users' prior means by which items they rated; 0:"
+            " prior means of 0"
+        ),
     )
     local_columns: bool = LOCAL_COLUMNS
 
@@ -207,10 +217,12 @@ class Spectral(PrivateAlgorithm):
         biases = parameters.get("biases", True)
         steps = parameters.get("refinement_steps", refinement.STEPS if biases else 0)
         is_too_noisy = biases and signal < least_signal(shape.n_items, refined=steps > 0)
+        attends = biases and steps > 0 and signal >= prior_means.LEAST_SIGNAL
         n_carried = math.ceil((0.8 * signal) ** 0.75)
         return {
             "bias_share": min(0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))),
             "rank": min(32, shape.n_items),
+            "attention_share": prior_means.SHARE if attends else 0.0,
             "release": (
                 "none"
                 if is_too_noisy
@@ -236,6 +248,12 @@ class Spectral(PrivateAlgorithm):
         return 0 if self.implicit or self.release == "none" else self.refinement_steps
 
     @property
+    def _attention(self) -> float:
+        """The share of the mu^2 left after biases for users' prior means."""
+        has_factors = self.biases and not self.implicit and self.release != "none"
+        return self.attention_share if has_factors else 0.0
+
+    @property
     def n_steps(self) -> int:
         return 1 + self._steps
 
@@ -248,7 +266,8 @@ class Spectral(PrivateAlgorithm):
         moment: tuple[Statistic, ...] = (SecondMoment(),)
         if self.release == "iteration":
             moment = MomentColumns(), self._products(shape)
-        return *first, *moment, *(refinement.STATISTICS if self._steps else ())
+        attention = (prior_means.AttentionMoment(),) if self._attention else ()
+        return *first, *moment, *attention, *(refinement.STATISTICS if self._steps else ())
 
     def _products(self, shape: Shape) -> MomentTimesSubspace:
         n_columns = min(self.rank + SPARE, shape.n_items)
@@ -264,9 +283,12 @@ class Spectral(PrivateAlgorithm):
             first = bias_plan(level, share)
         if self.release == "none":
             return first
-        rest = (1 - share) * self.refinement_share if self._steps else 0.0
+        attention = (1 - share) * self._attention
+        rest = (1 - share - attention) * self.refinement_share if self._steps else 0.0
         last = refinement.refinement_plan(level, rest, self._steps)
-        z = level / math.sqrt(1 - share - rest)
+        if attention:
+            last = sequence(prior_means.AttentionMoment().event(level / math.sqrt(attention)), last)
+        z = level / math.sqrt(1 - share - attention - rest)
         if self.release == "covariance":
             return sequence(first, SecondMoment().event(z), last)
         product = self._products(shape).event(z * math.sqrt(self.rounds / (1 - COLUMNS_SHARE)))
@@ -279,6 +301,7 @@ class Spectral(PrivateAlgorithm):
             MOMENT: triangle(min(n_kept, MOST_ITEMS)),
             COLUMNS: min(n_kept * n_kept, max(n_kept, MOST_CELLS)),
             PRODUCT: n_kept * min(self.rank + SPARE, n_kept),
+            prior_means.ATTENTION: triangle(prior_means.most_coordinates(shape, self.rank)),
             refinement.GRADIENT: shape.n_items * (self.rank + 1),
         }
         return own.get(statistic, super().coordinates(statistic, shape))
@@ -324,11 +347,14 @@ class Spectral(PrivateAlgorithm):
         )
         model = replace(model, item_factors=F, mended=True)
         displayed_model = self._with_columns(model, counts, shape)
+        if self._attention:
+            displayed_model = prior_means.with_prior_means(curator, displayed_model, counts)
         yield displayed_model
         if self._steps:
             variances, others = factor_variances(
                 moment_spectrum, counts[kept_items], self.popularity_exponent, shape.n_users
             )
+            model = replace(displayed_model, local_columns=model.local_columns)
             estimate = refinement.Estimate.of(
                 model, kept_items, variances, others, biases.variances
             )

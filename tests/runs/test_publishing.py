@@ -29,6 +29,7 @@ FILES = {"MODEL_CARD.md", "model.json", "model.npz", "privacy.html", "privacy.ya
 MODELS: list[tuple[str, dict[str, Any]]] = [
     ("private-bias", {"epsilon": 3.0}),
     ("spectral", {"epsilon": 3.0}),
+    ("spectral", {"epsilon": 30.0, "release": "covariance", "attention_share": 0.3}),
     ("spectral", {"epsilon": 3.0, "implicit": True}),
     ("dpals", {"epsilon": 3.0, "rank": 3}),
     ("dpals", {"epsilon": 3.0, "rank": 3, "unobserved_weight": 0.1}),

@@ -52,7 +52,7 @@ ALWAYS = ("item_offsets", "item_factors", "local_columns", "loadings")
 NAMES = {"item_ids", "item_titles", "item_feature_names", "item_features", "warning"}
 OF_ITEMS = (  # arrays with a row for each item, or none at all
     *("item_ids", "item_titles", "item_features", "item_offsets", "item_factors"),
-    *("local_columns", "loadings", "probe", "directions", "draw_offsets"),
+    *("local_columns", "attention", "loadings", "probe", "directions", "draw_offsets"),
 )
 
 
@@ -173,6 +173,11 @@ def _run_of(content: dict[str, Any], arrays: dict[str, Any]) -> Run:
     run = Run(record, own, ItemNames(ids, titles))
     if not isinstance(run.model, Recommender):
         raise TypeError(f"{record.title} has no model of items")
+    if (
+        run.model.attention.size
+        and run.model.attention.shape[1] != run.model.item_sides.shape[1] + 1
+    ):
+        raise ValueError("its attention does not have a column for each factor and column")
     return run
 
 

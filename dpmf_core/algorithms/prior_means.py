@@ -1,0 +1,167 @@
+"""Users' prior means, linear in which items they rated, from one noisy second moment (ours).
+
+In a user's own regression, factors and loadings have prior mean 0. Which items a user rated says
+something about them before any rating is read (SVD++, Koren 2008), and released factors, columns,
+offsets and counts already say what kind of items those are. A user's attention is the sum of these
+over the rated items, divided by the root of their number. Only the regression of users' sides on
+their attention is learned from private data: from the second moment of rows that hold both.
+docs/PRIVACY.md, "Attention moment".
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from dpmf_core.algorithms.base import INSIDE, Array, Recommender, attention
+from dpmf_core.algorithms.item_moments import SecondMoment
+from dpmf_core.algorithms.local_columns import scaled
+from dpmf_core.curator import Block, Curator, on_grid
+from dpmf_core.data.ratings import Ratings, Shape
+
+ATTENTION = "attention moment"
+# Chosen on validation ratings: benchmarks/results/utility.md, "Who rated what in prior means".
+SHARE = 0.03  # of the mu^2 left after biases
+LEAST_SIGNAL = 3000.0  # n mu below which prior means bring less than they cost
+LEAST_VARIANCE = 1e-3  # of a direction of attention, in the largest
+LEAST_MOMENT = 0.1  # of attention in a direction, in the mean of all directions
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """Dense rows of norm at most 1, on the grid: values (n, p)."""
+
+    values: Array
+
+    def add_moment(self, upper: Array) -> None:
+        """Add the moment's upper triangle to `upper` (p, p)."""
+        upper += np.triu(self.values.T @ self.values)
+
+
+@dataclass(frozen=True)
+class AttentionMoment(SecondMoment):
+    """sum_u w_u w_u^T (p, p) of `attention_rows`, whose norm is at most 1.
+
+    A user adds a matrix of Frobenius norm ||w||^2 <= 1. Replaced by another: ||w w^T - v v^T||_F^2
+    <= 2. docs/PRIVACY.md, "Attention moment".
+    """
+
+    name: ClassVar[str] = ATTENTION
+
+
+def attention_rows(
+    block: Block, model: Recommender, loadings: Array, typical: float, scale: float
+) -> UnitRows:
+    """Users' features and `scale` times their sides, scaled to norm 1, on the grid.
+
+    Features are a constant, log(1 + number of ratings) minus `typical`, and the attention by
+    `loadings` (n_items, k). A side holds factors, loadings and the mended offset (r + c + 1,). A
+    user without ratings adds nothing.
+    """
+    rows: Ratings = block.rows
+    own, means = model.personal(rows), model.residuals(rows)[0]
+    counts = np.diff(rows.by_user)
+    side = np.column_stack([own.factors, (own.offsets - means) / (rows.shape.half_range / 2)])
+    log_counts = np.log1p(counts) - typical
+    w = (
+        np.column_stack([np.ones(len(counts)), log_counts, attention(rows, loadings), scale * side])
+        * (counts > 0)[:, None]
+    )
+    w[~np.isfinite(w)] = 0.0
+    norms = np.linalg.norm(w, axis=1, keepdims=True)
+    w *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)
+    return UnitRows(on_grid(w, 1.0, block.n_units, factors=2))
+
+
+def most_coordinates(shape: Shape, rank: int) -> int:
+    """The most columns p of `attention_rows`."""
+    features = shape.item_features
+    n_columns = 2 if features is None else 2 + features.values.shape[1]
+    return 2 * (rank + n_columns) + 5
+
+
+def with_prior_means(curator: Curator, model: Recommender, counts: Array) -> Recommender:
+    """The model with prior means of users' sides, after one release of `AttentionMoment`.
+
+    counts: noisy counts of the items, above 0 (n_items,).
+    """
+    n_users, unit = curator.shape.n_users, curator.shape.half_range / 2
+    loadings = _loadings(model, counts)
+    # a user adds the root of their number of ratings to the counts
+    n_rated = max((float(counts.sum()) / n_users) ** 2, 1.0)
+    typical = math.log1p(n_rated)
+    known, directions = _known_shares(model, counts, n_rated, unit)
+    n_features, n_sides = loadings.shape[1] + 2, len(known)
+    # features and sides then have equal norms, at which a row says most about their products
+    scale = math.sqrt(n_features / known.sum())
+    rows = curator.hold(attention_rows, model, loadings, typical, scale)
+    noise = curator.scale(AttentionMoment()) ** 2 / 2
+    M = curator.release(AttentionMoment(), rows, n_features + n_sides)
+    if not np.ptp(model.item_offsets):  # equal offsets are no column, and later ones may be
+        return model
+    link = _regression(
+        _attention_moment(M[:n_features, :n_features], n_users, noise),
+        M[:n_features, n_features:] @ directions / scale,
+        known,
+        (noise + n_users / (4 * n_features * n_sides)) / scale**2,
+    )
+    link = link @ directions.T
+    line = np.stack([link[0] - typical * link[1], link[1]])
+    return replace(
+        model,
+        attention=(loadings @ link[2:]).astype(np.float32),
+        attention_line=line.astype(np.float32),
+    )
+
+
+def _loadings(model: Recommender, counts: Array) -> Array:
+    """What an item adds to its raters' attention (n_items, k).
+
+    Of users who rate by popularity alone, every column has mean 0 and variance 1, and no two are
+    correlated.
+    """
+    columns = np.column_stack([model.item_sides, model.item_offsets, np.log(counts)])
+    columns = scaled(np.where(np.isfinite(columns), columns, 0.0), counts)
+    variances, Q = np.linalg.eigh((columns.T * (counts / counts.sum())) @ columns)
+    is_kept = variances > LEAST_VARIANCE * variances.max()
+    return np.asarray(columns @ (Q[:, is_kept] / np.sqrt(variances[is_kept])))
+
+
+def _known_shares(
+    model: Recommender, counts: Array, n_rated: float, unit: float
+) -> tuple[Array, Array]:
+    """How much `n_rated` ratings tell of a user's side: shares (s,) of the prior variance.
+
+    They are those of orthonormal directions, the columns of (s, s).
+    """
+    V = np.column_stack([model.item_sides, np.full(len(counts), unit)]).astype(np.float64)
+    V = np.where(np.isfinite(V), V, 0.0)
+    information, Q = np.linalg.eigh((V.T * (counts / counts.sum())) @ V * (n_rated / model.ridge))
+    information = np.maximum(information, 0.0)
+    return information / (1 + information), Q
+
+
+def _attention_moment(M: Array, n_users: int, noise: float) -> tuple[Array, Array]:
+    """Eigenvalues (q,) and eigenvectors (q, q) of a released moment of features.
+
+    What differs from the mean of the diagonal counts as far as it lies above the noise's edge.
+    """
+    q = len(M)
+    mean = max(float(np.trace(M)), LEAST_MOMENT * n_users) / q
+    w, Q = np.linalg.eigh(M - mean * np.eye(q))
+    w = np.sign(w) * np.sqrt(np.maximum(w**2 - 4 * q * noise, 0.0))
+    return np.maximum(mean + w, LEAST_MOMENT * mean), Q
+
+
+def _regression(moment: tuple[Array, Array], G: Array, known: Array, noise: float) -> Array:
+    """The link B (q, s) from features to sides, of which cross moments G (q, s) show a part.
+
+    In eigenvectors of the `moment`, G = H B + noise, with H the eigenvalue times the side's known
+    share: posterior means are as much smaller than sides as ratings leave unknown. Entries of B
+    have one variance, which all of them show together (empirical Bayes).
+    """
+    eigenvalues, Q = moment
+    G, H = Q.T @ G, np.outer(eigenvalues, known)
+    variance = max(float((H**2 * (G**2 - noise)).sum() / (H**4).sum()), 0.0)
+    return np.asarray(Q @ (variance * H * G / (variance * H**2 + noise)))

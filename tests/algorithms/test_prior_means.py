@@ -1,0 +1,197 @@
+"""Users' prior means against dense linear algebra, and what they gain on planted data."""
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import build
+from dpmf_core.algorithms.base import Recommender
+from dpmf_core.algorithms.prior_means import AttentionMoment, attention_rows
+from dpmf_core.algorithms.spectral import Spectral
+from dpmf_core.curator import OpenCurator, in_memory
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.privacy import NOTHING, Budget, Noise, normal_form
+from dpmf_core.testing.worlds import world
+from tests.fitting import trained
+
+RANK, TYPICAL, SCALE = 2, 1.5, 0.7
+
+
+def random_model(data: Ratings, seed: int = 3) -> tuple[Recommender, np.ndarray]:
+    """A model with prior means, and loadings of attention (n_items, 4)."""
+    rng, m = np.random.default_rng(seed), data.n_items
+    V = rng.normal(size=(m, RANK)).astype(np.float32)
+    model = Recommender(
+        *(data.bounds, data.shape.mid_range, rng.normal(0, 0.3, m).astype(np.float32), V),
+        user_damping=0.0,
+        ridge=0.8,
+        mended=True,
+        attention=rng.normal(0, 0.2, (m, RANK + 1)).astype(np.float32),
+        attention_line=rng.normal(0, 0.2, (2, RANK + 1)).astype(np.float32),
+    )
+    return model, rng.normal(size=(m, 4))
+
+
+def row_of(data: Ratings, user: int) -> tuple[np.ndarray, np.ndarray]:
+    rated = slice(data.by_user[user], data.by_user[user + 1])
+    return data.items[rated], data.values[rated].astype(float)
+
+
+def side_of(model: Recommender, data: Ratings, user: int) -> tuple[float, np.ndarray]:
+    """A user's mean residual, and the posterior mean of factors and mended offset, densely."""
+    items, values = row_of(data, user)
+    unit = data.shape.half_range / 2
+    y = values - model.centre - model.item_offsets[items]
+    W = np.column_stack([model.item_factors, np.full(data.n_items, unit)])[items]
+    prior = model.attention[items].sum(axis=0) / np.sqrt(len(items))
+    prior = prior + model.attention_line[0] + np.log1p(len(items)) * model.attention_line[1]
+    system = W.T @ W + model.ridge * np.eye(RANK + 1)
+    side = np.linalg.solve(system, W.T @ (y - y.mean()) + model.ridge * prior)
+    return float(y.mean()), side
+
+
+def test_a_users_side_is_the_posterior_mean_about_the_prior_mean() -> None:
+    data = world()
+    model, _ = random_model(data)
+    own, unit = model.personal(data), data.shape.half_range / 2
+    for user in np.flatnonzero(np.diff(data.by_user)):
+        mean, side = side_of(model, data, user)
+        np.testing.assert_allclose(own.factors[user], side[:-1], rtol=2e-3, atol=2e-4)
+        assert own.offsets[user] == pytest.approx(mean + unit * side[-1], abs=1e-3)
+    for user in np.flatnonzero(np.diff(data.by_user) == 0):
+        assert not own.offsets[user] and not own.factors[user].any()
+
+
+def unit_rows(model: Recommender, loadings: np.ndarray, data: Ratings) -> np.ndarray:
+    """The rows of `attention_rows` (n_users, 2 + 4 + RANK + 1), one user after the other."""
+    rows = np.zeros((data.n_users, 2 + loadings.shape[1] + RANK + 1))
+    for user in np.flatnonzero(np.diff(data.by_user)):
+        items, _ = row_of(data, user)
+        attention = loadings[items].sum(axis=0) / np.sqrt(len(items))
+        side = SCALE * side_of(model, data, user)[1]
+        rows[user] = [1.0, np.log1p(len(items)) - TYPICAL, *attention, *side]
+        rows[user] /= np.linalg.norm(rows[user])
+    return rows
+
+
+def test_the_moment_is_that_of_unit_rows_in_any_number_of_blocks() -> None:
+    data = world()
+    model, loadings = random_model(data)
+    rows = unit_rows(model, loadings, data)
+    sums = []
+    for blocks in (1, 3):
+        curator = OpenCurator(in_memory(data, blocks), Noise(NOTHING), {})
+        held = curator.hold(attention_rows, model, loadings, TYPICAL, SCALE)
+        sums.append(curator.total(AttentionMoment(), held, rows.shape[1]))
+    np.testing.assert_allclose(sums[0], rows.T @ rows, atol=1e-3)
+    assert np.array_equal(*sums)
+
+
+def test_one_user_moves_the_moment_by_one_and_replaced_by_the_square_root_of_two() -> None:
+    """Every user of 300, and every pair: sides as large and as small, and rows as long, as come."""
+    rng, n, m = np.random.default_rng(1), 300, 12
+    rated = rng.random((n, m)) < rng.uniform(0.05, 1, n)[:, None]
+    users, items = np.nonzero(rated)
+    data = Ratings.of(
+        users,
+        items,
+        rng.choice([1.0, 5.0], len(users)),
+        n_users=n,
+        n_items=m,
+        bounds=(1, 5),
+        public=True,
+    )
+    largest_pair = 0.0
+    for seed in range(3):
+        model, loadings = random_model(data, seed)
+        curator = OpenCurator(in_memory(data, n), Noise(NOTHING), {})
+        rows = np.concatenate(
+            [
+                attention_rows(block, model, 5 * loadings, TYPICAL, SCALE).values
+                for block in curator._people.blocks
+            ]
+        )
+        squares = (rows @ rows.T) ** 2
+        own = np.diag(squares)
+        moved = np.sqrt(np.maximum(own[:, None] + own - 2 * squares, 0.0))
+        assert own.max() <= AttentionMoment.sensitivity**2
+        assert own[np.diff(data.by_user) > 0].min() > 0.999
+        bound = AttentionMoment.sensitivity * AttentionMoment.replace_one_factor
+        assert moved.max() <= bound
+        largest_pair = max(largest_pair, moved.max() / bound)
+    assert largest_pair > 0.98
+
+
+def planted(n: int, link: float, seed: int = 2) -> tuple[Ratings, Ratings]:
+    """Training and test ratings of rank 2, where a user's tastes follow from what they rated.
+
+    Each user rates items of one of two kinds more often; `link` is how far their tastes differ.
+    """
+    rng, m = np.random.default_rng(seed), 40
+    V, kind = rng.normal(size=(m, 2)), np.arange(m) % 2
+    prefers = rng.integers(0, 2, n)
+    tastes = rng.normal(0, 0.6, (n, 2)) + link * np.where(prefers == 1, 1, -1)[:, None]
+    chance = np.where(prefers[:, None] == kind, 0.35, 0.1)
+    users, items = np.nonzero(rng.random((n, m)) < chance)
+    values = 3 + (tastes @ V.T)[users, items] * 0.5 + rng.normal(0, 0.5, len(users))
+    is_test = rng.random(len(users)) < 0.2
+
+    def part(keep: np.ndarray) -> Ratings:
+        return Ratings.of(
+            users[keep],
+            items[keep],
+            values[keep].clip(1, 5),
+            n_users=n,
+            n_items=m,
+            bounds=(1, 5),
+            public=True,
+        )
+
+    return part(~is_test), part(is_test)
+
+
+def errors(link: float, level: float) -> list[float]:
+    """Errors without and with prior means."""
+    train, test = planted(4000, link)
+    found = []
+    for share in (0.0, 0.05):
+        algorithm = Spectral(rank=4, refinement_steps=2, attention_share=share, local_columns=False)
+        model = trained(algorithm, train, level)
+        ratings = model.predict(model.personal(train), test.users, test.items)
+        found.append(float(np.sqrt(np.mean((ratings - test.values) ** 2))))
+    return found
+
+
+def test_prior_means_gain_where_tastes_follow_from_what_was_rated() -> None:
+    for level in (1e-6, 0.3):
+        without, with_means = errors(1.0, level)
+        assert with_means < 0.985 * without
+
+
+def test_prior_means_lose_next_to_nothing_where_what_was_rated_tells_nothing() -> None:
+    without, with_means = errors(0.0, 0.3)
+    assert with_means < 1.003 * without
+
+
+def test_the_releases_cost_the_same_in_total_with_and_without_prior_means() -> None:
+    shape = Shape(2000, 50, (1, 5))
+    for share in (0.0, 0.1):
+        algorithm = Spectral(attention_share=share, refinement_steps=3)
+        leaves = normal_form(algorithm.plan(shape, 2.0))
+        mu2 = sum(count / leaf.noise_multiplier**2 for leaf, count in leaves)
+        assert mu2 == pytest.approx(1 / 2.0**2)
+        moments = [leaf for leaf, _ in leaves if leaf.statistic == AttentionMoment.name]
+        assert len(moments) == (share > 0)
+    (moment,) = moments
+    assert 1 / moment.noise_multiplier**2 == pytest.approx(0.1 * (1 - 0.2) / 2.0**2)
+
+
+def test_prior_means_are_left_out_by_n_and_mu_and_change_nothing_then() -> None:
+    for n, epsilon, has_means in ((6040, 1.0, False), (6040, 5.0, True), (943, 5.0, False)):
+        budget = Budget(epsilon=epsilon, delta=1e-5)
+        algorithm = build("spectral", {}, Shape(n, 400, (1, 5)), budget)
+        assert (algorithm.model_dump()["attention_share"] > 0) == has_means
+    data = world()
+    lists = Spectral(implicit=True, attention_share=0.5)
+    assert normal_form(lists.plan(data.shape, 1.0)) == normal_form(
+        Spectral(implicit=True).plan(data.shape, 1.0)
+    )
