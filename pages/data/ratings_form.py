@@ -15,11 +15,11 @@ from dpmf_datasets import session_files
 from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.columns import LABELS
 from dpmf_datasets.readers.dates import ORDERS, has_numeric_dates, is_order_clear
-from dpmf_datasets.readers.rating_scales import USUAL, Scale, scale_in_name
+from dpmf_datasets.readers.rating_scales import USUAL, scale_in_name
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates
 from dpmf_datasets.readers.report import Order, Outside
 from pages.data import session_data
-from pages.data.report import columns_text, first_values, values_text
+from pages.data.report import columns_text, values_text
 from pages.kit import safe_text
 from pages.server import visitor
 
@@ -38,7 +38,7 @@ class TableDescription:
     name: str
     mapping: tuple[tuple[str, str], ...]
     bounds: Bounds
-    order: str | None
+    order: Order | None
 
 
 def draw(file: Any) -> None:
@@ -48,13 +48,20 @@ def draw(file: Any) -> None:
     st.subheader(f"{len(set(roles.values()))} of {len(columns)} columns recognised", anchor=False)
     st.caption(f"{safe_text.escape_letters(name)}: {table.layout}")
     mapping = _roles(columns, roles, rows, name)
-    _say_unused(rows, mapping)
+    unused = [column for column in map(str, rows) if column not in mapping.values()]
+    if unused:
+        st.caption(f"Not used: {columns_text(rows, unused)}.")
     left, right = st.columns([5, 4], gap="medium")
     with left:
         bounds = _bounds(mapping["rating"], name)
     with right:
-        order, is_asked = _dates(rows, mapping["time"], name)
-    missing = _missing(mapping, bounds, is_asked and order is None)
+        order, needs_order = _dates(rows, mapping["time"], name)
+    missing = [
+        f"the column for {title}"
+        for role, title in LABELS.items()
+        if role in REQUIRED_ROLES and not mapping[role]
+    ]
+    missing += ["the scale"] * (bounds is None) + ["how dates are written"] * needs_order
     if missing:
         st.caption(f"To continue, choose {' and '.join(missing)}.")
     pressed = st.button("Check and use", type="primary", key="data.use", disabled=bool(missing))
@@ -82,7 +89,7 @@ def _read(
                 table,
                 dict(description.mapping),
                 description.bounds,
-                _date_order(description.order),
+                description.order,
                 outside,
                 owner=visitor.account_owner(),
             )
@@ -129,28 +136,28 @@ def _roles(
             key=f"data.role.{place}.{name}",
             format_func=lambda it: it or "none",
         )
-        column.caption(values_text(first_values(rows, mapping[role])) or "&nbsp;")
+        column.caption(values_text(rows, mapping[role]) or "&nbsp;")
     return mapping
-
-
-def _say_unused(rows: pd.DataFrame, mapping: Mapping[str, str]) -> None:
-    """Draw the columns without a role, with their first values."""
-    unused = [column for column in map(str, rows) if column not in mapping.values()]
-    if unused:
-        st.caption(f"Not used: {columns_text(rows, unused)}.")
 
 
 def _bounds(rating: str, name: str) -> Bounds | None:
     """Ask for the lowest and highest possible rating; return None until both are given."""
     suggestion = scale_in_name(rating)
+    suggested = None if suggestion is None else suggestion.words
     scale_name = st.segmented_control(
         "Rating scale",
         [*SCALES, ANOTHER],
-        default=_option(suggestion),
+        default=suggested if suggested is None or suggested in SCALES else ANOTHER,
         key=f"data.scale.{name}.{rating}",
         wrap=True,
     )
-    st.caption(_about(suggestion, rating))
+    words = "Please declare the scale; inferring it from the ratings would leak information."
+    if suggestion is not None:
+        words = (
+            f"Suggested by the column's name, **{safe_text.escape_letters(rating)}**, not by its"
+            " values. Change it if it is wrong."
+        )
+    st.caption(words)
     if scale_name != ANOTHER:
         scale = SCALES.get(scale_name or "")
         return None if scale is None else (scale.low, scale.high)
@@ -172,37 +179,22 @@ def _bounds(rating: str, name: str) -> Bounds | None:
     return None if low is None or high is None else (low, high)
 
 
-def _option(suggestion: Scale | None) -> str | None:
-    if suggestion is None:
-        return None
-    return suggestion.words if suggestion.words in SCALES else ANOTHER
-
-
-def _about(suggestion: Scale | None, rating: str) -> str:
-    if suggestion is None:
-        return "Please declare the scale; inferring it from the ratings would leak information."
-    return (
-        f"Suggested by the column's name, **{safe_text.escape_letters(rating)}**, not by its"
-        " values. Change it if it is wrong."
-    )
-
-
 def _refused_key(name: str) -> str:
     """Return the session's key that says whether a table's dates are ambiguous."""
     return f"data.dates.refused.{name}"
 
 
-def _dates(rows: pd.DataFrame, column: str, name: str) -> tuple[str | None, bool]:
-    """Ask for an ambiguous date format. Return it, and whether it was asked."""
+def _dates(rows: pd.DataFrame, column: str, name: str) -> tuple[Order | None, bool]:
+    """Ask for an ambiguous date format. Return it, and whether the answer is missing."""
     values = [str(value) for value in rows[column]] if column in rows else []
     ambiguous = st.session_state.get(_refused_key(name), False)
     if not column or not (has_numeric_dates(values) or ambiguous):
         return None, False
-    options = [*ORDERS.values(), *([] if ambiguous else [BY_COLUMN])]
-    order = st.segmented_control(
+    choice = st.segmented_control(
         "Dates such as 03/04/2021 have",
-        options,
+        [*ORDERS, *([] if ambiguous else [BY_COLUMN])],
         default=BY_COLUMN if is_order_clear(values) and not ambiguous else None,
+        format_func=lambda it: ORDERS.get(it, it),
         key=f"data.dates.again.{name}" if ambiguous else f"data.dates.{name}",
     )
     if ambiguous:
@@ -210,22 +202,4 @@ def _dates(rows: pd.DataFrame, column: str, name: str) -> tuple[str | None, bool
             f"Every date in the column **{safe_text.escape_letters(column)}** is ambiguous, so"
             " nothing was read yet."
         )
-    return order, True
-
-
-def _date_order(order: str | None) -> Order | None:
-    """Return the readers' name of a date format; None to infer it from the whole column."""
-    return next((short for short, words in ORDERS.items() if words == order), None)
-
-
-def _missing(mapping: Mapping[str, str], bounds: Bounds | None, needs_order: bool) -> list[str]:
-    columns = [
-        f"the column for {title}"
-        for role, title in LABELS.items()
-        if role in REQUIRED_ROLES and not mapping[role]
-    ]
-    return [
-        *columns,
-        *(["the scale"] if bounds is None else []),
-        *(["how dates are written"] if needs_order else []),
-    ]
+    return next((it for it in ORDERS if it == choice), None), choice is None

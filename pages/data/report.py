@@ -1,5 +1,6 @@
 """The report on an uploaded file, shown only to the person who uploaded it."""
 
+import itertools
 from collections.abc import Sequence
 
 import pandas as pd
@@ -61,28 +62,21 @@ def _columns(report: Report) -> pd.DataFrame:
 # ---- values of a column --------------------------------------------------------------------------
 
 
-def first_values(rows: pd.DataFrame, column: str) -> list[str]:
-    """Return the first distinct values of a column, shortened."""
+def values_text(rows: pd.DataFrame, column: str) -> str:
+    """Return the first distinct values of a column, shortened, as Markdown."""
     if column not in rows:
-        return []
+        return ""
     texts = (str(value).strip() for value in rows[column] if value is not None)
     different = [text for text in dict.fromkeys(texts) if text]
-    return [
-        text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."
-        for text in different[:MOST_VALUES]
-    ]
-
-
-def values_text(values: Sequence[str]) -> str:
-    """Return values as Markdown."""
-    return safe_text.escape_letters(", ".join(values))
+    short = (it if len(it) <= LONGEST else f"{it[: LONGEST - 3]}..." for it in different)
+    return safe_text.escape_letters(", ".join(itertools.islice(short, MOST_VALUES)))
 
 
 def columns_text(rows: pd.DataFrame, columns: Sequence[str]) -> str:
     """Return columns with their first values, as Markdown."""
     texts = [
         f"**{safe_text.escape_letters(column) or 'no name'}**"
-        f" ({values_text(first_values(rows, column)) or 'empty'})"
+        f" ({values_text(rows, column) or 'empty'})"
         for column in columns[:MOST_NAMED]
     ]
     more = f" and {len(columns) - MOST_NAMED:,} more" if len(columns) > MOST_NAMED else ""

@@ -32,8 +32,19 @@ def draw(file: Any) -> None:
     if ending == "zip":
         facts |= _of_archive(left)
     if ending in ("txt", "csv", "tsv", "zip"):
-        facts["encoding"] = _encoding(left if ending == "txt" else right)
-    _say_unit(bool(facts.get("group")))
+        facts["encoding"] = (left if ending == "txt" else right).text_input(
+            "Encoding of text (empty: detect it)",
+            key="data.encoding",
+            max_chars=20,
+            placeholder="e.g. koi8-r",
+        )
+    unit = "The privacy unit is a person with all their documents or images."
+    if not facts.get("group"):
+        unit = (
+            "The privacy unit is one document or image: one line, one file or one row. A person"
+            " with several is protected less, unless you name the people here."
+        )
+    st.caption(unit)
     if st.button("Check and use", type="primary", key="data.use"):
         answers = {fact: value for fact, value in facts.items() if value}
         owner = visitor.account_owner()
@@ -89,25 +100,3 @@ def _of_archive(left: Any) -> Facts:
     )
     by_folder = st.checkbox("Each sub-folder holds the files of one person", key="data.folders")
     return {"white": white, "group": FOLDER if by_folder else ""}
-
-
-def _encoding(place: Any) -> str:
-    """Ask for the encoding of a text; "" detects it."""
-    return str(
-        place.text_input(
-            "Encoding of text (empty: detect it)",
-            key="data.encoding",
-            max_chars=20,
-            placeholder="e.g. koi8-r",
-        )
-    )
-
-
-def _say_unit(is_grouped: bool) -> None:
-    if is_grouped:
-        st.caption("The privacy unit is a person with all their documents or images.")
-        return
-    st.caption(
-        "The privacy unit is one document or image: one line, one file or one row. A person with"
-        " several is protected less, unless you name the people here."
-    )

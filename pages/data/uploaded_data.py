@@ -39,23 +39,15 @@ def _draw_one(entry: Any) -> None:
     )
     if (file_report := session_data.report_of(entry.id)) is not None:
         report.draw(file_report)
-    _next_steps(entry)
-    _odometer(entry)
-    if data_sets.kind_of(entry) == "ratings":
-        _draw_item_table(entry)
-
-
-def _odometer(entry: Any) -> None:
+    kind = data_sets.kind_of(entry)
+    links.draw_ways(f"data.next.{entry.id}", NEXT[kind], partial(data_sets.choose, entry))
     odometer.panel(entry.id, f"data.{entry.id}", data_sets.privacy_units(entry))
     st.caption(
         "This total is deleted with the file, but releases cannot be undone: if you upload the file"
         " again, add it to the new total."
     )
-
-
-def _next_steps(entry: Any) -> None:
-    ways = NEXT[data_sets.kind_of(entry)]
-    links.draw_ways(f"data.next.{entry.id}", ways, partial(data_sets.choose, entry))
+    if kind == "ratings":
+        _draw_item_table(entry)
 
 
 # ---- a public table of the items -----------------------------------------------------------------
@@ -86,13 +78,9 @@ def _item_table_form(entry: Any) -> None:
         return
     try:
         upload_quota.must_be_there(file)
-        _offer_item_table(entry, file)
+        rows = session_data.read_once(file, session_files.preview_items)
+        st.caption(f"Its columns: {columns_text(rows, list(map(str, rows)))}.")
+        if st.button("Use it, as public", key=f"data.items.use.{entry.id}"):
+            session_data.add_item_table(entry, file.getvalue(), file.name)
     except BadInput as error:
         safe_text.error(error, "Your ratings have not changed. Choose another table.")
-
-
-def _offer_item_table(entry: Any, file: Any) -> None:
-    rows = session_data.read_once(file, session_files.preview_items)
-    st.caption(f"Its columns: {columns_text(rows, list(map(str, rows)))}.")
-    if st.button("Use it, as public", key=f"data.items.use.{entry.id}"):
-        session_data.add_item_table(entry, file.getvalue(), file.name)

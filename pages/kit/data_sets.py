@@ -139,14 +139,14 @@ def entries() -> tuple[Any, ...]:
 
 def usable() -> list[str]:
     """Return ids of data sets that may be used on this machine; the default's if there are none."""
-    ids = [entry.id for entry in entries() if _is_usable(entry.id)]
+    ids = [
+        it.id
+        for it in entries()
+        if datasets.is_own(it.id)
+        or stand_ins.is_stand_in(it.id)
+        or (datasets.present(it.id) and limits.allowed_here(it.id))
+    ]
     return ids or [FIRST[data_kind()]["dataset"]]
-
-
-def _is_usable(data_id: str) -> bool:
-    if datasets.is_own(data_id) or stand_ins.is_stand_in(data_id):
-        return True
-    return datasets.present(data_id) and limits.allowed_here(data_id)
 
 
 def add_own(entry: Any) -> None:

@@ -46,13 +46,9 @@ def is_private(work: Work) -> bool:
 
 def names_of_private(works: Mapping[str, Work]) -> set[str]:
     """Return names of works on private data, looking up each data set once."""
-    ids = {
-        name: data.id
-        for name, work in works.items()
-        if (data := getattr(work, "data", None)) is not None
-    }
-    secret = {data_id for data_id in set(ids.values()) if not data_sets.is_public(data_id)}
-    return {name for name, data_id in ids.items() if data_id in secret}
+    secret = functools.cache(lambda data_id: not data_sets.is_public(data_id))
+    datas = {name: getattr(work, "data", None) for name, work in works.items()}
+    return {name for name, data in datas.items() if data is not None and secret(data.id)}
 
 
 # ---- requests ------------------------------------------------------------------------------------

@@ -26,31 +26,6 @@ def bind(key: str, options: Sequence[Any] | None = None, emptiable: bool = False
     return {"key": key, "persist_state": "session", **start}
 
 
-def follow(
-    key: str,
-    then: Callable[[], None] | None = None,
-    check: Callable[[Any], bool] | None = None,
-) -> dict[str, Any]:
-    """Return arguments of a widget that follows and sets the session's value under `key`.
-
-    then: called after a person has moved it. check: whether its value is valid; otherwise the
-    widget returns to the session's value. A browser repeats the values of all widgets with every
-    request, even if it has not yet heard of a new value: a widget set by the server would be set
-    back. So no value is ever set: a widget that must show another value is a new widget.
-    """
-    value, turns = st.session_state[key], _turns(key)
-    last = max(turns, default=0)
-    turn = last if turns.get(last, value) == value else last + 1
-    turns[turn] = value
-    turns.pop(turn - REPLACED_WIDGETS, None)
-    return {
-        "key": _widget(key, turn),
-        "value": value,
-        "on_change": _keep_value,
-        "args": (key, turn, then, check),
-    }
-
-
 def number_within(
     place: DeltaGenerator,
     label: str,
@@ -65,6 +40,10 @@ def number_within(
 
     Streamlit's own limits mark the box red, say nothing, and keep the number from the session.
 
+    A browser repeats the values of all widgets with every request, even if it has not yet heard of
+    a new value: a box set by the server would be set back. So no value is ever set: a box that must
+    show another number is a new widget.
+
     Parameters
     ----------
     place
@@ -78,45 +57,33 @@ def number_within(
     look
         Further arguments of `st.number_input`.
     """
-    refusal = f"{key}.refused"
-
-    def check(number: float) -> bool:
-        is_within = low <= number <= high
-        st.session_state[refusal] = None if is_within else number
-        return is_within
-
-    place.number_input(label, **follow(key, then, check), **look)
-    number: float = st.session_state[key]
-    if (got := st.session_state.get(refusal)) is not None:
+    state = st.session_state
+    # the last value of each of the latest widgets, by number
+    turns: dict[int, Any] = state.setdefault(f"{key}.turns", {})
+    value, last = state[key], max(turns, default=0)
+    turn = last if turns.get(last, value) == value else last + 1
+    turns[turn] = value
+    turns.pop(turn - REPLACED_WIDGETS, None)
+    change: dict[str, Any] = {"on_change": _keep, "args": (key, turn, low, high, then)}
+    place.number_input(label, value=value, key=f"{key}.{turn}", **change, **look)
+    number: float = state[key]
+    if (got := state.get(f"{key}.refused")) is not None:
         (below or place).error(
             f"{label}: give a number from {low:g} to {high:g}. Got {got:,.10g}; {number:g} is used."
         )
     return number
 
 
-def _keep_value(
-    key: str,
-    turn: int,
-    then: Callable[[], None] | None,
-    check: Callable[[Any], bool] | None,
-) -> None:
-    """Take a widget's new value, unless a replaced widget repeats its last one."""
-    value, turns = st.session_state[_widget(key, turn)], _turns(key)
-    if turns.get(turn, value) == value:
+def _keep(key: str, turn: int, low: float, high: float, then: Callable[[], None] | None) -> None:
+    """Take a box's new number, unless a replaced one repeats its last or it is out of range."""
+    state = st.session_state
+    number, turns = state[f"{key}.{turn}"], state[f"{key}.turns"]
+    if turns.get(turn, number) == number:
         return
-    turns[turn] = value
-    if check is not None and not check(value):
-        return
-    st.session_state[key] = value
-    if then is not None:
-        then()
-
-
-def _turns(key: str) -> dict[int, Any]:
-    """Return the last value of each of the latest widgets of a key, by number."""
-    turns: dict[int, Any] = st.session_state.setdefault(f"{key}.turns", {})
-    return turns
-
-
-def _widget(key: str, turn: int) -> str:
-    return f"{key}.{turn}"
+    turns[turn] = number
+    is_within = low <= number <= high
+    state[f"{key}.refused"] = None if is_within else number
+    if is_within:
+        state[key] = number
+        if then is not None:
+            then()

@@ -10,6 +10,7 @@ import streamlit as st
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
+from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy import accounts
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching import class_records
@@ -73,7 +74,7 @@ def draw_job(job: Job, place: int, logins: dict[str, str]) -> None:
     now = job.state if progress is None else f"step {progress.step} of {progress.steps}"
     state.markdown(f"{now}, {place} ahead" if place and job.state == "waiting" else now)
     name = logins.get(job.owner) or _short(job.owner) or "nobody"
-    owner.markdown(f"{safe_text.escape_letters(name)}, {lasting(job.age)} old")
+    owner.markdown(f"{safe_text.escape_letters(name)}, {duration(job.age)} old")
     key = f"operator.stop.{job.ticket}"
     button.button("Stop", key, on_click=_stop, args=(job.ticket,), width="stretch")
 
@@ -100,8 +101,8 @@ def draw_overview() -> None:
             "login": it.label or "-",
             "owner": _short(it.owner),
             "page": it.page,
-            "since": lasting(now - it.began),
-            "connected": "yes" if it.left_at is None else f"gone for {lasting(it.away(now))}",
+            "since": duration(now - it.began),
+            "connected": "yes" if it.left_at is None else f"gone for {duration(it.away(now))}",
             "own data sets": len(it.own_data),
         }
         for it in visits
@@ -112,13 +113,6 @@ def draw_overview() -> None:
 
 def _short(owner: str) -> str:
     return owner.partition(":")[2][:8]
-
-
-def lasting(seconds: float) -> str:
-    """Return a duration in words, such as 3 s, 12 min or 5.0 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _draw_shared_files() -> None:

@@ -38,7 +38,9 @@ def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
                 "data": data_sets.title_of(row["dataset"]),
                 "ε": epsilon_number(row["epsilon"]),
                 "δ": row["delta"] if row["epsilon"] else None,
-                "protects": _protection(row),
+                "protects": f"one {row['unit']}, {neighbours(row['unit'], row['relation'])}"
+                if row["epsilon"] and row["unit"]
+                else "",
                 "seed": row["seed"],
                 "RMSE": row["metrics"].get("rmse"),
                 "objective": row["metrics"].get("objective"),
@@ -58,13 +60,6 @@ def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
     )
     # empty cells instead of "None"
     return table.astype({name: float for name in ("ε", "δ", "RMSE", "objective") if name in table})
-
-
-def _protection(row: dict[str, Any]) -> str:
-    """Return a run's privacy unit and neighbouring relation; '' without epsilon."""
-    if not row["epsilon"] or not row["unit"]:
-        return ""
-    return f"one {row['unit']}, {neighbours(row['unit'], row['relation'])}"
 
 
 def names_of(runs: list[Run]) -> list[str]:

@@ -30,16 +30,26 @@ MOST = 50  # searches in memory, in addition to unfinished ones
 SCORE_NOISE = 5.0
 
 
-@dataclass
+@dataclass(eq=False)
 class OpenSearch:
-    """A search and its lock, held by the session that begins or advances it."""
+    """A search of all sessions that began or joined it; one at a time advances or cancels it."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     search: Search | None = None
 
     @property
-    def is_idle(self) -> bool:
-        return not self.lock.locked() and (self.search is None or not self.search.busy)
+    def busy(self) -> bool:
+        return self.search is not None and self.search.busy
+
+    def advance(self) -> bool:
+        """Advance the search; return whether there is more to come."""
+        with self.lock:
+            return self.search is not None and self.search.advance()
+
+    def cancel(self) -> None:
+        with self.lock:
+            if self.search is not None:
+                self.search.cancel()
 
 
 # not in a cache, which may be emptied: a private search has released data
@@ -47,7 +57,7 @@ _searches: OrderedDict[str, OpenSearch] = OrderedDict()
 _searches_lock = threading.Lock()
 
 
-def _open(key: str) -> OpenSearch:
+def open_search(key: str) -> OpenSearch:
     """Return the search of this key; beyond MOST, forget idle ones that were used least recently.
 
     Two unfinished searches must not write the same journal.
@@ -55,7 +65,11 @@ def _open(key: str) -> OpenSearch:
     with _searches_lock:
         search = _searches.setdefault(key, OpenSearch())
         _searches.move_to_end(key)
-        idle = [name for name, other in _searches.items() if other.is_idle and name != key]
+        idle = [
+            name
+            for name, it in _searches.items()
+            if not it.lock.locked() and not it.busy and name != key
+        ]
         for name in idle[: max(0, len(_searches) - MOST)]:
             del _searches[name]
         return search
@@ -74,43 +88,15 @@ class _OwnersEngine:
 
 def search_of(spec: TuneSpec, trials: int) -> Search:
     """Return the search of this specification; more trials than before continue it."""
-    open_search = _open(spec.key)
-    with open_search.lock:
-        search = open_search.search
+    shared = open_search(spec.key)
+    with shared.lock:
+        search = shared.search
         if search is None or (search.trials_asked < trials and not search.busy):
+            cost = time_estimate.cost(spec.trial({}))
             with visitor.here() as who:
-                search = open_search.search = Search(
-                    spec,
-                    trials,
-                    _OwnersEngine(who),
-                    asker=sessions.this(),
-                    cost=time_estimate.cost(spec.trial({})),
-                )
+                terms: dict[str, Any] = {"asker": sessions.this(), "cost": cost}
+                search = shared.search = Search(spec, trials, _OwnersEngine(who), **terms)
         return search
-
-
-@dataclass(frozen=True)
-class Searching:
-    """A search's background work, shared by all sessions that began or joined it."""
-
-    search: Search
-
-    @property
-    def busy(self) -> bool:
-        return self.search.busy
-
-    def advance(self) -> bool:
-        return advance(self.search)
-
-    def cancel(self) -> None:
-        with _open(self.search.spec.key).lock:
-            self.search.cancel()
-
-
-def advance(search: Search) -> bool:
-    """Advance the search by one session at a time; return whether there is more to come."""
-    with _open(search.spec.key).lock:
-        return search.advance()
 
 
 def frame(trials: list[Trial]) -> pd.DataFrame:

@@ -90,7 +90,7 @@ def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpe
 def _watch(search: Search) -> None:
     """Advance the search; draw the page again when a trial has finished."""
     before = sum(trial.score is not None for trial in search.trials)
-    more = open_search.advance(search)
+    more = open_search.open_search(search.spec.key).advance()
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(
         min(search.n_settled / search.n_trials, 1.0),
@@ -175,10 +175,9 @@ def draw_search(choice: Choice, spec: TuneSpec, trials: int, head: DeltaGenerato
             " new draws."
         )
         return
-    if waits and open_search.advance(search):
-        sessions.registry.hold(
-            sessions.this(), "tune", open_search.Searching(search), by_button=True
-        )
+    shared = open_search.open_search(spec.key)
+    if waits and shared.advance():
+        sessions.registry.hold(sessions.this(), "tune", shared, by_button=True)
         with head:
             drawing.repeat(functools.partial(_watch, search), LATER if search.best else FIRST)
     if search.failure:
