@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.privacy import Event, Ledger, Repeat, normal_form, sequence
+from dpmf_core.privacy import Event, Repeat
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
@@ -17,37 +17,24 @@ from pages.kit import charts, colours
 TICKS = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 3)]
 
 
-def _event(ledger: Ledger) -> Event:
-    return sequence(*(Repeat(leaf, count) for leaf, count in ledger))
-
-
 @functools.lru_cache(64)
-def _totals(ledger: Ledger, delta: float) -> pd.DataFrame:
-    event = _event(ledger)
+def totals(event: Event, delta: float) -> pd.DataFrame:
+    """Return times, epsilon: the exact epsilon of the repeated ledger."""
     times = (1, 2, 5, 10) if laplace(event)[0] else (1, 2, 3, 5, 10, 20, 50, 100)
     repeats = [n for n in times if laplace(Repeat(event, n))[0] <= MOST_LAPLACE]
     epsilons = [epsilon_of(Repeat(event, n), delta) for n in repeats]
     return pd.DataFrame({"times": repeats, "epsilon": epsilons})
 
 
-def totals(event: Event, delta: float) -> pd.DataFrame:
-    """Return times, epsilon: the exact epsilon of the repeated ledger."""
-    return _totals(normal_form(event), delta).copy()
-
-
 @functools.lru_cache(64)
-def _deltas(ledger: Ledger, top: float) -> pd.DataFrame:
-    event = _event(ledger)
+def deltas(event: Event, epsilon: float) -> pd.DataFrame:
+    """Return epsilon, delta: the curve from 0 to 2.5 times epsilon, above the numerical floor."""
     # numeric composition is slow, and inaccurate below its floor
     points, floor = (25, 1e-14) if laplace(event)[0] else (81, 1e-18)
+    top = max(2.5 * epsilon, 1e-3)
     epsilons = [top * step / (points - 1) for step in range(points)]
     curve = pd.DataFrame({"epsilon": epsilons, "delta": [delta_of(event, it) for it in epsilons]})
     return curve[curve["delta"] > floor]
-
-
-def deltas(event: Event, epsilon: float) -> pd.DataFrame:
-    """Return epsilon, delta: the curve from 0 to 2.5 times epsilon, above the numerical floor."""
-    return _deltas(normal_form(event), max(2.5 * epsilon, 1e-3)).copy()
 
 
 def draw(event: Event, delta: float) -> None:

@@ -24,9 +24,9 @@ from pages.accountant import figures, ledger_table
 from pages.kit import (
     epsilon_grid,
     links,
-    page_controls,
     privacy_card,
     safe_text,
+    session_widgets,
     sidebar,
     sidebar_values,
 )
@@ -54,7 +54,7 @@ def by_hand() -> Loaded:
     if "accountant.editor" not in state:
         if "accountant.held" not in state:
             start = ledger_table.START
-            page_controls.start("accountant.text", "ledger", start, ledger_table.checked_text)
+            session_widgets.start("accountant.text", "ledger", start, ledger_table.checked_text)
             state["accountant.held"] = ledger_table.table(state["accountant.text"])
         state["accountant.rows"] = state["accountant.held"]
     rows = st.data_editor(
@@ -229,17 +229,17 @@ def many_models() -> None:
 
 
 WAYS = {"explore": "See one of them in Explore", "choose": "Choose again"}
-MODELS: dict[str, tuple[str, float, page_controls.Read]] = {
-    "models": ("Models a year", 3, page_controls.within(int, 1, 1000)),
-    "years": ("Years", 5, page_controls.within(int, 1, 100)),
-    "total": ("Total ε", 2.0, page_controls.within(float, 0.01, 1000)),
+MODELS: dict[str, tuple[str, float, session_widgets.Read]] = {
+    "models": ("Models a year", 3, session_widgets.within(int, 1, 1000)),
+    "years": ("Years", 5, session_widgets.within(int, 1, 100)),
+    "total": ("Total ε", 2.0, session_widgets.within(float, 0.01, 1000)),
 }
 
 
 def _ask(column: DeltaGenerator, name: str, label: str, first: float, read: Any) -> Any:
     """Ask for a number of `MODELS`; an empty box means its default."""
     key = f"accountant.{name}"
-    page_controls.start(key, name, first, read)
+    session_widgets.start(key, name, first, read)
     if isinstance(first, int):
         return column.number_input(label, 1, 1000, **bind(key)) or first
     look: dict[str, Any] = {"step": 0.5, "format": "%g"}

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.algorithms import REGISTRY, Algorithm
-from dpmf_core.base.errors import BadInput
+from dpmf_core.evaluation.audit.bounds import TITLES
 from dpmf_core.evaluation.audit.canaries import FAULTS, faults_of, rounded
 from dpmf_core.evaluation.audit.canary_data import COLUMNS, UNITS, protected_unit
 from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec, rates
@@ -23,15 +23,14 @@ from pages.kit import (
     colours,
     lesson,
     links,
-    page_controls,
     privacy_card,
     safe_text,
+    session_widgets,
     sidebar_values,
     time_estimate,
 )
-from pages.kit.page_controls import one_of, within
 from pages.kit.runs import ask, may_begin
-from pages.kit.session_widgets import bind, number_within
+from pages.kit.session_widgets import bind, number_within, one_of, within
 
 FIRST, LEAST, MOST = 2.0, 0.01, 100.0  # values of epsilon
 DIAL = "audit.dial"  # in the session: the epsilon of all pages that was shown last
@@ -88,7 +87,7 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
     first, second, third = st.columns([2, 1, 1])
     left, middle, right = st.columns([2, 1, 1])
     names = list(REGISTRY)
-    page_controls.start("audit.algorithm", "attack", "private-svd", one_of(names))
+    session_widgets.start("audit.algorithm", "attack", "private-svd", one_of(names))
     kind = REGISTRY[
         first.selectbox(
             "Method under attack",
@@ -106,12 +105,12 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
     epsilon = number_within(
         second.container(), "Its ε", "audit.epsilon", LEAST, MOST, _move_dial, **look
     )
-    page_controls.start("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS))
+    session_widgets.start("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS))
     box = bind("audit.runs") | common | {"help": "Half of them with the canary."}
     count: int = third.number_input("Runs", 40, MOST_RUNS, step=500, **box)
     fault = _fault(left, kind, common)
     unit = _canary(middle, kind, common)
-    page_controls.start("audit.seed", "aseed", 0, within(int, 0, 2**31))
+    session_widgets.start("audit.seed", "aseed", 0, within(int, 0, 2**31))
     seed: int = right.number_input("Seed of the audit", 0, 2**31, **bind("audit.seed"), **common)
     values = (kind.id, budget_text(epsilon), str(count), fault, unit, str(seed))
     links.put_in_address(dict(zip(ADDRESS, values, strict=True)))
@@ -129,7 +128,7 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
 def _fault(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]) -> str:
     """Ask for the planted fault, which may be secret."""
     key, options = f"audit.fault.{kind.id}", [*faults_of(kind), SECRET]
-    page_controls.start(key, "fault", "none", one_of(options))
+    session_widgets.start(key, "fault", "none", one_of(options))
     box = bind(key, options) | common | {"format_func": FAULT_TITLES.__getitem__}
     return str(place.selectbox("Plant a fault", options, **box))
 
@@ -137,7 +136,7 @@ def _fault(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any])
 def _start_epsilon() -> None:
     """Follow the epsilon of all pages if it has changed since."""
     state, dial = st.session_state, min(max(sidebar_values.dial(FIRST), LEAST), MOST)
-    page_controls.start("audit.epsilon", "at", dial, within(float, LEAST, MOST))
+    session_widgets.start("audit.epsilon", "at", dial, within(float, LEAST, MOST))
     if lesson.page_values() is None and state.setdefault(DIAL, dial) != dial:
         state["audit.epsilon"] = state[DIAL] = dial
 
@@ -153,7 +152,7 @@ def _canary(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]
     own, key = protected_unit(kind()), f"audit.unit.{kind.id}"
     units: list[str] = [own]
     units += [it for it in CANARIES if it != own and kind.task == "ratings"]
-    page_controls.start(key, "canary", own, one_of(units))
+    session_widgets.start(key, "canary", own, one_of(units))
     box = bind(key, units) | common | {"format_func": CANARIES.__getitem__}
     return place.selectbox("Canary", units, **box)
 
@@ -310,7 +309,4 @@ def measure() -> None:
         st.markdown(HOW.format(units=UNITS, columns=COLUMNS))
 
 
-try:
-    main()
-except BadInput as error:
-    safe_text.error(error)
+main()

@@ -13,9 +13,8 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.tuning.choosing.question import FEW, LARGEST_GROUP, MANY, Goal, Protect, Question
-from pages.kit import data_sets, links, page_controls, safe_text, sidebar, sidebar_values
-from pages.kit.page_controls import one_of, within
-from pages.kit.session_widgets import bind, number_within
+from pages.kit import data_sets, links, safe_text, session_widgets, sidebar, sidebar_values
+from pages.kit.session_widgets import bind, number_within, one_of, within
 
 WHOM: dict[Protect, str] = {
     "person": "a person, with all their ratings",
@@ -86,7 +85,7 @@ def prepare() -> None:
     sidebar_values.dial(PARTS["spend"].first)
     for name, part in PARTS.items():
         if name != "spend":
-            page_controls.start(_key(name), name, part.first, part.read)
+            session_widgets.start(_key(name), name, part.first, part.read)
             st.session_state.setdefault(_key(name), part.first)
 
 

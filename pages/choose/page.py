@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core import algorithms
-from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text
@@ -241,12 +240,9 @@ def draw_take_away_step() -> None:
     take_away.draw(finding, current.entry)
 
 
-try:
-    controls.prepare()
-    if st.query_params.get("step") == BY_ID["take-away"].view:
-        draw_take_away_step()
-    else:
-        draw_answer_step()
-    engine().start()
-except BadInput as error:
-    safe_text.error(error)
+controls.prepare()
+if st.query_params.get("step") == BY_ID["take-away"].view:
+    draw_take_away_step()
+else:
+    draw_answer_step()
+engine().start()

@@ -184,7 +184,4 @@ def _offer(entry: datasets.DatasetFacts) -> None:
         st.rerun()
 
 
-try:
-    main()
-except BadInput as error:
-    safe_text.error(error)
+main()

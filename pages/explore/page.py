@@ -4,11 +4,11 @@ One story: its cost, against epsilon and for one person; the meaning of epsilon;
 detail.
 """
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.privacy import NOTHING
 from dpmf_core.privacy.formatting import budget_text
@@ -28,7 +28,6 @@ from pages.kit import (
     links,
     odometer,
     privacy_card,
-    safe_text,
     sidebar,
     sidebar_values,
     who_sees_what,
@@ -39,14 +38,6 @@ from pages.kit.runs import ask, note_shipped
 from pages.kit.sidebar_values import Choice
 
 WITH_LISTS = ("main", "open")  # runs whose recommendations are shown
-
-
-def go_to(epsilon: float) -> None:
-    sidebar_values.put("epsilon", epsilon)
-
-
-def use(algorithm: str) -> None:
-    sidebar_values.put("algorithm", algorithm)
 
 
 def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) -> bool:
@@ -62,9 +53,9 @@ def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) ->
     visible_story = new_story or (epsilon_grid.before("explore") if waits else None)
     if visible_story is None:
         return False
-    draw_hero("explore.hero", visible_story, go_to)
-    if new_story is not None:
-        sections.wanted_gain(choice, new_story["method"], grid, go_to)
+    draw_hero("explore.hero", visible_story, partial(sidebar_values.put, "epsilon"))
+    if new_story is not None and len(grid.kept) > 1:  # a single point needs no question
+        sections.wanted_gain(choice.epsilon, new_story["method"], grid)
     return True
 
 
@@ -155,7 +146,7 @@ def main() -> None:
         with waiting_place:
             note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec)])
     with beneath:
-        sections.better(selection, finished_runs, use)
+        sections.better(selection, finished_runs)
     if "main" in finished_runs:
         with shown_person:
             sections.person(choice, finished_runs["main"])
@@ -165,7 +156,4 @@ def main() -> None:
         epsilon_grid.keep_filling("explore", spec, grid)
 
 
-try:
-    main()
-except BadInput as error:
-    safe_text.error(error)
+main()

@@ -1,7 +1,6 @@
 """Sections of Explore below the first view."""
 
 import statistics
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -10,14 +9,14 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.comparison import VARIANTS, Comparison, same_draws, split_name
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
 from dpmf_core.runs.needed_epsilon import Goal, answer, needed_epsilon
-from dpmf_core.runs.recommendations import Suggestion, someone, top_rated
+from dpmf_core.runs.recommendations import someone, top_rated
 from dpmf_core.runs.record import Run
-from pages.explore.story import CACHE_SIZE, PERSON, start_person
+from pages.explore.story import PERSON, start_person
 from pages.kit import comparison, lesson, links, payers, safe_text
 from pages.kit.comparison import median, weak_best_known
 from pages.kit.runs import goes_on
 from pages.kit.session_widgets import bind
-from pages.kit.sidebar_values import Choice
+from pages.kit.sidebar_values import Choice, put
 
 EVERY = "explore.every"
 COMPARED = ("main", "best", "trivial")
@@ -25,7 +24,7 @@ PARTS = {"test_rmse": "held-out", "train_rmse": "train"}
 N_RATED = 3  # highest ratings shown
 
 
-def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], None]) -> None:
+def better(selection: Comparison, runs: dict[str, Run]) -> None:
     """Draw another proven method that is better at this epsilon, with a button that shows it.
 
     Nothing while runs go on: the best finished method may not be the best.
@@ -39,7 +38,8 @@ def better(selection: Comparison, runs: dict[str, Run], use: Callable[[str], Non
     st.markdown(sentence)
     if who not in VARIANTS and lesson.fixed_value("algorithm") is None:
         show = f"Show {comparison.title(who, runs[who])}"
-        st.button(show, key="explore.better", type="primary", on_click=use, args=(who,))
+        args = "algorithm", who
+        st.button(show, key="explore.better", type="primary", on_click=put, args=args)
 
 
 def methods(selection: Comparison, runs: dict[str, Run]) -> None:
@@ -66,17 +66,12 @@ BETWEEN = (
 )
 
 
-def wanted_gain(
-    choice: Choice, title: str, grid: EpsilonGrid, go_to: Callable[[float], None]
-) -> None:
-    """Draw which epsilon reaches a goal. title: of the method. go_to: opens an epsilon."""
-    if len(grid.kept) > 1:  # a single point needs no question
-        _wanted_gain(choice.epsilon, title, grid, go_to)
-
-
 @st.fragment
-def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[float], None]) -> None:
-    """Answer without drawing the whole page again."""
+def wanted_gain(now: float, title: str, grid: EpsilonGrid) -> None:
+    """Answer which epsilon reaches a goal, without drawing the whole page again.
+
+    now: the chosen epsilon. title: of the method.
+    """
     look: dict[str, Any] = {"vertical_alignment": "center", "gap": "small"}
     with st.container(horizontal=True, key="explore.keep.row", **look):
         goal = _choose_goal(grid)
@@ -87,7 +82,8 @@ def _wanted_gain(now: float, title: str, grid: EpsilonGrid, go_to: Callable[[flo
         if needed is None or lesson.fixed_value("epsilon") is not None:
             return
         there = needed.rounded
-        if there != now and st.button("Show", key="explore.keep.go", on_click=go_to, args=(there,)):
+        move: dict[str, Any] = {"on_click": put, "args": ("epsilon", there)}
+        if there != now and st.button("Show", key="explore.keep.go", **move):
             st.rerun()
 
 
@@ -136,19 +132,6 @@ def who_pays(runs: dict[str, Run]) -> None:
 # ---- the person whose list is shown --------------------------------------------------------------
 
 
-def _top_rated(run: Run, user: int) -> tuple[Suggestion, ...]:
-    return _cached_top_rated(run.key, user, run) if run.record.public else _highest_rated(run, user)
-
-
-@st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
-def _cached_top_rated(key: str, user: int, _run: Run) -> tuple[Suggestion, ...]:
-    return _highest_rated(_run, user)
-
-
-def _highest_rated(run: Run, user: int) -> tuple[Suggestion, ...]:
-    return top_rated(run, user, N_RATED)
-
-
 def person(choice: Choice, run: Run) -> None:
     """Ask which person's list is shown above, and draw what they rated highest."""
     key = start_person(choice, someone(run))
@@ -160,5 +143,5 @@ def person(choice: Choice, run: Run) -> None:
     if user is None:
         right.info("Enter a person's number.")
         return
-    titles = ", ".join(safe_text.escape(it.title) for it in _top_rated(run, user))
+    titles = ", ".join(safe_text.escape(it.title) for it in top_rated(run, user, N_RATED))
     right.caption(f"Rated highest: {titles}. Ratings are private: only this person sees them.")

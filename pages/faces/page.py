@@ -5,11 +5,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.inspection import explanation, sheet
 from dpmf_core.runs.record import Run
-from pages.kit import exports, factorisation, lesson, safe_text, who_sees_what
+from pages.kit import factorisation, lesson, safe_text, who_sees_what
 from pages.kit.factorisation_words import COMPONENTS
 from pages.kit.sidebar_values import Choice
 
@@ -94,18 +93,6 @@ def below(choice: Choice, selection: Comparison, view: factorisation.FirstView) 
         factorisation.price(selection, runs, COMPONENTS)
 
 
-def main() -> None:
-    heading = "Components, outliers and parameters"
-    view = factorisation.draw_page(
-        COMPONENTS, heading, outlier_settings, lambda count: count, below
-    )
-    st.caption("“One image as a sum of components” above is the source's Fig. 11.")
-    if "main" in view.runs:
-        with st.expander("Export"):
-            exports.draw(view.runs["main"])
-
-
-try:
-    main()
-except BadInput as error:
-    safe_text.error(error)
+factorisation.draw_page(
+    COMPONENTS, "Components, outliers and parameters", outlier_settings, lambda count: count, below
+)

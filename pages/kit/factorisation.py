@@ -23,6 +23,7 @@ from pages.kit import (
     comparison,
     drawing,
     epsilon_grid,
+    exports,
     factorisation_words,
     forms,
     links,
@@ -97,7 +98,7 @@ Below = Callable[[Choice, Comparison, FirstView], None]
 
 def draw_page(
     subject: Subject, heading: str, settings: Settings, most: Callable[[int], int], below: Below
-) -> FirstView:
+) -> None:
     """Draw a page about documents or images.
 
     Parameters
@@ -140,7 +141,10 @@ def draw_page(
     if proved and len(view.runs) == len(selection.runs):
         epsilon_grid.keep_filling(page, spec, view.grid)
     links.to("papers", "The source's figures, measured again", {"paper": "saha-2022"})
-    return view
+    st.caption(subject.source)
+    if "main" in view.runs:
+        with st.expander("Export"):
+            exports.draw(view.runs["main"])
 
 
 def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
@@ -181,16 +185,13 @@ class MatchedParts:
     coherence: float | None
 
 
-def _words(run: Run) -> list[Part]:
-    return [[word for word, _ in topic] for topic in topics(run)]
-
-
-def _pictures(run: Run) -> list[Part]:
-    return [base64.b64encode(file).decode() for file in small_pictures(run)]
-
-
-CONTENTS: dict[str, Callable[[Run], list[Part]]] = {TOPICS.id: _words, COMPONENTS.id: _pictures}
 KINDS = {TOPICS.id: "words", COMPONENTS.id: "pictures"}
+
+
+def _contents(subject: str, run: Run) -> list[Part]:
+    if subject == TOPICS.id:
+        return [[word for word, _ in topic] for topic in topics(run)]
+    return [base64.b64encode(file).decode() for file in small_pictures(run)]
 
 
 def _story(
@@ -277,9 +278,9 @@ def match_parts(subject: str, spec: str, best: str) -> MatchedParts:
     run, other = (engine().known_runs.whole(RunSpec.model_validate_json(it)) for it in (spec, best))
     if run is None or other is None:
         raise LookupError
-    contents = CONTENTS[subject](run)
+    contents = _contents(subject, run)
     partners = {pair.partner: pair for pair in pairs(run, other)}
-    order = [partners.get(place) for place in range(len(CONTENTS[subject](other)))]
+    order = [partners.get(place) for place in range(len(_contents(subject, other)))]
     nothing: Part = [] if subject == TOPICS.id else ""
     return MatchedParts(
         tuple(nothing if pair is None else contents[pair.component] for pair in order),

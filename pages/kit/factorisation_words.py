@@ -22,7 +22,8 @@ from pages.kit.sidebar_values import Choice
 class Subject:
     """A page's words.
 
-    id: of the page. title, many, numbered_title: of components. row, a_row: of data.
+    id: of the page. title, many, numbered_title: of components. row, a_row: of data. source: which
+    of the source's figures the page shows.
     """
 
     id: str
@@ -31,10 +32,17 @@ class Subject:
     numbered_title: str
     row: str
     a_row: str
+    source: str
 
 
-TOPICS = Subject("topics", "Topics", "topics", "Topic {number}", "document", "a document")
-COMPONENTS = Subject("faces", "Components", "components", "Component {number}", "image", "an image")
+TOPICS = Subject(
+    *("topics", "Topics", "topics", "Topic {number}", "document", "a document"),
+    "“A topic in full” above is the source's Fig. 9. Its Fig. 1 draws the protocol.",
+)
+COMPONENTS = Subject(
+    *("faces", "Components", "components", "Component {number}", "image", "an image"),
+    "“One image as a sum of components” above is the source's Fig. 11.",
+)
 
 
 @dataclass(frozen=True)

@@ -26,24 +26,22 @@ def current(owner: str = "") -> LessonLink | None:
         return state["lesson.link"]  # type: ignore[no-any-return]
     token = st.query_params.get(NAME)
     if token is None or "lesson.complaint" in state:
-        _restore(owner)
+        if "lesson.seat" not in state:  # the answers of this seat without a teacher's link
+            _take_seat(class_records.NO_CLASS, class_records.NO_CLASS, owner)
         return None
     try:
-        sequence = _check_pages(sequence_of(token))
+        sequence = sequence_of(token)
+        steps = tuple(map(_check_page, sequence.steps))
     except BadInput as error:
         state["lesson.complaint"] = error.args[0]
         del st.query_params[NAME]
         return None
-    _begin(sequence, token, owner)
+    _begin(sequence.model_copy(update={"steps": steps}), token, owner)
     return state["lesson.link"]  # type: ignore[no-any-return]
 
 
-def _check_pages(sequence: LessonSequence) -> LessonSequence:
-    """Return the sequence with current page names; raise BadInput for an unknown page."""
-    return sequence.model_copy(update={"steps": tuple(map(_check_page, sequence.steps))})
-
-
 def _check_page(link: LessonLink) -> LessonLink:
+    """Return a page with its current name; raise BadInput for an unknown one."""
     page, query = page_meant(link.page) or ("", {})
     if not page or not BY_ID[page].in_lessons:
         raise BadInput(
@@ -79,12 +77,6 @@ def _take_seat(course: str, class_id: str, owner: str) -> None:
     answers = class_records.answers_of(class_id, seat) if seat else None
     state["lesson.seat"] = seat if by_login or answers is not None else class_records.new_seat()
     state["lesson.answers"] = answers or {}
-
-
-def _restore(owner: str) -> None:
-    """Restore the answers of this seat without a teacher's link."""
-    if "lesson.seat" not in st.session_state:
-        _take_seat(class_records.NO_CLASS, class_records.NO_CLASS, owner)
 
 
 def seat() -> str | None:

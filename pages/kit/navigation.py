@@ -154,8 +154,8 @@ def _draw(page: page_table.Page) -> None:
             st.warning(safe_text.escape(words))
         else:
             streamlit_pages[page.section].run()
-        if page.data_kind is not None and page.has_dial:
-            sidebar.draw_bar(page.unused)
+    if page.data_kind is not None and page.has_dial:
+        sidebar.draw_bar(page.unused)
     _freeze_startup_objects()
     if lesson_link is None and page.in_lessons and page.id != "lessons":
         button = st.container() if page.data_kind is None else st.sidebar

@@ -23,7 +23,7 @@ from dpmf_core.privacy.interpretation import false_negatives, odds
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.teaching.glossary import TERMS, linked
-from pages.kit import charts, links, page_controls, safe_text
+from pages.kit import charts, links, safe_text, session_widgets
 from pages.kit.session_widgets import bind
 
 Promise = Guarantee | GuaranteeRecord
@@ -105,7 +105,7 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
     """Draw epsilon for a person with several units. each: the initial number."""
     unit = guarantee.unit
     key = f"card.each.{unit}.{each}"
-    page_controls.start(key, "each", each, page_controls.within(int, 1, MOST_EACH))
+    session_widgets.start(key, "each", each, session_widgets.within(int, 1, MOST_EACH))
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     words = f"{plural(unit)} per person, at most"
     size = left.number_input(words, 1, MOST_EACH, **bind(key, emptiable=True))

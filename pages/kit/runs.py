@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 from dpmf_core.base import limits
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
@@ -278,12 +279,15 @@ def hold(place: str, request: Request, by_button: bool) -> None:
 
 @contextmanager
 def following() -> Iterator[None]:
-    """Draw a page, then follow its runs and call off those of other pages.
+    """Draw a page, or its error; then follow its runs and call off those of other pages.
 
     Runs are followed afterwards, because a browser updates them only once the whole page is sent.
     """
     st.session_state[DRAWN_PLACES], st.session_state[FOLLOWED] = set(), []
-    yield
+    try:
+        yield
+    except BadInput as error:
+        safe_text.error(error)
     for place, watch, every in st.session_state.pop(FOLLOWED, []):
         with place.container():
             drawing.repeat(watch, every)

@@ -1,11 +1,15 @@
 """Widgets bound to a session value that a link, a lesson or another widget may set first."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpmf_core.teaching.lesson_links import in_new_names
+from pages.kit import lesson, safe_text
+
+Read = Callable[[str], Any]  # turns a link's text into a value; raises ValueError
 REPLACED_WIDGETS = 20  # replaced widgets of a key that a browser may still report
 
 
@@ -24,6 +28,59 @@ def bind(key: str, options: Sequence[Any] | None = None, emptiable: bool = False
         else {"index": list(options).index(value)}
     )
     return {"key": key, "persist_state": "session", **start}
+
+
+# ---- first values of a page's own controls ------------------------------------------------------
+
+
+def start(key: str, name: str, first: Any, read: Read = str) -> None:
+    """Set a widget's value before it is drawn.
+
+    The value is the lesson's if fixed, otherwise the previous one, the link's, or `first`.
+    Unreadable text becomes `first`, with a warning.
+
+    Parameters
+    ----------
+    key : str
+        The widget's key in the session.
+    name : str
+        Its parameter in the address.
+    """
+    fixed_values = lesson.page_values()
+    if fixed_values is None and key in st.session_state:
+        return
+    values = st.query_params if fixed_values is None else fixed_values
+    text = in_new_names(values).get(name)
+    try:
+        value = first if text is None else read(text)
+    except (ValueError, OverflowError):
+        value = first
+        got = f"'{name}' in the link is invalid. Got '{(text or '')[:40]}'."
+        st.warning(safe_text.escape(f"{got} {first} is used instead."))
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+
+
+def within(kind: type, low: float, high: float) -> Read:
+    def read(text: str) -> Any:
+        value = kind(text)
+        if not low <= value <= high:
+            raise ValueError
+        return value
+
+    return read
+
+
+def one_of(names: Collection[str]) -> Read:
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError
+        return text
+
+    return read
+
+
+# ---- a number with its limits -------------------------------------------------------------------
 
 
 def number_within(

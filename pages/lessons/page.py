@@ -77,7 +77,4 @@ def _go(name: str) -> None:
     st.session_state["learn.lesson"] = name
 
 
-try:
-    main()
-except BadInput as error:
-    safe_text.error(error)
+main()

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Outcome
@@ -123,7 +122,4 @@ def main() -> None:
     one_paper(PAPERS[name])
 
 
-try:
-    main()
-except BadInput as error:
-    safe_text.error(error)
+main()

@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.base.errors import BadInput
 from dpmf_core.base.requesters import may_delete, may_note
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import permissions
@@ -147,7 +146,4 @@ def main() -> None:
     exports(runs, table)
 
 
-try:
-    main()
-except BadInput as error:
-    safe_text.error(error)
+main()

@@ -103,7 +103,6 @@ def _facts(
     one = meaning(Gaussian(1 / gaussian_mu(epsilon, delta)), delta)
     kind = METRICS["rmse"]
     cost = PrivacyCost.of(kind, [(error, *levels())])
-    suspicion = f"{one.suspicion:.0%}" if one.suspicion < 0.995 else "over 99%"
     return [
         {
             "number": f"ε = {budget_text(epsilon)}",
@@ -119,11 +118,15 @@ def _facts(
             f" {cost.words(best_title())}",
         },
         {
-            "number": suspicion,
+            "number": percent(one.suspicion),
             "words": "is how sure someone who starts at 50:50 can become that you took part"
             f" (exceptions: {exceptions(one)} in 100,000).",
         },
     ]
+
+
+def percent(share: float) -> str:
+    return f"{share:.0%}" if share < 0.995 else "over 99%"
 
 
 def exceptions(one: Meaning) -> str:

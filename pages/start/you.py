@@ -149,13 +149,13 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     figures: dict[str, Any] = {
         "Without noise": "100% sure",
         f"With noise, ε = {budget_text(epsilon)}": f"{low:.0%} to {high:.0%} sure",
-        "The bound": "at most " * (one.suspicion < 0.995) + _percent(one.suspicion),
+        "The bound": "at most " * (one.suspicion < 0.995) + price.percent(one.suspicion),
     }
     for column, (label, value) in zip(st.columns(3), figures.items(), strict=True):
         column.markdown(f"{label}  \n**{value}**")
     st.write(
-        f"With noise the attacker is right in **{_percent(attack.right)}** of cases. Guessing is"
-        " right in 50%."
+        f"With noise the attacker is right in **{price.percent(attack.right)}** of cases. Guessing"
+        " is right in 50%."
     )
     st.caption(
         f"Measured on {len(attack.beliefs):,} simulated publications with you and as many without"
@@ -169,7 +169,3 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
 @functools.lru_cache(256)
 def _attack(known_ratings: tuple[int, ...], noise: float) -> membership.MembershipAttack:
     return membership.attack(known_ratings, noise)
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share < 0.995 else "over 99%"

@@ -4,12 +4,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WEIGHTS_ARE_PUBLIC
 from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.inspection import pairs, topics, typical
 from dpmf_core.runs.record import Run
-from pages.kit import charts, colours, exports, factorisation, lesson, safe_text, who_sees_what
+from pages.kit import charts, colours, factorisation, lesson, safe_text, who_sees_what
 from pages.kit.factorisation_words import TOPICS
 from pages.kit.sidebar_values import Choice
 
@@ -119,15 +118,4 @@ def most(count: int) -> int:
     return count if st.toggle(f"All {count} topics", key="topics.all") else AT_ONCE
 
 
-def main() -> None:
-    view = factorisation.draw_page(TOPICS, "Topics, words and parameters", preparation, most, below)
-    st.caption("“A topic in full” above is the source's Fig. 9. Its Fig. 1 draws the protocol.")
-    if "main" in view.runs:
-        with st.expander("Export"):
-            exports.draw(view.runs["main"])
-
-
-try:
-    main()
-except BadInput as error:
-    safe_text.error(error)
+factorisation.draw_page(TOPICS, "Topics, words and parameters", preparation, most, below)

@@ -17,9 +17,8 @@ from dpmf_core.runs.comparison import best_known_on
 from dpmf_core.runs.first_views import TRADE_OFF_DRAWS, TRADE_OFF_EPSILONS, TRADE_OFF_METHODS
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid, with_open
-from pages.kit import lesson, links, page_controls
-from pages.kit.page_controls import one_of, within
-from pages.kit.session_widgets import bind
+from pages.kit import lesson, links, session_widgets
+from pages.kit.session_widgets import bind, one_of, within
 from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_frames import SOURCE_SUFFIX
 
@@ -37,7 +36,7 @@ def _method_names(text: str) -> list[str]:
 
 
 # by name in the link: the default, and how to read a text
-CONTROLS: dict[str, tuple[Any, page_controls.Read]] = {
+CONTROLS: dict[str, tuple[Any, session_widgets.Read]] = {
     "methods": ([it for it in TRADE_OFF_METHODS if it not in ALWAYS], _method_names),
     "epsilons": (", ".join(f"{epsilon:g}" for epsilon in TRADE_OFF_EPSILONS), lambda it: it[:200]),
     "draws": (TRADE_OFF_DRAWS, within(int, 1, MOST_DRAWS)),
@@ -67,7 +66,7 @@ class Question:
 
 def _start() -> None:
     for name, (first, read) in CONTROLS.items():
-        page_controls.start(f"tradeoff.{name}", name, first, read)
+        session_widgets.start(f"tradeoff.{name}", name, first, read)
 
 
 def _write_to_address() -> None:

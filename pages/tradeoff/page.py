@@ -7,7 +7,7 @@ import streamlit as st
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
-from pages.kit import odometer, safe_text, sidebar, time_estimate, who_sees_what
+from pages.kit import odometer, sidebar, time_estimate, who_sees_what
 from pages.kit.runs import ask, note_shipped, queue
 from pages.kit.sweep_frames import Runs
 from pages.tradeoff import controls, findings, sections
@@ -86,7 +86,4 @@ def main() -> None:
         below(question, results)
 
 
-try:
-    main()
-except BadInput as error:
-    safe_text.error(error)
+main()

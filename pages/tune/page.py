@@ -23,7 +23,7 @@ from dpmf_core.tuning.private_selection import MOST, PrivateSelection, Selection
 from dpmf_core.tuning.search import Search, Trial
 from dpmf_core.tuning.search_space import MOST_DRAWS, TuneSpec, default_range
 from pages.choose import controls
-from pages.kit import data_sets, drawing, forms, links, odometer, safe_text, sidebar, time_estimate
+from pages.kit import data_sets, drawing, forms, links, odometer, sidebar, time_estimate
 from pages.kit.runs import ask, may_begin, queue
 from pages.kit.session_widgets import number_within
 from pages.kit.sidebar_values import Choice
@@ -324,7 +324,4 @@ def main() -> None:
         draw_search(choice, spec, trials, head)
 
 
-try:
-    main()
-except BadInput as error:
-    safe_text.error(error)
+main()
