@@ -45,8 +45,8 @@ async def sweeps(base: str, over: asyncio.Event) -> str:
     ) as student:
         await student.first_drawing()
         await student.set("tradeoff.grid", grid())
-        await student.until_widget("tradeoff.run")
-        await student.press("tradeoff.run")
+        await student.until_widget("tradeoff.confirm")
+        await student.press("tradeoff.confirm")
         await over.wait()
         return student.messages[-1] if student.messages else ""
 

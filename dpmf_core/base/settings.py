@@ -12,7 +12,14 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    SecretStr,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
@@ -44,6 +51,15 @@ def _names(value: Any) -> Any:
     return _limit(value)
 
 
+def _lower_case(value: Any) -> Any:
+    names = _names(value)
+    return tuple(str(name).lower() for name in names) if isinstance(names, tuple | list) else names
+
+
+Host = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_][a-z0-9_-]*(\.[a-z0-9_-]+)*$")]
+Hosts = Annotated[tuple[Host, ...], NoDecode, BeforeValidator(_lower_case)]
+Origin = Annotated[str, StringConstraints(pattern=r"^https?://[a-z0-9._-]+(:\d{1,5})?$")]
+Origins = Annotated[tuple[Origin, ...], NoDecode, BeforeValidator(_lower_case)]
 Limit = Annotated[int | None, BeforeValidator(_limit)]
 Megabytes = Annotated[int, Field(ge=100)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
@@ -80,6 +96,21 @@ class Settings(BaseSettings):
             " the login provider, or the provider's address, a space and the subject it gives"
         ),
     )
+    hosts: Hosts = Field(
+        (),
+        description=(
+            "host names that the server answers to, in addition to this machine's, without https://"
+            " and port: dpmf.example.org"
+        ),
+    )
+    embed_in: Origins = Field(
+        (), description="sites that may show pages in a frame: https://course.example.org"
+    )
+    open: Literal["", "on-purpose"] = Field(
+        "",
+        description="on-purpose: listen without a login at an address that others can reach",
+    )
+    metrics: Literal["", "open"] = Field("", description="open: answer at /_stcore/metrics")
     data_sets: NamesOrAll = Field(
         None,
         description=(

@@ -38,9 +38,6 @@ def columns() -> dict[str, Any]:
     }
 
 
-# ---- as text -------------------------------------------------------------------------------------
-
-
 def table(text: str) -> pd.DataFrame:
     """Return rows from `g:multiplier:times[:replace-one factor]`; raise BadInput.
 
@@ -86,9 +83,6 @@ def text_of(rows: pd.DataFrame) -> str:
     )
 
 
-# ---- as a table ----------------------------------------------------------------------------------
-
-
 def _within(value: Any, low: float, high: float, place: str, what: str) -> float:
     """Return the number in a cell; raise BadInput. place, what: its row and column."""
     number = float("nan") if pd.isna(value) else float(value)
@@ -128,9 +122,6 @@ def rows_of(ledger: Ledger) -> pd.DataFrame:
         for it, count in ledger
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-# ---- limits --------------------------------------------------------------------------------------
 
 
 def laplace(event: Event) -> tuple[int, float]:

@@ -25,9 +25,6 @@ WINNERS = "choose.selected"  # in the session: results of selections, by specifi
 FOLDER = "choose.folder"  # in the session: the file's folder on the person's machine
 
 
-# ---- a check on private data ---------------------------------------------------------------------
-
-
 def with_selection(finding: Finding, entry: Any) -> Finding:
     """Return the finding with the result of a private selection and parameters set on Tune."""
     spec = _selection_spec(finding, entry)
@@ -87,9 +84,6 @@ def check(finding: Finding, entry: Any) -> None:
 def _select(spec: PrivateSelection) -> None:
     st.session_state[SELECTING] = spec
     odometer.buy([spec])
-
-
-# ---- files ---------------------------------------------------------------------------------------
 
 
 def program() -> tuple[str, ...]:

@@ -119,9 +119,6 @@ def read(kind: str, file: Any) -> None:
             safe_text.error(error, "")
 
 
-# ---- the catalogue -------------------------------------------------------------------------------
-
-
 def draw_catalogue() -> None:
     st.header("The catalogue", anchor=False)
     _draw_table()

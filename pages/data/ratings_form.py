@@ -19,7 +19,7 @@ from dpmf_datasets.readers.rating_scales import USUAL, scale_in_name
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates
 from dpmf_datasets.readers.report import Order, Outside
 from pages.data import session_data
-from pages.data.report import columns_text, values_text
+from pages.data.uploaded_data import columns_text, values_text
 from pages.kit import safe_text
 from pages.server import visitor
 

@@ -133,8 +133,9 @@ def main() -> None:
         beneath = meaning_and_card(choice, spec, ready)
     with news:
         runs = selection.runs
-        slow = choice.entry.public and is_in_parts(choice.dataset)
-        finished_runs = ask("explore", runs, whole=WITH_LISTS, confirm=slow)
+        is_slow = choice.entry.public and is_in_parts(choice.dataset)
+        confirm = spec.model_dump_json() if is_slow else ""
+        finished_runs = ask("explore", runs, whole=WITH_LISTS, confirm=confirm)
     if not is_drawn:
         grid = epsilon_grid.read(spec, also=(choice.epsilon,))
         with head:

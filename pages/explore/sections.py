@@ -14,7 +14,7 @@ from dpmf_core.runs.record import Run
 from pages.explore.story import PERSON, start_person
 from pages.kit import comparison, lesson, links, payers, safe_text
 from pages.kit.comparison import median, weak_best_known
-from pages.kit.runs import goes_on
+from pages.kit.runs import request_at
 from pages.kit.session_widgets import bind
 from pages.kit.sidebar_values import Choice, put
 
@@ -30,7 +30,7 @@ def better(selection: Comparison, runs: dict[str, Run]) -> None:
     Nothing while runs go on: the best finished method may not be the best.
     """
     better_method = None
-    if not goes_on("explore"):
+    if not request_at("explore").busy:
         better_method = comparison.better_method(runs, selection.runs, "rmse")
     if better_method is None:
         return
@@ -56,8 +56,6 @@ def steps(runs: dict[str, Run]) -> None:
     guess = "guessing the mean", median(guesses, 0) if guesses else None
     comparison.draw_steps("explore", "Error by step", runs, PARTS, "rmse", guess)
 
-
-# ---- which epsilon is enough ---------------------------------------------------------------------
 
 USUAL = 80  # percent of the gain
 BETWEEN = (
@@ -113,9 +111,6 @@ def _choose_goal(grid: EpsilonGrid) -> Goal:
     return Goal.metric(kind, round(float(value), kind.digits))
 
 
-# ---- who pays ------------------------------------------------------------------------------------
-
-
 def who_pays(runs: dict[str, Run]) -> None:
     draws: dict[str, list[Run]] = {}
     for name, run in runs.items():
@@ -127,9 +122,6 @@ def who_pays(runs: dict[str, Run]) -> None:
     st.caption("Held-out RMSE by quarter, on raw data; mean over draws.")
     st.markdown(sentence)
     payers.draw_payers("explore.pays", draws)
-
-
-# ---- the person whose list is shown --------------------------------------------------------------
 
 
 def person(choice: Choice, run: Run) -> None:

@@ -70,7 +70,7 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
         "range": [min(epsilons), max(epsilons)],
         "digits": RMSE.digits,
         "lists": None,
-        "terms": _terms(),
+        "terms": [{"term": it, "meaning": GLOSSARY[name].words} for it, name in _TERMS.items()],
         "words": _templates(choice, title),
         "stale": False,
         "pending": grid.point(choice.epsilon) is None,
@@ -226,10 +226,6 @@ _TERMS = {"ε": "epsilon", "gain over guessing": "gain over guessing", "RMSE": "
 STARS = ((1.0, 5.0), (0.5, 5.0))  # bounds of ratings in stars
 
 
-def _terms() -> list[dict[str, str]]:
-    return [{"term": term, "meaning": GLOSSARY[name].words} for term, name in _TERMS.items()]
-
-
 def _rating_unit(choice: Choice) -> str:
     in_stars = tuple(map(float, choice.entry.bounds)) in STARS
     return "stars" if in_stars else "points"
@@ -265,10 +261,6 @@ def _cells(point: Point) -> list[str]:
         str(len(point.values)),
         "" if share is None else share_text(share),
     ]
-
-
-def _columns() -> list[str]:
-    return ["ε", "RMSE", "lowest", "highest", "draws", "gain kept"]
 
 
 def _alt(title: str, grid: EpsilonGrid) -> str:
@@ -308,19 +300,15 @@ def _templates(choice: Choice, title: str) -> dict[str, Any]:
         "interpolated": "≈ Interpolated between measured points at ε = {low} and {high}.",
         "pending": "" if mine else "This ε itself is being computed.",
         "stale": "",
-        "caption": _caption(mine),
+        "caption": "Each dot is one run; the line is the median. Click to jump."
+        + " Errors are computed on your raw data, without noise. Only you see them." * mine,
         "list": "Person {person} at ε = {epsilon}",
         "stay": "{stay} of {all} recommendations are the same as without noise.",
         "stayNear": "{stay} of {all} are the same; from the nearest measured point, ε = {epsilon}.",
         "own": "Struck out: lost to noise. →: replacement.",
         "numbers": "The numbers",
-        "columns": _columns(),
+        "columns": ["ε", "RMSE", "lowest", "highest", "draws", "gain kept"],
     }
-
-
-def _caption(mine: bool) -> str:
-    raw = " Errors are computed on your raw data, without noise. Only you see them."
-    return "Each dot is one run; the line is the median. Click to jump." + raw * mine
 
 
 def _across(choice: Choice) -> dict[str, str]:

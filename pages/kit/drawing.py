@@ -104,9 +104,6 @@ def let_answers_pass() -> None:
         pass
 
 
-# ---- again and again, and the first view ---------------------------------------------------------
-
-
 def repeat(draw: Callable[[], None], every: float | None) -> None:
     """Draw now and every `every` seconds until the page is drawn again.
 

@@ -64,7 +64,7 @@ def keep_filling(place: str, spec: RunSpec, grid: EpsilonGrid) -> None:
 
 def _watch_grid(place: str, spec: RunSpec, missing: int) -> None:
     """Draw the page again once nothing more comes, or on a quiet server after a fifth."""
-    busy = runs.goes_on(f"{place}.grid")
+    busy = runs.request_at(f"{place}.grid").busy
     if not busy or (runs.strain() <= 1 and len(read(spec).missing) <= 0.8 * missing):
         st.rerun()
 
@@ -82,9 +82,6 @@ def _affordable(grid: EpsilonGrid) -> list[RunSpec]:
     return [
         spec for spec, at in zip(missing, accumulate(costs), strict=True) if at <= remaining_seconds
     ]
-
-
-# ---- the previous result -------------------------------------------------------------------------
 
 
 def remember(place: str, choice: Choice, story: Story) -> None:

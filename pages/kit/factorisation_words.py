@@ -163,13 +163,9 @@ def templates(sayings: Sayings) -> dict[str, Any]:
         "alt": f"{component}, with privacy: {{alike}}% similar to its partner.",
         "plainAlt": f"{component}, without privacy.",
         "numbers": "The numbers",
-        "columns": _columns(subject),
+        "columns": ["ε", "objective", "draws", "similarity (cosine)"]
+        + ["surviving words", "coherence"] * (subject is TOPICS),
     }
-
-
-def _columns(subject: Subject) -> list[str]:
-    common = ["ε", "objective", "draws", "similarity (cosine)"]
-    return common + (["surviving words", "coherence"] if subject is TOPICS else [])
 
 
 def _legend(subject: Subject, without: str) -> str:

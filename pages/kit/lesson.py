@@ -122,9 +122,6 @@ def _own() -> dict[str, str]:
     }
 
 
-# ---- what it fixes -------------------------------------------------------------------------------
-
-
 def fixed_value(name: str) -> str | None:
     """Return the text to which the lesson fixes a control; '' for its default, None if free."""
     link: LessonLink | None = st.session_state.get("lesson.link")
@@ -146,9 +143,6 @@ def page_values() -> dict[str, str] | None:
 def is_hidden(name: str) -> bool:
     link: LessonLink | None = st.session_state.get("lesson.link")
     return link is not None and name in link.hidden
-
-
-# ---- what is answered ----------------------------------------------------------------------------
 
 
 def sequence() -> LessonSequence | None:

@@ -28,6 +28,7 @@ from pages.server import sessions, visitor
 POLL, SLOWEST = 0.4, 2.0  # seconds between updates of unfinished runs
 PATIENCE = 1.5  # seconds that a page waits, once, for the first run
 MOMENT = 0.2  # seconds for reading stored runs
+AT_ONCE = 24  # missing runs that start without a button
 TOGETHER = 4  # finished runs, or an eighth of all, before the page is drawn again
 ROUND, LAST = 8, -9  # runs of equal priority; the lowest priority
 # waiting runs and busy sessions beyond which pages update less often
@@ -175,7 +176,7 @@ def ask(
     by_button: bool = False,
     whole: Collection[str] | None = None,
     first: Collection[str] = (),
-    confirm: bool = False,
+    confirm: str = "",
 ) -> dict[str, Any]:
     """Return the finished ones of these runs or measurements, and have the rest computed.
 
@@ -195,7 +196,7 @@ def ask(
     first
         Names to compute before the others.
     confirm
-        Whether long work waits for a button with an estimate.
+        Identifies work that waits for a button with an estimate if it is long; '' for none.
 
     Raises
     ------
@@ -205,7 +206,8 @@ def ask(
     with visitor.here():
         limits.at_most("largest_sweep", len(specs), "runs of a page")
     if confirm:
-        specs = _confirmed(place, specs)
+        specs = _confirmed(place, specs, confirm)
+        by_button = by_button or st.session_state.get(f"{place}.confirmed") == confirm
     request = request_at(place)
     known = {name: request.specs[name] for name in (*request.results, *request.jobs)}
     admitted, has_purchases = odometer.admit(specs, known)
@@ -238,19 +240,19 @@ def _collect(place: str, request: Request, whole: Collection[str] | None, is_new
         news.empty()
 
 
-def _confirmed(place: str, specs: Mapping[str, Work]) -> Mapping[str, Work]:
-    """Return the specifications that may be submitted: all if the rest is short or confirmed."""
-    here = engine().known_runs.find_all(list(specs.values()))
-    lacking = {name: specs[name] for name, it in zip(specs, here, strict=True) if it is None}
-    signature = " ".join(spec.model_dump_json() for spec in specs.values())
-    seconds = time_estimate.seconds(lacking) if lacking else 0.0
-    if may_begin(place, seconds, f"The {len(lacking)} missing runs", signature):
+def _confirmed(place: str, specs: Mapping[str, Work], signature: str) -> Mapping[str, Work]:
+    """Return the work that may be submitted: all of it, or what is stored before a button."""
+    begun = f"{place}.begun"
+    if st.session_state.get(begun) == signature:
         return specs
-    return {name: spec for name, spec in specs.items() if name not in lacking}
-
-
-def goes_on(place: str) -> bool:
-    return request_at(place).busy
+    stored = time_estimate.stored_names(specs)
+    missing = {name: spec for name, spec in specs.items() if name not in stored}
+    seconds = time_estimate.seconds(missing) if missing else 0.0
+    what = f"{len(missing):,} of {len(specs):,} runs are not stored. They"
+    if may_begin(place, seconds, what, signature, few=len(missing) <= AT_ONCE):
+        st.session_state[begun] = signature
+        return specs
+    return {name: spec for name, spec in specs.items() if name in stored}
 
 
 def _settle(jobs: Sequence[Job]) -> None:
@@ -358,13 +360,13 @@ def queue() -> str:
     return f"Runs waiting on this server: {waiting:,}. Sessions take turns." * (waiting > 0)
 
 
-def may_begin(place: str, seconds: float, what: str, signature: str) -> bool:
-    """Return whether work may begin; long work waits for a button with an estimate.
+def may_begin(place: str, seconds: float, what: str, signature: str, few: bool = True) -> bool:
+    """Return whether work may begin; much or long work waits for a button with an estimate.
 
     signature: identifies the work.
     """
-    key = f"{place}.confirmed"
-    if seconds <= engine().limits.ask_seconds or st.session_state.get(key) == signature:
+    key, is_short = f"{place}.confirmed", seconds <= engine().limits.ask_seconds
+    if (few and is_short) or st.session_state.get(key) == signature:
         return True
     words, button = st.columns([3, 1], vertical_alignment="center")
     estimate = f"{what} would take about **{duration(seconds)}** (an estimate)."

@@ -30,9 +30,6 @@ def bind(key: str, options: Sequence[Any] | None = None, emptiable: bool = False
     return {"key": key, "persist_state": "session", **start}
 
 
-# ---- first values of a page's own controls ------------------------------------------------------
-
-
 def start(key: str, name: str, first: Any, read: Read = str) -> None:
     """Set a widget's value before it is drawn.
 
@@ -78,9 +75,6 @@ def one_of(names: Collection[str]) -> Read:
         return text
 
     return read
-
-
-# ---- a number with its limits -------------------------------------------------------------------
 
 
 def number_within(

@@ -46,9 +46,6 @@ def method(label: str, note: str = "") -> str:
     return f"{label} ({note})" if note else label
 
 
-# ---- cautions ------------------------------------------------------------------------------------
-
-
 def caution(record: RunRecord, unit: str = "user") -> str:
     """Return why a private method's epsilon means something else; '' if it does not."""
     guarantee = record.guarantee
@@ -67,9 +64,6 @@ def cautions(points: Sequence[Point], runs: Runs) -> dict[str, str]:
         point.label: caution(runs[point.key].record) for point in points if point.key in runs
     }
     return {label: reason for label, reason in reasons.items() if reason}
-
-
-# ---- frames --------------------------------------------------------------------------------------
 
 
 def frame(

@@ -5,11 +5,9 @@ import functools
 import hashlib
 import ipaddress
 import logging
-import os
 import re
 import resource
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,13 +19,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.settings import Settings, settings
 
 log = logging.getLogger("dpmf.server")
 METRICS = "/_stcore/metrics"
 # files opened by their address are not pages
 MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-NAME = re.compile(r"(?!-)[a-z0-9_-]+(\.[a-z0-9_-]+)*")
-ORIGIN = re.compile(r"https?://[a-z0-9._-]+(:\d{1,5})?")
 # developers' messages of Streamlit's client, which empty all caches, write a
 # folder next to the app, or stop the server
 FOR_DEVELOPERS = {
@@ -56,16 +53,9 @@ class Doors:
     metrics: bool = False
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Doors":
-        """Read DPMF_HOSTS, DPMF_EMBED_IN, DPMF_OPEN and DPMF_METRICS; raise BadInput."""
-        names = "host names such as dpmf.example.org, without https:// and port"
-        origins = "origins such as https://course.example.org"
-        return cls(
-            hosts=frozenset(_entries(environment, "DPMF_HOSTS", NAME, names)),
-            embed_in=_entries(environment, "DPMF_EMBED_IN", ORIGIN, origins),
-            without_login=_flag(environment, "DPMF_OPEN", "on-purpose"),
-            metrics=_flag(environment, "DPMF_METRICS", "open"),
-        )
+    def of(cls, now: Settings) -> "Doors":
+        opened = now.open == "on-purpose", now.metrics == "open"
+        return cls(frozenset(now.hosts), now.embed_in, *opened)
 
     def answers_to(self, host: str) -> bool:
         """Return whether a Host header names this server."""
@@ -87,34 +77,9 @@ class Doors:
                 " listen on 127.0.0.1 behind a proxy, or set DPMF_OPEN=on-purpose to admit"
                 " everyone."
             )
-        return (
-            self
-            if _is_wildcard(name)
-            else Doors(self.hosts | {name.lower()}, self.embed_in, self.without_login, self.metrics)
-        )
-
-
-def _entries(
-    environment: Mapping[str, str], variable: str, form: re.Pattern[str], description: str
-) -> tuple[str, ...]:
-    """Return the lower-case entries of a variable, separated by commas; raise BadInput."""
-    entries = tuple(
-        entry.strip().lower() for entry in environment.get(variable, "").split(",") if entry.strip()
-    )
-    for entry in entries:
-        if not form.fullmatch(entry):
-            raise BadInput(
-                f"{variable} takes {description}, separated by commas. Got {entry[:100]!r}."
-            )
-    return entries
-
-
-def _flag(environment: Mapping[str, str], variable: str, word: str) -> bool:
-    """Return whether a variable contains its one valid word; raise BadInput."""
-    value = environment.get(variable, "").strip()
-    if value not in ("", word):
-        raise BadInput(f"{variable} takes {word} or nothing. Got {value[:100]!r}.")
-    return value == word
+        if _is_wildcard(name):
+            return self
+        return replace(self, hosts=self.hosts | {name.lower()})
 
 
 def host_name(host: str) -> str:
@@ -159,7 +124,7 @@ def address() -> str | None:
 
 def doors() -> Doors:
     """Return the settings of this server at its address; raise BadInput."""
-    return Doors.from_environment().listening_on(address(), login_described())
+    return Doors.of(settings()).listening_on(address(), login_described())
 
 
 # ---- requests and answers ------------------------------------------------------------------------

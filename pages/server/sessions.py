@@ -28,7 +28,6 @@ from pages.server import visitor
 
 # seconds without a connection after which a session loses
 PAGE_WORK = 10.0  # work that a page began by itself
-UPLOADS = 30.0  # uploaded files; data sets made from them stay
 GONE = 115.0  # everything; Streamlit lets it come back for 120
 LOOK = 1.0  # seconds between checks
 LATER = 10.0  # seconds until Streamlit has released an ended session's last objects
@@ -81,14 +80,6 @@ class Session:
             if late and work.busy:
                 ended.append(work)
         return ended
-
-
-@dataclass(frozen=True)
-class Departures:
-    """Sessions that have been disconnected long enough to lose something."""
-
-    uploads: list[Session]  # lose their uploaded files
-    everything: list[Session]  # are closed
 
 
 class Sessions:
@@ -161,12 +152,11 @@ class Sessions:
         with self._lock:
             return [work for it in self._open.values() for work, _ in it.work.values()]
 
-    def look(self) -> Departures:
-        """Cancel work of disconnected sessions and advance the rest; return who lost what."""
+    def look(self) -> list[Session]:
+        """Cancel work of disconnected sessions and advance the rest; return closed sessions."""
         now = self._clock()
         with self._lock:
-            uploading = set(self._uploading())
-            for ident in uploading:  # includes sessions that never drew a page
+            for ident in self._uploading():  # includes sessions that never drew a page
                 self.find(ident)
             for session in self._open.values():
                 connected = self._is_connected(session.id)
@@ -178,12 +168,11 @@ class Sessions:
             for session in gone:
                 del self._open[session.id]
                 self._closed_ids.append(session.id)
-            lacking = [it for it in every if it.id in uploading and UPLOADS <= it.away(now) < GONE]
         for work in to_end:
             self._call_off(work)
         for work in self._works():
             work.advance()
-        return Departures(lacking, gone)
+        return gone
 
 
 # ---- of this server ------------------------------------------------------------------------------
@@ -238,18 +227,17 @@ async def watch() -> None:
             logging.getLogger(__name__).exception("Disconnected sessions could not be closed")
 
 
-async def _say_goodbye(departures: Departures) -> None:
+async def _say_goodbye(gone: list[Session]) -> None:
     """Close sessions that have left, with their files and state."""
     runtime = Runtime.instance()
-    for session in departures.everything:
+    for session in gone:
         runtime.close_session(session.id)
         if session.state is not None:
             # the runtime's loop may keep the last session that it served
             session.state.clear()
-    for session in (*departures.uploads, *departures.everything):
         runtime.uploaded_file_mgr.remove_session_files(session.id)
-    if departures.everything or departures.uploads:
-        await asyncio.to_thread(release, departures.everything)
+    if gone:
+        await asyncio.to_thread(release, gone)
         loop = asyncio.get_running_loop()
         loop.call_later(LATER, loop.run_in_executor, None, give_memory_back)
 

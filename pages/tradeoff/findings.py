@@ -104,9 +104,6 @@ def middle(epsilons: Iterable[float | None]) -> float:
     return ascending[(len(ascending) - 1) // 2]
 
 
-# ---- the headline --------------------------------------------------------------------------------
-
-
 def headline(results: Results) -> tuple[str, str]:
     """Return title and sentence: the best private method at the middle epsilon, and what it keeps.
 
@@ -176,9 +173,6 @@ def _exclusions(results: Results) -> list[str]:
         else f"{method(label)} is not ranked: its ε {reason}."
         for label, reason in results.cautions.items()
     ]
-
-
-# ---- remarks -------------------------------------------------------------------------------------
 
 
 def weak_references(results: Results) -> list[str]:

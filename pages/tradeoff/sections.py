@@ -40,9 +40,6 @@ def _pick_epsilon(question: Question, key: str, visibility: Any = "collapsed") -
     )
 
 
-# ---- the primary figure --------------------------------------------------------------------------
-
-
 def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -> None:
     """Draw the metric against epsilon or a parameter. aside: for the choice of epsilon."""
     kind, axis = METRICS[metric], question.axis
@@ -78,9 +75,6 @@ def _caption(table: pd.DataFrame, axis: str) -> str:
     if axis != "epsilon" and len(parameters) > 1:
         parts.append("Each point has the best value of the grid's second parameter.")
     return " ".join(parts)
-
-
-# ---- sections ------------------------------------------------------------------------------------
 
 
 def grid(question: Question, runs: Runs) -> None:
@@ -152,9 +146,6 @@ def exports(question: Question, runs: Runs) -> None:
             "Your data are private, so the files contain settings and ledgers but no errors, which"
             " are computed on raw data. `dpmf sweep --noisy-errors` releases them with noise."
         )
-
-
-# ---- tables --------------------------------------------------------------------------------------
 
 
 def best_of_second(table: pd.DataFrame, axis: str, kind: Metric) -> pd.DataFrame:

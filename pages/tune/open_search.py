@@ -139,9 +139,6 @@ def history(table: pd.DataFrame, metric: str) -> go.Figure:
     return fig
 
 
-# ---- parts of the page ---------------------------------------------------------------------------
-
-
 def figures(search: Search, table: pd.DataFrame, metric: Metric) -> None:
     half_widths = ((table["high"] - table["low"]) / 2).dropna()
     noise = f", typically ± {metric.text(half_widths.median())}" if len(half_widths) else ""

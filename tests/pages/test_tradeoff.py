@@ -29,7 +29,7 @@ def test_a_grid_of_4096_cells_waits_for_its_button():
     ).run()
     _, question = app.session_state["tradeoff.question"]
     assert sum(len(point.grid) == 2 for point in question.points) == 64 * 64
-    assert app.button(key="tradeoff.run")
+    assert app.button(key="tradeoff.confirm")
 
 
 def test_the_notebook_makes_the_same_runs_again():
