@@ -254,7 +254,7 @@ def _between(values: Sequence[str]) -> str:
     return f" ({values[0]} to {values[-1]})"
 
 
-def median_text(draws: Draws, place: int, digits: int = 3) -> str:
+def median_text(draws: Draws, place: int, digits: int) -> str:
     values = [draw[place] for draw in draws]
     texts = [f"{value:.{digits}f}" for value in sorted(values)]
     return f"{statistics.median(values):.{digits}f}{_between(texts)}"

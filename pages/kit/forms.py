@@ -130,7 +130,7 @@ def _short(value: Any) -> Any:
     return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
-def linked_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
+def linked_parameters(algorithm_id: str) -> dict[str, Any]:
     """Return parameters set by a link, a lesson or Tune; raise BadInput.
 
     They have no widgets. Differences from the recommendation are shown with a button that resets
@@ -139,8 +139,8 @@ def linked_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, A
     kind = find(algorithm_id)
     if lesson.fixed_value("parameters") is not None:
         return _of_lesson(kind)
-    read_address(algorithm_id, prefix)
-    values = set_parameters(algorithm_id, prefix)
+    read_address(algorithm_id)
+    values = set_parameters(algorithm_id)
     write_to_address(values)
     if values:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -148,9 +148,9 @@ def linked_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, A
             st.markdown(text, width="content")
             st.button(
                 "Use recommended values",
-                key=f"{prefix}.recommended",
+                key="explore.recommended",
                 on_click=choose,
-                args=(algorithm_id, {}, prefix),
+                args=(algorithm_id, {}),
             )
     return values
 

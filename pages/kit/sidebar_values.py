@@ -332,7 +332,6 @@ class Choice:
 
     def spec(
         self,
-        algorithm: str | None = None,
         parameters: dict[str, Any] | None = None,
         data: dict[str, Any] | None = None,
         **changes: Any,
@@ -343,6 +342,5 @@ class Choice:
             choices |= {"top_items": self.kept_items, "item_features": self.known_features}
         if self.row_count == "private" and self.kind != "images":
             choices["item_choice"] = "private"
-        choices |= {"algorithm": algorithm or self.algorithm, "parameters": parameters or {}}
-        spec = RunSpec.of(**choices)
+        spec = RunSpec.of(**choices, parameters=parameters or {})
         return spec if self.kind == "ratings" else spec.canonical()
