@@ -10,7 +10,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.algorithms import REGISTRY, Algorithm
-from dpmf_core.evaluation.audit.bounds import TITLES
 from dpmf_core.evaluation.audit.canaries import FAULTS, faults_of, rounded
 from dpmf_core.evaluation.audit.canary_data import COLUMNS, UNITS, protected_unit
 from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec, rates
