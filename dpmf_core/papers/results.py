@@ -8,63 +8,48 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer
 
 from dpmf_core.base.paths import create_folder, data_folder, workplace
 from dpmf_core.base.version import __version__
 from dpmf_core.papers.figures import Claim, Figure, Verdict
-from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Summary
 
 RECORDED_FOLDER = Path(__file__).parent / "recorded"
 Size = Literal["page", "full"]
+IN_FILE = ("label", "algorithm", "epsilon", "grid", "draws")  # of each summary
 SIZES: tuple[Size, ...] = ("full", "page")  # the larger is more informative
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class MethodDraws(_Part):
-    """The draws of one method at one place."""
-
-    label: str
-    algorithm: str
-    epsilon: float | None = None
-    grid: dict[str, Value] = {}
-    draws: tuple[float, ...]
-
-    def summary(self) -> Summary:
-        return Summary(self.label, self.algorithm, self.epsilon, self.grid, self.draws)
-
-
-class ClaimResult(_Part):
+class ClaimResult(BaseModel):
     """Measured results of a claim, from which the verdict follows; it is not stored.
 
     on: size and data in words. stands_in: what replaces the source's data or settings; '' if
     nothing does. created: ISO 8601, UTC. seconds: of all its runs in sequence.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     claim: str
     size: Size
     on: str
     stands_in: str = ""
-    measured: tuple[MethodDraws, ...]
+    measured: tuple[Summary, ...]
     created: str
     version: str
     seconds: float | None = None
 
-    @property
-    def summaries(self) -> list[Summary]:
-        return [it.summary() for it in self.measured]
+    @field_serializer("measured")
+    def _in_file(self, measured: tuple[Summary, ...]) -> list[dict[str, Any]]:
+        return [{name: getattr(it, name) for name in IN_FILE} for it in measured]
 
     def verdict(self, claim: Claim) -> Verdict:
         """Return what the stored draws say of the claim as it is stated now."""
         limits = claim.limits(self.size == "full")
         obstacle = " ".join(filter(None, (self.stands_in, limits)))
-        return replace(claim.judge(self.summaries, obstacle), size=self.on)
+        return replace(claim.judge(self.measured, obstacle), size=self.on)
 
 
 def result(
@@ -77,13 +62,7 @@ def result(
         on=claim.size(full),
         stands_in=claim.stands_in(full),
         measured=tuple(
-            MethodDraws(
-                label=it.label,
-                algorithm=it.algorithm,
-                epsilon=it.epsilon,
-                grid=dict(it.grid),
-                draws=tuple(float(f"{draw:.7g}") for draw in it.draws),
-            )
+            replace(it, draws=tuple(float(f"{draw:.7g}") for draw in it.draws), seeds=())
             for it in results
         ),
         created=datetime.now(UTC).isoformat(timespec="seconds"),

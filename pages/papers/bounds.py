@@ -59,7 +59,7 @@ def compare(bound: Bound, axis: Axis) -> Comparison | None:
     """Return a bound with its algorithm's last results along an axis; None without results."""
     last = results.last(CLAIMS[claim_id(bound.algorithm, axis)])
     try:
-        return None if last is None else theory.compare_bound(bound, axis, last.summaries)
+        return None if last is None else theory.compare_bound(bound, axis, last.measured)
     except MissingResult:
         return None
 

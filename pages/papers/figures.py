@@ -113,7 +113,7 @@ def draw_recorded(claim: Claim, last: ClaimResult) -> None:
     """Draw the last measurement with the published numbers."""
     points = claim.points(last.size == "full")
     key = f"papers.{claim.id}"
-    _draw(key, claim, _of_one_set(key, claim, last.summaries), points)
+    _draw(key, claim, _of_one_set(key, claim, last.measured), points)
     st.caption(f"{claim.words} Measured {last.created[:10]}, version {last.version}.")
 
 

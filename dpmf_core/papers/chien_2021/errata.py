@@ -134,7 +134,7 @@ def highest_error() -> Comparison:
     """Compare ALS without privacy on a tenth of the films and on all, as recorded for Fig. 5."""
     recorded = recorded_result("chien-fig5", "page")
     assert recorded is not None, "the record comes with the package"
-    by_share = line(recorded.summaries, "ALS", "frequent_fraction")
+    by_share = line(recorded.measured, "ALS", "frequent_fraction")
     return Comparison(
         Reading("factors for a tenth of the films", by_share[0.1], "RMSE {:.3f}"),
         Reading("factors for all films", by_share[1.0], "RMSE {:.3f}"),
