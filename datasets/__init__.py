@@ -60,8 +60,12 @@ def in_parts() -> tuple[Entry, ...]:
 
 
 def is_in_parts(id_or_path: str) -> bool:
-    """Whether it is a set of ratings in partitions: simulated or imported."""
-    return id_or_path in LARGE or _is_partitioned(id_or_path)
+    """Whether it is a set of ratings in partitions: simulated, imported, or at an address."""
+    return (
+        id_or_path in LARGE
+        or _is_partitioned(id_or_path)
+        or (id_or_path not in SOURCES and partitions.is_address(id_or_path))
+    )
 
 
 def ratings() -> tuple[Entry, ...]:
@@ -114,14 +118,14 @@ def stamp(id_or_path: str) -> Hashable:
     """
     if stand_ins.is_stand_in(id_or_path) or id_or_path in LARGE:
         return ()
-    if _is_partitioned(id_or_path):
+    if partitions.is_address(id_or_path) or _is_partitioned(id_or_path):
         return partitions.stamp(id_or_path)
     files = (npz_folder.place(id_or_path),) if id_or_path in SOURCES else files_of(id_or_path)
     facts = ((str(file), file.stat()) for file in files if file.exists())
     return tuple((name, it.st_size, it.st_mtime_ns) for name, it in facts)
 
 
-def load(id_or_path: str, seed: int = 0) -> AnyData:
+def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
     """Load the ratings or samples of a catalogue id, or at a path.
 
     Parameters
@@ -129,7 +133,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:
     id_or_path
         An id; a table such as `ratings.csv?bounds=0.5,5&users=1000&items=200` (users, items:
         optional); documents or images (`sample_paths.at`); the name of a set in partitions
-        (`import_partitions`); or the simulated cinema in a declared shape,
+        (`import_partitions`), or its folder's copy at an address of fsspec (`s3://bucket/own`); or
+        the simulated cinema in a declared shape,
         `cinema?users=2000&items=200&density=0.05&bounds=1,5`.
 
         Facts after a table's path also name columns (`user=who&rating=points`, `time=` for none),
@@ -154,6 +159,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:
         return large_cinema(LARGE[id_or_path], seed)
     if _is_partitioned(id_or_path):
         return partitions.read(id_or_path)
+    if partitions.is_address(id_or_path):
+        return partitions.read_address(id_or_path)
     if id_or_path not in SOURCES:
         with extra("files"):
             from dpmf_datasets.table_paths import from_a_file  # loads everything that reads tables

@@ -1,8 +1,9 @@
 """Ratings in partitions: a manifest and a Parquet file for each partition.
 
-They are in a folder of the data folder under a name. The manifest holds the public facts and a hash
-of each file; the fingerprint of the ratings is the hash of these. A folder without a manifest is
-unfinished.
+They are in a folder of the data folder under a name, or at an address of fsspec such as
+`s3://bucket/own`, which the command line and Python accept and pages do not. The manifest holds the
+public facts and a hash of each file; the fingerprint of the ratings is the hash of these. A folder
+without a manifest is unfinished.
 """
 
 import contextlib
@@ -14,6 +15,7 @@ from dataclasses import dataclass, fields
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +33,7 @@ MANIFEST = "manifest.json"
 PARTITION_FACTS = ("n_items", "bounds", "name", "public", "origin")
 WORDS = "Ratings in partitions, loaded one at a time."  # of every set
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+ADDRESS = re.compile(r"[a-z][a-z0-9]*(::[a-z][a-z0-9]*)*://", re.I)
 
 
 @dataclass(frozen=True)
@@ -145,10 +148,23 @@ def read(name: str) -> PartitionedRatings:
     return of_folder(folder_of(name), _manifest_of(name))
 
 
+def read_address(address: str) -> PartitionedRatings:
+    """Return the ratings at an address.
+
+    Raises BadInput if it cannot be read or holds no manifest.
+    """
+    content = _fetched(address, MANIFEST).decode(errors="replace")
+    manifest = _manifest_in(content, without_query(address))
+    return _of_partitions(_FetchedPartitions(address, manifest), manifest)
+
+
 def of_folder(folder: Path, manifest: Manifest) -> PartitionedRatings:
+    return _of_partitions(ParquetPartitions(folder, manifest), manifest)
+
+
+def _of_partitions(partitions: LazyParts, manifest: Manifest) -> PartitionedRatings:
     names = {it.name for it in fields(PartitionedRatings)} - {"parts", "folding"}
-    facts: dict[str, Any] = {name: getattr(manifest, name) for name in names}
-    return PartitionedRatings(ParquetPartitions(folder, manifest), **facts)
+    return PartitionedRatings(partitions, **{name: getattr(manifest, name) for name in names})
 
 
 def _manifest_of(name: str) -> Manifest:
@@ -158,15 +174,18 @@ def _manifest_of(name: str) -> Manifest:
 
 @functools.lru_cache(8)
 def _manifest(file: Path, stamp: int) -> Manifest:
+    return _manifest_in(file.read_text("utf-8", errors="replace"), file.parent.name)
+
+
+def _manifest_in(text: str, name: str) -> Manifest:
     try:
-        facts = json.loads(file.read_text("utf-8", errors="replace"))
+        facts = json.loads(text)
         if facts.get("format") != FORMAT:
             raise ValueError("another format")
         return Manifest(**{name: _tuples(value) for name, value in facts.items()})
     except (AttributeError, ValueError, TypeError) as error:
         raise BadInput(
-            f"The manifest of {file.parent.name} is damaged ({error}). Import it again with"
-            " --replace."
+            f"The manifest of {name} is damaged ({error}). Import it again with --replace."
         ) from error
 
 
@@ -216,8 +235,7 @@ class ParquetPartitions(LazyParts):
             import pyarrow as pa
             from pyarrow import parquet
         try:
-            file = file_of(self._folder, place)
-            content, stamp = file.read_bytes(), file.stat().st_mtime_ns
+            content, stamp = self._content(place)
             if (place, stamp) not in self._checked:
                 if hashlib.sha256(content).hexdigest() != self._manifest.parts[place]:
                     raise ValueError("it was changed")
@@ -229,6 +247,11 @@ class ParquetPartitions(LazyParts):
                 f" ({type(error).__name__}). Import it again with --replace, or copy it again."
             ) from error
         return {name: table[name].to_numpy() for name in table.column_names}
+
+    def _content(self, place: int) -> tuple[bytes, int]:
+        """A file's bytes, and a number that changes when the file does."""
+        file = file_of(self._folder, place)
+        return file.read_bytes(), file.stat().st_mtime_ns
 
 
 def entries() -> list[Entry]:
@@ -261,6 +284,81 @@ def entry_of(name: str) -> Entry:
     )
 
 
-def stamp(name: str) -> int:
+# ---- at an address -------------------------------------------------------------------------------
+
+
+def is_address(text: str) -> bool:
+    """Whether it is an address of fsspec, not of a database."""
+    if not ADDRESS.match(text):
+        return False
+    try:
+        from fsspec.registry import (  # type: ignore[import-untyped]  # for addresses alone
+            known_implementations,
+        )
+    except ImportError:
+        return False
+    return text.partition(":")[0].lower() in known_implementations
+
+
+def stamp(id_or_address: str) -> int:
     """Return a number that changes when the manifest does."""
-    return (folder_of(name) / MANIFEST).stat().st_mtime_ns
+    if not is_address(id_or_address):
+        return (folder_of(id_or_address) / MANIFEST).stat().st_mtime_ns
+    digest = hashlib.sha256(_fetched(id_or_address, MANIFEST)).hexdigest()
+    return int(digest[:12], 16)
+
+
+def without_query(address: str) -> str:
+    """Return an address without the part after a question mark, which may be a key."""
+    return address.partition("?")[0][:120]
+
+
+class _FetchedPartitions(ParquetPartitions):
+    def __init__(self, address: str, manifest: Manifest) -> None:
+        super().__init__(Path(), manifest)
+        self._address = address
+
+    def _content(self, place: int) -> tuple[bytes, int]:
+        content = _fetched(self._address, file_of(Path(), place).name)
+        return content, hash(content)
+
+
+def _fetched(address: str, name: str) -> bytes:
+    """The content of a file at an address."""
+    files, folder = _file_system(address)
+    try:
+        return bytes(files.cat_file(f"{folder.rstrip('/')}/{name}"))
+    except FileNotFoundError as error:
+        raise BadInput(
+            f"There is no {name} at {without_query(address)}. Copy there the folder parts/NAME that"
+            " `datasets import NAME PATH --partitioned` made in the data folder, and name that"
+            " copy."
+        ) from error
+    except Exception as error:  # each file system has errors of its own
+        raise BadInput(
+            f"{without_query(address)} cannot be read: {type(error).__name__}. Make sure that this"
+            " machine and each worker may read it."
+        ) from error
+
+
+@functools.lru_cache(4)
+def _file_system(address: str) -> tuple[Any, str]:
+    """The file system, and the path in it."""
+    import fsspec  # type: ignore[import-untyped]
+
+    if urlsplit(address).password is not None:
+        raise BadInput(
+            "A password in the address would be stored with every run. Leave it out of the address"
+            " and give it to the driver, e.g. in its environment variables."
+        )
+    try:
+        files, folder = fsspec.core.url_to_fs(address)
+    except ImportError as error:
+        raise BadInput(
+            f"{without_query(address)} needs a library that is not installed here: {error}."
+        ) from error
+    except Exception as error:  # each file system has errors of its own
+        raise BadInput(
+            f"{without_query(address)} is not the address of a folder: {error}. Check the address."
+        ) from error
+    return files, folder

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import ROLE_NAMES
+from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.report import Order, Outside
 
 ITEM_TABLE = "item_table"
@@ -86,6 +87,7 @@ TABLE_FACTS = {  # of a table that is read whole
         _one_of("long", "wide"),
         "must be long (one row per rating) or wide (one row per user, one column per item)",
     ),
+    "table": Fact(),
 }
 SAMPLE_FACTS = {  # of documents and images
     "text": Fact(),
@@ -177,6 +179,9 @@ def split_path(path_and_facts: str) -> tuple[Path, str]:
 def files_of(id_or_path: str) -> tuple[Path, ...]:
     """The files that a path and its facts name."""
     path, _, query = id_or_path.partition("?")
+    if databases.is_address(path):
+        file = databases.file_of(path)
+        return (file,) if file else ()
     tables = dict(parse_qsl(query)).get(ITEM_TABLE)
     return (path_of(path), *((path_of(tables),) if tables else ()))
 

@@ -5,6 +5,7 @@ import io
 import sys
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import parse_qsl
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
@@ -21,14 +22,15 @@ from dpmf_datasets.path_facts import (
     value,
     ways,
 )
+from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.archives import members_of
-from dpmf_datasets.readers.columns import in_path
+from dpmf_datasets.readers.columns import Way, in_path
 from dpmf_datasets.readers.derived_tables import INTERACTION, interactions, melted
 from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Report
-from dpmf_datasets.readers.table import file_name, report_damage
+from dpmf_datasets.readers.table import Table, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.registry import SOURCES, source_of
 
@@ -37,8 +39,26 @@ OF_SAMPLES = set(SAMPLE_FACTS)  # for documents and images only
 
 def from_a_file(path_and_facts: str) -> Ratings | Samples:
     """Private data at a path, with the fingerprint of their source."""
+    if databases.is_address(path_and_facts):
+        return _in_database(path_and_facts)
     path, query = split_path(path_and_facts)
     return dataclasses.replace(_table(path, query), origin=fingerprint.of(path))
+
+
+def _in_database(address_and_facts: str) -> Ratings:
+    """The ratings of a table in a database. Their account goes by the ratings themselves."""
+    address, _, query = address_and_facts.partition("?")
+    arguments = dict(parse_qsl(query, keep_blank_values=True))
+    known_facts = {*RATING_FACTS, *TABLE_FACTS}
+    facts = {name: it for name, it in arguments.items() if name in known_facts}
+    options = {name: it for name, it in arguments.items() if name not in facts}
+    table = databases.read(address, options, facts.get("table"))
+    name = facts.get("table", "the database")
+    data, report = _ratings_of_table(table, name, facts, in_path(address, arguments))
+    if ITEM_TABLE in facts:
+        data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
+    _tell(report)
+    return data
 
 
 def _table(file: Path, query: str) -> Ratings | Samples:
@@ -116,12 +136,26 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
 
 
 def _ratings(
-    path: Path, facts: dict[str, str], source: BinaryIO | None = None
+    path: Path, facts: dict[str, str], source: BinaryIO | Table | None = None
 ) -> tuple[Ratings, Report]:
     """The ratings table at a path with its facts. source: the open table."""
-    name, options = path.name, ways(facts)
-    with report_damage(name):
-        table = open_table(source or path, name, facts.get("encoding"), facts.get("sheet"))
+    with report_damage(path.name):
+        if source is None and databases.is_sqlite(path):
+            source = databases.read(f"sqlite:///{path}", {}, facts.get("table"))
+        elif "table" in facts:
+            raise BadInput(
+                f"'table' names a table of a database; {file_name(path)} is not a database. Leave"
+                " it out."
+            )
+        table = open_table(source or path, path.name, facts.get("encoding"), facts.get("sheet"))
+    return _ratings_of_table(table, path.name, facts, in_path(str(path), facts))
+
+
+def _ratings_of_table(
+    table: Table, name: str, facts: dict[str, str], way: Way
+) -> tuple[Ratings, Report]:
+    """The ratings of an open table with its facts."""
+    options = ways(facts)
     if value(facts, "layout") == "wide":
         table, options["columns"] = melted(table, options["columns"].get("user"), name), {}
     if options["columns"].get("rating") == "":
@@ -132,7 +166,7 @@ def _ratings(
             )
         table, options["bounds"] = interactions(table), (0.0, 1.0)
         options["columns"]["rating"] = INTERACTION
-    return read_table(table, name=name, way=in_path(str(path), facts), **options)
+    return read_table(table, name=name, way=way, **options)
 
 
 def _tell(report: Report) -> None:

@@ -1,5 +1,7 @@
 """The same ratings from every kind of file, written by the library that usually writes it."""
 
+import contextlib
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
-from dpmf_datasets import load
+from dpmf_datasets import load, stamp
 from dpmf_datasets.readers import arrow_tables
 
 FRAME = pd.DataFrame(
@@ -21,6 +23,12 @@ FRAME = pd.DataFrame(
     }
 )
 RECBOLE = ["user_id:token", "item_id:token", "rating:float", "timestamp:float"]
+
+
+def _sqlite(file: Path, frame: pd.DataFrame) -> None:
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        frame.to_sql("seen", connection, index=False)
+        connection.execute("create table other (x integer)")
 
 
 def _ods(file: Path, frame: pd.DataFrame) -> None:
@@ -44,23 +52,25 @@ WRITERS: dict[str, Callable[[Path, pd.DataFrame], None]] = {
     "r.feather": lambda file, frame: frame.to_feather(file),
     "r.inter": lambda file, frame: frame.to_csv(file, sep="\t", index=False, header=RECBOLE),
     "r.npz": _npz,
+    "r.db?table=seen": _sqlite,
+    "sqlite:///r.db?table=seen": _sqlite,
     "r.xlsx": lambda file, frame: frame.to_excel(file, index=False),
     "r.ods?sheet=seen": _ods,
 }
 
 
 def written(folder: Path, place: str) -> str:
-    """Write the table as a file in the folder."""
-    file = place.partition("?")[0]
+    """The place, with the folder in an address, of the table as a file there."""
+    file = place.partition("?")[0].removeprefix("sqlite:///")
     WRITERS[place](folder / file, FRAME)
-    return place
+    return place.replace("sqlite:///", f"sqlite:///{folder}/")
 
 
 def load_from(folder: Path, place: str, **facts: str) -> Ratings:
     """The ratings at a place in the folder, with more said after it."""
     path, _, query = place.partition("?")
     query_facts = "&".join([*([query] if query else []), *(f"{k}={v}" for k, v in facts.items())])
-    return load(f"{folder / path}?{query_facts}")
+    return load(f"{path if '://' in path else folder / path}?{query_facts}")
 
 
 @pytest.mark.parametrize("place", WRITERS)
@@ -116,6 +126,31 @@ def test_damaged_files_are_refused(tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(BadInput, match=words):
         load_from(tmp_path, name, bounds="1,5")
+
+
+def test_what_is_wrong_with_an_address_is_said(tmp_path):
+    place = written(tmp_path, "sqlite:///r.db?table=seen")
+    for address, words in (
+        (place.replace("seen", "sean"), "'sean'"),
+        (place.partition("?")[0], "several"),
+        (f"sqlite:///{tmp_path}/none.db", "database"),
+        ("postgresql://me:secret@localhost/films?table=r", "every"),
+        ("nosuch://localhost/films", "database"),
+    ):
+        with pytest.raises(BadInput, match=words) as error:
+            load(address)
+        assert "secret" not in str(error.value)
+
+
+def test_a_database_is_read_and_not_written(tmp_path):
+    place, file = written(tmp_path, "sqlite:///r.db?table=seen"), tmp_path / "r.db"
+    before = file.read_bytes()
+    load_from(tmp_path, place, bounds="1,5")
+    assert file.read_bytes() == before
+    assert {it.name for it in tmp_path.iterdir()} == {"r.db"}
+    assert stamp(f"{place}&bounds=1,5") == (
+        (str(file), file.stat().st_size, file.stat().st_mtime_ns),
+    )
 
 
 def test_a_sheet_is_named_and_a_damaged_book_refused(tmp_path):

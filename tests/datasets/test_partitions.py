@@ -3,15 +3,20 @@
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import numpy as np
 import pytest
 
+import dpmf
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import held_alone
 from dpmf_core.data.partitioned import PartitionedRatings
+from dpmf_core.runs import data_access
+from dpmf_core.testing.worlds import low_rank
 from dpmf_datasets import partitions
 from dpmf_datasets.readers import text_tables
+from tests.support.parts import in_files
 
 COLUMNS = ("users", "items", "values", "order")
 FACTS = ("n_users", "n_items", "bounds", "titles", "labels", "assumptions", "public", "origin")
@@ -171,3 +176,63 @@ def test_two_imports_of_one_name_do_not_meet(tmp_path):
         pytest.raises(BadInput, match="Another"),
     ):
         datasets.import_partitions("some", source)
+
+
+THERE = "memory://bucket/own"
+
+
+def copy_there(folder: Path) -> None:
+    fsspec.filesystem("memory").put(f"{folder}/", "/bucket/own/", recursive=True)
+
+
+@pytest.fixture
+def own(monkeypatch, data_directory):
+    """The same ratings in the data folder, as the set `own`, and at an address."""
+    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+    data_access.forget()
+    folder = partitions.folder_of("own")
+    folder.mkdir(parents=True)
+    ratings = in_files(low_rank(n_users=200), 5, folder)
+    copy_there(folder)
+    yield ratings
+    fsspec.filesystem("memory").rm("/bucket", recursive=True)
+    data_access.forget()
+
+
+def test_each_worker_reads_it_there(own):
+    here = dpmf.fit("own", "private-bias", epsilon=1, delta=1e-6, keep=False)
+    there = dpmf.fit(THERE, "private-bias", epsilon=1, delta=1e-6, spread=True)
+    ratings = datasets.load(THERE)
+    assert (ratings.fingerprint, ratings.account) == (own.fingerprint, own.account)
+    assert np.array_equal(here.arrays["item_offsets"], there.arrays["item_offsets"])
+    assert here.record.metrics == there.record.metrics
+
+
+def damage() -> str:
+    with fsspec.open("memory://bucket/own/00002.parquet", "ab") as file:
+        file.write(b"more")
+    return THERE
+
+
+def nonsense() -> str:
+    with fsspec.open("memory://bucket/own/manifest.json", "w") as file:
+        file.write("[]")
+    return THERE
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        (lambda: "memory://bucket/nothing", "manifest"),
+        (lambda: "file:///nowhere/at/all", "manifest"),
+        (damage, "Partition"),
+        (nonsense, "manifest"),
+        (lambda: "sftp://me:secret@host/own", "password"),
+        (lambda: "abfs://bucket/own", "installed"),
+        (lambda: "postgresql://host/ratings?bounds=1,5", "database"),
+    ],
+)
+def test_what_is_wrong_is_said(address, words, own):
+    with pytest.raises(BadInput, match=words) as error:
+        list(datasets.load(address()).parts)
+    assert "secret" not in str(error.value)

@@ -163,7 +163,8 @@ def test_a_data_set_that_is_not_allowed_comes_in_no_way(way, put, at):
 @pytest.mark.parametrize("address", ["memory://bucket/own", "file:///etc", "sqlite:///a.db"])
 def test_no_page_opens_an_address(address, monkeypatch):
     addresses: list[str] = []
-    monkeypatch.setattr("dpmf_datasets.table_paths.from_a_file", addresses.append)
+    for reader in ("partitions.read_address", "partitions.stamp", "readers.databases.read"):
+        monkeypatch.setattr(f"dpmf_datasets.{reader}", addresses.append)
     assert drawn(ACCOUNT, data=address).warning and not addresses
 
 

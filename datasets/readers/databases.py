@@ -1,0 +1,125 @@
+"""A table of a database by its SQLAlchemy address, for the command line and Python only."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.extras import extra
+from dpmf_datasets.readers.table import Table
+
+ADDRESS = re.compile(r"[a-z][a-z0-9]*(\+[a-z0-9_]+)?://", re.I)
+SQLITE = b"SQLite format 3\0"  # the first bytes of such a file
+ROWS = 100_000  # fetched together
+
+
+def is_address(text: str) -> bool:
+    """Whether it is the address of a database rather than a path."""
+    return bool(ADDRESS.match(text))
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether a file is a database of SQLite."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
+
+
+def file_of(address: str) -> Path | None:
+    """The file of an SQLite database; None for others."""
+    match = re.match(r"sqlite(?:\+\w+)?:///(.+)", address)
+    return Path(match[1]) if match else None
+
+
+def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
+    """Read a whole table or view, in a read-only transaction if the database has that.
+
+    options: of the database's driver. table: its name; optional if there is only one. Raises
+    BadInput.
+    """
+    with extra("files"):  # needed for databases only
+        import sqlalchemy
+        from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+    place = f"{address}?{urlencode(options)}" if options else address
+    try:
+        url = sqlalchemy.make_url(place)
+        _check(url, address)
+        engine = sqlalchemy.create_engine(url)
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        raise BadInput(
+            f"'{address[:80]}' cannot be opened as a database: {_first_line(error)} Give an address"
+            " such as 'sqlite:///ratings.db?table=ratings&bounds=1,5'; other databases need their"
+            " driver installed."
+        ) from None
+    try:
+        reading = {"postgresql_readonly": True} if url.get_backend_name() == "postgresql" else {}
+        with engine.connect() as connection:
+            return _read_table(connection.execution_options(**reading), address, table)
+    except SQLAlchemyError as error:
+        raise BadInput(
+            f"The database '{url.render_as_string()}' cannot be read: {_first_line(error)} Check"
+            " the address and your permission to read it."
+        ) from None
+    finally:
+        engine.dispose()
+
+
+def _check(url: Any, address: str) -> None:
+    if url.password is not None:
+        raise BadInput(
+            "A password in the address would be stored with every run. Leave it out of the address"
+            " and give it to the driver, e.g. by PGPASSWORD or ~/.pgpass for PostgreSQL."
+        )
+    file = file_of(address)
+    if file is not None and not is_sqlite(file):
+        raise BadInput(
+            f"There is no SQLite database at {file.name}. 'sqlite:///ratings.db' is in the current"
+            " folder, 'sqlite:////data/ratings.db' is at /data/ratings.db."
+        )
+
+
+def _read_table(connection: Any, address: str, table: str | None) -> Table:
+    import pyarrow as pa
+    import sqlalchemy
+
+    from dpmf_datasets.readers.arrow_tables import in_memory
+
+    inspector = sqlalchemy.inspect(connection)
+    names = [*inspector.get_table_names(), *inspector.get_view_names()]
+    if table is None and len(names) == 1:
+        table = names[0]
+    if table is None or table not in names:
+        problem = f"no table '{table[:60]}'.{closest(table, names)}" if table else "several tables."
+        example = f" E.g. '{address}?table={names[0]}&bounds=1,5'." if names else ""
+        raise BadInput(
+            f"The database has {problem if names else 'no table.'} Its tables and views:"
+            f" {', '.join(names[:20]) or 'none'}.{example}"
+        )
+    sql_table = sqlalchemy.Table(table, sqlalchemy.MetaData(), autoload_with=connection)
+    result = connection.execution_options(stream_results=True).execute(sqlalchemy.select(sql_table))
+    columns = list(result.keys())
+    parts = [_columns(rows, columns) for rows in result.partitions(ROWS)]
+    empty = pa.table({name: pa.array([], pa.string()) for name in columns})
+    whole = pa.concat_tables(parts, promote_options="permissive") if parts else empty
+    return in_memory(whole, f"of the table '{table}' of a database")
+
+
+def _columns(rows: Any, names: list[str]) -> Any:
+    """Rows as columns of Arrow; a column with values of several types as text."""
+    import pyarrow as pa
+
+    arrays = []
+    for values in zip(*rows, strict=True):
+        try:
+            arrays.append(pa.array(values))
+        except pa.ArrowException:
+            arrays.append(pa.array([None if it is None else str(it) for it in values]))
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0].strip()[:200].rstrip(".") + "."
