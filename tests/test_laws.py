@@ -38,7 +38,7 @@ OPENS = {
 # packages what reads no memory, no file and no process
 OF_CURATOR = {
     *("Block", "Curator", "Held", "OpenCurator", "Range", "Statistic", "Step", "Totals"),
-    *("on_grid", "grid_step", "fraction_bits"),
+    *("on_grid", "grid_step", "fraction_bits", "on_disjoint_groups", "on_groups"),
     *("CELLS_ARE_PUBLIC", "Cells"),
 }
 LIBRARIES = {

@@ -183,7 +183,10 @@ def plan_by_level(
             f"Discrete noise replaces Gaussian noise, but {algorithm.title} releases a"
             f" {others[0].mechanism}. Use continuous noise."
         )
-    size = sum(count * algorithm.coordinates(leaf.statistic, shape) for leaf, count in releases)
+    size = sum(
+        count * leaf.groups * algorithm.coordinates(leaf.statistic, shape)
+        for leaf, count in releases
+    )
     if size > MOST_DISCRETE:
         raise BadInput(
             f"Discrete noise is drawn exactly, for at most {MOST_DISCRETE:,} numbers per run."

@@ -33,7 +33,7 @@ from dpmf_core.algorithms.spectrum import MomentNoise, rating_factors, spectrum
 from dpmf_core.algorithms.svd import top_directions
 from dpmf_core.algorithms.svd_cleansing import capped_ratings
 from dpmf_core.base.hashing import draw_key
-from dpmf_core.curator import Curator, Held, Range, grid_step
+from dpmf_core.curator import Curator, Held, Range, grid_step, on_disjoint_groups
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget
 
@@ -66,36 +66,40 @@ class DPALS(DPALSPlan):
         V = self._start(curator, model, counts, kept_items, rng)
         ridge = self._item_ridge(counts, kept_items)
         own_share = 1 / self.steps if self.resample else 1.0  # [C21, Alg. 1, line 14]
-        for step, entries in enumerate(
-            self._step_entries(curator, model, counts, kept_items, rng.sampling)
+        for step, (step_curator, entries) in enumerate(
+            self._step_curators(curator, model, counts, kept_items, rng.sampling)
         ):
             training = replace(model, item_factors=V, ridge=self.user_regularisation, mended=False)
             key = draw_key(rng.sampling, 2 * step + 1)
-            U = curator.hold(user_factors, self.clip_norm, training, own_share, key)
+            U = step_curator.hold(user_factors, self.clip_norm, training, own_share, key)
             V = np.zeros_like(V)
-            V[kept_items] = self._item_step(curator, U, entries, ridge, kept_items)
+            V[kept_items] = self._item_step(step_curator, U, entries, ridge, kept_items)
             model = replace(
                 model, item_factors=V * np.float32(self.clip_norm / math.sqrt(self.rank))
             )
             yield self._with_columns(model, counts, shape)
             V = orthonormal(V) if self.orthonormalise else model.item_factors
 
-    def _step_entries(
+    def _step_curators(
         self,
         curator: Curator,
         model: Recommender,
         counts: NoisyCounts | None,
         kept_items: Array,
         key: int,
-    ) -> Iterator[Held]:
-        """The users' entries in the item step, for each step."""
+    ) -> Iterator[tuple[Curator, Held]]:
+        """The users of each step, and their entries in the item step."""
         noisy_counts = None if counts is None else counts.values
         shared = (self.entry_rule(curator.shape), model, noisy_counts, kept_items)
-        if self.resample:  # [C21, Alg. 1, line 7]
+        if self.disjoint_users:
+            for group in on_disjoint_groups(curator, self.steps):
+                yield group, group.hold(item_entries, *shared, key)
+        elif self.resample:  # [C21, Alg. 1, line 7]
             for step in range(self.steps):
-                yield curator.hold(item_entries, *shared, draw_key(key, 2 * step))
+                yield curator, curator.hold(item_entries, *shared, draw_key(key, 2 * step))
         else:
-            yield from itertools.repeat(curator.hold(item_entries, *shared, key), self.steps)
+            entries = curator.hold(item_entries, *shared, key)
+            yield from itertools.repeat((curator, entries), self.steps)
 
     def _with_columns(
         self, model: Recommender, counts: NoisyCounts | None, shape: Shape

@@ -25,7 +25,7 @@ from dpmf_core.algorithms.item_systems import (
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS
 from dpmf_core.algorithms.svd_cleansing import CappedCounts
 from dpmf_core.base.errors import BadInput
-from dpmf_core.curator import Statistic
+from dpmf_core.curator import Statistic, on_groups
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status, sequence
 
@@ -153,6 +153,14 @@ class DPALSPlan(PrivateAlgorithm):
             " them, as analysed in the source; off: as the source does in practice"
         ),
     )
+    disjoint_users: bool = Field(
+        False,
+        title="separate users for each step",
+        description=(
+            "each step uses a different 1/T of the users, chosen by their numbers, with the noise"
+            " of one step"
+        ),
+    )
     local_columns: bool = LOCAL_COLUMNS
 
     @classmethod
@@ -252,6 +260,8 @@ class DPALSPlan(PrivateAlgorithm):
                 ratio = (1 - self.gram_share) / self.gram_share
                 release = statistic.next_to_grams(ratio, self._gram_rounding(shape), z)
             (first if once else step).append(release)
+        if self.disjoint_users:
+            return sequence(*first, *(on_groups(release, self.steps) for release in step))
         return sequence(*first, Repeat(sequence(*step), self.steps))
 
     def _allocation(self, shape: Shape) -> list[tuple[Statistic, float, bool]]:
@@ -271,9 +281,10 @@ class DPALSPlan(PrivateAlgorithm):
             parts.append((SecondMoment(), remainder * self.start_share, True))
             remainder *= 1 - self.start_share
         moment = MOMENT_SHARE if self.unobserved_weight else 0.0
+        steps = 1 if self.disjoint_users else self.steps  # in which one user takes part
         if moment:
-            parts.append((UserMoment(self.clip_norm), remainder * moment / self.steps, False))
-        remainder *= (1 - moment) / self.steps
+            parts.append((UserMoment(self.clip_norm), remainder * moment / steps, False))
+        remainder *= (1 - moment) / steps
         grams, right_sides = self._item_statistics(shape)
         parts.append((grams, remainder * self.gram_share, False))
         parts.append((right_sides, remainder * (1 - self.gram_share), False))
@@ -313,10 +324,11 @@ class DPALSPlan(PrivateAlgorithm):
         ln(1/delta)))/eps on each. Other releases come on top. Raises BadInput if Algorithm 1 is not
         what is run.
         """
-        if self.biases or self.start != "random" or self.gram_share != 0.5:
+        if self.biases or self.disjoint_users or self.start != "random" or self.gram_share != 0.5:
             raise BadInput(
                 "The source's noise is that of its Theorem 1, which needs biases=false,"
-                " start=random and gram_share=0.5. Set these, or use --calibration exact."
+                " disjoint_users=false, start=random and gram_share=0.5. Set these, or use"
+                " --calibration exact."
             )
         multiplier = (
             math.sqrt(2 * self.steps * (budget.epsilon - math.log(budget.delta))) / budget.epsilon

@@ -8,6 +8,7 @@ from dpmf_core.curator.curator import (
     OpenCurator,
 )
 from dpmf_core.curator.grid import grid_step, on_grid
+from dpmf_core.curator.groups import on_disjoint_groups, on_groups
 from dpmf_core.curator.people import (
     Blocks,
     Cells,
@@ -37,5 +38,7 @@ __all__ = [
     "grid_step",
     "in_memory",
     "in_parts",
+    "on_disjoint_groups",
     "on_grid",
+    "on_groups",
 ]

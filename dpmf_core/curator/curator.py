@@ -7,8 +7,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from dpmf_core.curator.groups import group_of
 from dpmf_core.curator.people import Cells, Held, Key, People, Step
 from dpmf_core.curator.statistic import Array, Range, Statistic
+from dpmf_core.privacy.mechanisms import EVERYBODY, DisjointGroup
 from dpmf_core.privacy.noise import Noise, PlanViolation, Release
 
 CELLS_ARE_PUBLIC = "which items were rated is public"  # an assumption of a guarantee
@@ -71,16 +73,18 @@ class NoisyCurator:
     def __init__(self, people: People, noise: Noise, assumptions: Sequence[str] = ()) -> None:
         self._people, self._noise, self._assumptions = people, noise, assumptions
         self._run, self._number = uuid.uuid4().hex, 0
+        self._held_of: dict[Key, DisjointGroup] = {}  # the group whose rows made each stored state
 
     @property
     def shape(self) -> Any:
         return self._people.shape
 
     def scale(self, statistic: Statistic) -> float:
-        leaf = self._noise.next_release(statistic.name)
+        leaf = self._noise.next_release(statistic.name, group_of(statistic))
         return leaf.noise_multiplier * leaf.sensitivity
 
     def release(self, statistic: Statistic, *shared: Any) -> Array:
+        self._require_one_group(statistic, shared)
         exact = self._finite_total(statistic, shared)
         pen = self._pen(statistic, _coordinates(exact) if statistic.symmetric else exact.size)
         return _add_noise(statistic, exact, pen)
@@ -88,6 +92,7 @@ class NoisyCurator:
     def release_parts(
         self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
     ) -> Iterator[tuple[Range, Array]]:
+        self._require_one_group(statistic, shared)
         pen = self._pen(statistic, statistic.size(self.shape, *shared))
         return (
             (at, _add_noise(statistic, self._finite_total(statistic, shared, at), pen))
@@ -119,10 +124,19 @@ class NoisyCurator:
         return self._people.cells()
 
     def hold(self, step: Step, *shared: Any) -> Held:
+        self._require_one_group(step, shared)
         local_state = Held(self._next_key())
         self._people.hold(local_state.key, step, shared)
-        weakref.finalize(local_state, self._people.drop, local_state.key)
+        self._held_of[local_state.key] = group_of(step)
+        weakref.finalize(local_state, _forget, self._people, self._held_of, local_state.key)
         return local_state
+
+    def _require_one_group(self, question: Statistic | Step, shared: Sequence[Any]) -> None:
+        """Raise PlanViolation if a stored state was computed from rows outside the group."""
+        group = group_of(question)
+        local_states = [part for part in shared if isinstance(part, Held)]
+        if any(self._held_of.get(part.key, EVERYBODY) != group for part in local_states):
+            raise PlanViolation("The stored statistic was computed from rows of a different group.")
 
     def _total(self, statistic: Statistic, shared: Sequence[Any], at: Range | None = None) -> Array:
         totals = self._people.total(self._next_key(), statistic, shared, at)
@@ -139,16 +153,26 @@ class NoisyCurator:
 
     def _require_planned(self, statistic: Statistic) -> None:
         """Raise PlanViolation if the plan has this release with other properties."""
-        leaf = self._noise.next_release(statistic.name)
+        leaf = self._noise.next_release(statistic.name, group_of(statistic))
         if leaf != statistic.event(leaf.noise_multiplier):
             raise PlanViolation(f"The plan expects {leaf}. Got {statistic}.")
 
     def _pen(self, statistic: Statistic, size: int) -> Release:
-        return self._noise.release(statistic.name, sensitivity=statistic.sensitivity, size=size)
+        return self._noise.release(
+            statistic.name,
+            sensitivity=statistic.sensitivity,
+            size=size,
+            group=group_of(statistic),
+        )
 
     def _next_key(self) -> Key:
         self._number += 1
         return Key(self._run, self._number)
+
+
+def _forget(people: People, held_of: dict[Key, DisjointGroup], key: Key) -> None:
+    people.drop(key)
+    held_of.pop(key, None)
 
 
 def _coordinates(matrices: Array) -> int:
@@ -209,11 +233,13 @@ class ExactCurator(OpenCurator):
         return NO_NOISE * statistic.sensitivity
 
     def release(self, statistic: Statistic, *shared: Any) -> Array:
+        self._require_one_group(statistic, shared)
         return self._finite_total(statistic, shared)
 
     def release_parts(
         self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
     ) -> Iterator[tuple[Range, Array]]:
+        self._require_one_group(statistic, shared)
         return ((at, self._finite_total(statistic, shared, at)) for at in ranges)
 
     def cells(self) -> Cells:

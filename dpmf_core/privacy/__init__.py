@@ -14,7 +14,9 @@ from dpmf_core.privacy.guarantee import (
     noise_words,
 )
 from dpmf_core.privacy.mechanisms import (
+    EVERYBODY,
     DiscreteGaussian,
+    DisjointGroup,
     Gaussian,
     Laplace,
     PosteriorSample,
@@ -24,6 +26,7 @@ from dpmf_core.privacy.mechanisms import (
 from dpmf_core.privacy.noise import Noise, PlanViolation
 
 __all__ = [
+    "EVERYBODY",
     "NOTHING",
     "NOT_PRIVATE",
     "PERSON",
@@ -32,6 +35,7 @@ __all__ = [
     "Budget",
     "Calibration",
     "DiscreteGaussian",
+    "DisjointGroup",
     "Event",
     "Gaussian",
     "Guarantee",

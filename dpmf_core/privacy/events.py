@@ -49,7 +49,7 @@ NOTHING = Sequence()
 
 
 # fields that a ledger's row leaves out at their default values
-OPTIONAL: dict[str, Any] = {"companion": "", "joint_factor": 0.0}
+OPTIONAL: dict[str, Any] = {"groups": 1, "companion": "", "joint_factor": 0.0}
 
 
 def sequence(*events: Event) -> Sequence:
@@ -89,6 +89,7 @@ def _on_grid(leaf: Mechanism) -> DiscreteGaussian:
         leaf.sensitivity,
         leaf.replace_one_factor,
         ROUNDING * leaf.sensitivity,
+        groups=leaf.groups,
         companion=leaf.companion,
         joint_factor=leaf.joint_factor,
     )
@@ -127,7 +128,8 @@ def _is_missing(name: str, counts: Mapping[Mechanism, int]) -> bool:
 def ledger_rows(ledger: Ledger) -> list[dict[str, Any]]:
     """A ledger as JSON rows: one for each distinct release, with its mechanism and its count.
 
-    A row has `companion` and `joint_factor` only where the release has them.
+    A row has `groups` only above 1, and `companion` and `joint_factor` only where the release has
+    them.
     """
     return [
         {"mechanism": leaf.mechanism, **_stored_fields(asdict(leaf)), "count": count}

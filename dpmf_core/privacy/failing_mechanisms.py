@@ -26,6 +26,8 @@ class FailingGaussian(Gaussian, ABC):
 
     failure_probability: float = 0.0
 
+    allows_groups: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.failure_probability < 1:

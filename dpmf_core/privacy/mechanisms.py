@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ ONE_WAY = 700.0  # exp(-700) is 1e-304: a pure loss this large never goes the ot
 
 
 ROUNDING = 2.0**-10  # what the grid of `DiscreteGaussian` adds, as a share of the sensitivity
+
+
+MOST_GROUPS = 10_000  # disjoint groups of one release
 
 
 FINE = 2**12  # the least number of grid steps in one standard deviation
@@ -61,18 +64,24 @@ class Mechanism(ABC):
         Another release, and the factor that counts if both are made. Replacing a unit cannot move
         both as far as their factors say; with `joint_factor` the sum of both squares is a bound.
         `normal_form` drops it if the companion was not released.
+    groups : int
+        The number of disjoint groups of units on each of which this is released once. A unit is in
+        one group, so the cost is that of one release.
 
-    Raises ValueError unless the first three are finite and above 0.
+    Raises ValueError unless the first three are finite and above 0 and `groups` is a whole number
+    of at least 1; only some kinds allow more than 1.
     """
 
     noise_multiplier: float
     statistic: str = "statistic"
     sensitivity: float = 1.0
     replace_one_factor: float = 2.0
+    groups: int = field(default=1, kw_only=True)
     companion: str = field(default="", kw_only=True)
     joint_factor: float = field(default=0.0, kw_only=True)
 
     mechanism: ClassVar[str]
+    allows_groups: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -102,6 +111,20 @@ class Mechanism(ABC):
                 " above 0 and at most its 'replace_one_factor'. Got"
                 f" {self.joint_factor!r}."
             )
+        if type(self.groups) is not int or not 1 <= self.groups <= self._most_groups:
+            raise ValueError(
+                f"The 'groups' of {type(self).__name__} must be a whole number from 1 to"
+                f" {self._most_groups}. Got {self.groups!r}."
+            )
+
+    @property
+    def _most_groups(self) -> int:
+        return MOST_GROUPS if self.allows_groups else 1
+
+    @property
+    def title(self) -> str:
+        """The release as a ledger prints it."""
+        return title_of(self.statistic, self.groups)
 
     def multiplier(self, relation: Relation) -> float:
         """z: the noise over what one step between neighbours moves."""
@@ -154,6 +177,13 @@ class Mechanism(ABC):
         return None
 
 
+def title_of(statistic: str, groups: int) -> str:
+    """What is released, and on how many disjoint groups."""
+    if groups == 1:
+        return statistic
+    return f"{statistic}, on each of {groups} disjoint groups"
+
+
 class AdditiveNoise(Mechanism):
     """Independent noise of scale `noise_multiplier * sensitivity` on every coordinate."""
 
@@ -178,6 +208,7 @@ class Gaussian(AdditiveNoise):
     """Gaussian noise of standard deviation `noise_multiplier * sensitivity`, sensitivity in L2."""
 
     mechanism: ClassVar[str] = "Gaussian"
+    allows_groups: ClassVar[bool] = True
 
     @staticmethod
     def log_density(noise: npt.NDArray[np.float64]) -> float:
@@ -344,3 +375,17 @@ class PosteriorSample(Mechanism):
         return privacy_loss_distribution.from_privacy_parameters(
             common.DifferentialPrivacyParameters(1 / z, 0), value_discretization_interval=interval
         )
+
+
+class DisjointGroup(NamedTuple):
+    """Group `number`, from 0, of a split of all units into `of` groups.
+
+    One release on each of them costs a unit what one release costs:
+    docs/PRIVACY.md, "Disjoint groups of units".
+    """
+
+    number: int
+    of: int
+
+
+EVERYBODY = DisjointGroup(0, 1)

@@ -21,7 +21,9 @@ from dpmf_core.privacy.events import Event, Ledger, normal_form
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian, PaddedCount, ThresholdedCounts
 from dpmf_core.privacy.guarantee import noise_words
 from dpmf_core.privacy.mechanisms import (
+    EVERYBODY,
     AdditiveNoise,
+    DisjointGroup,
     Mechanism,
     PosteriorSample,
 )
@@ -47,7 +49,13 @@ class Noise:
 
     def __init__(self, plan: Event, seed: np.random.SeedSequence | Stream | None = None) -> None:
         self._plan = dict(normal_form(plan))
-        self._rest = dict(self._plan)
+        # by release and group: each group has every planned release once
+        self._rest: dict[tuple[Mechanism, DisjointGroup], int] = {
+            (leaf, DisjointGroup(number, leaf.groups)): count
+            for leaf, count in self._plan.items()
+            for number in range(leaf.groups)
+        }
+        self._counts: dict[Mechanism, int] = {}
         self._stream = stream(seed)
 
     @property
@@ -58,34 +66,52 @@ class Noise:
     @property
     def words(self) -> str:
         """The noise of all releases so far, as a card prints it; empty before the first one."""
-        return noise_words((leaf.mechanism for leaf, _ in self.ledger), self.is_reproducible)
+        return noise_words((leaf.mechanism for leaf in self._counts), self.is_reproducible)
 
     @property
     def ledger(self) -> Ledger:
-        """The releases so far, in the plan's order."""
-        counts = ((leaf, planned - self._rest[leaf]) for leaf, planned in self._plan.items())
-        return tuple((leaf, count) for leaf, count in counts if count)
+        """The releases so far, in the plan's order.
 
-    def next_release(self, statistic: str) -> Mechanism:
-        """The next planned release of a statistic; its noise multiplier is public.
+        A release on disjoint groups counts as often as the group that answered most often.
+        """
+        return tuple((leaf, self._counts[leaf]) for leaf in self._plan if self._counts.get(leaf, 0))
+
+    def next_release(self, statistic: str, group: DisjointGroup = EVERYBODY) -> Mechanism:
+        """The next planned release of a statistic on a group; its noise multiplier is public.
 
         Equal releases are taken together. Raises PlanViolation if none is left.
         """
-        for leaf, count in self._rest.items():
-            if leaf.statistic == statistic and count > 0:
+        for (leaf, of), count in self._rest.items():
+            if leaf.statistic == statistic and of == group and count > 0:
                 return leaf
-        others = [f"{leaf.statistic} x {count}" for leaf, count in self._rest.items() if count]
+        on = "" if group == EVERYBODY else f" on group {group.number} of {group.of}"
         raise PlanViolation(
-            f"The plan holds no further release of {statistic!r}. Left in the plan:"
-            f" {', '.join(others) or 'nothing'}."
+            f"The plan holds no further release of {statistic!r}{on}. Left in the plan:"
+            f" {self._words_of_left()}."
         )
 
-    def release(self, statistic: str, *, sensitivity: float, size: int) -> "Release":
+    def _words_of_left(self) -> str:
+        counts = {leaf: 0 for leaf, _ in self._rest}
+        for (leaf, _), count in self._rest.items():
+            counts[leaf] += count
+        return ", ".join(f"{leaf.title} x {count}" for leaf, count in counts.items() if count) or (
+            "nothing"
+        )
+
+    def release(
+        self,
+        statistic: str,
+        *,
+        sensitivity: float,
+        size: int,
+        group: DisjointGroup = EVERYBODY,
+    ) -> "Release":
         """Open the next planned release of `size` coordinates and record it.
 
-        Raises PlanViolation if the plan does not hold the release.
+        group: the only units whose rows are in it. Raises PlanViolation if the plan does not hold
+        the release.
         """
-        leaf = self.next_release(statistic)
+        leaf = self.next_release(statistic, group)
         if not math.isclose(leaf.sensitivity, sensitivity, rel_tol=1e-12):
             raise PlanViolation(
                 f"{statistic!r} was planned with sensitivity {leaf.sensitivity}. Got {sensitivity}."
@@ -100,7 +126,7 @@ class Noise:
                 f"{statistic!r} was planned as a {leaf.mechanism}, which adds no noise: use"
                 " `sampler`."
             )
-        self._record(leaf)
+        self._record(leaf, group)
         return self._open(leaf, size)
 
     def names_over_threshold(self, statistic: str, counts: Array) -> tuple[Array, Array]:
@@ -145,14 +171,22 @@ class Noise:
         self._record(leaf)
         return self._stream.spawn(1)[0].generator().standard_normal
 
-    def _record(self, leaf: Mechanism) -> None:
-        if leaf.companion and self._times(leaf.companion) <= self._times(leaf.statistic):
+    def _record(self, leaf: Mechanism, group: DisjointGroup = EVERYBODY) -> None:
+        if leaf.companion and self._times(leaf.companion, group) <= self._times(
+            leaf.statistic, group
+        ):
             raise PlanViolation(f"{leaf.statistic!r} must be released after {leaf.companion!r}.")
-        self._rest[leaf] -= 1
+        self._rest[leaf, group] -= 1
+        n_used = self._plan[leaf] - self._rest[leaf, group]
+        self._counts[leaf] = max(n_used, self._counts.get(leaf, 0))
 
-    def _times(self, statistic: str) -> int:
-        """The number of releases of this statistic."""
-        return sum(count for leaf, count in self.ledger if leaf.statistic == statistic)
+    def _times(self, statistic: str, group: DisjointGroup) -> int:
+        """The number of releases of this statistic on this group."""
+        return sum(
+            self._plan[leaf] - rest
+            for (leaf, of), rest in self._rest.items()
+            if leaf.statistic == statistic and of == group
+        )
 
     def _open(self, leaf: AdditiveNoise, size: int) -> "Release":
         return Release(leaf, size, self._stream.spawn(1)[0])

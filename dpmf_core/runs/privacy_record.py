@@ -19,6 +19,7 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy.accounting import rule_of
 from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.formatting import epsilon_in_full
+from dpmf_core.privacy.mechanisms import title_of
 from dpmf_core.privacy.rules import RULE_TITLES, every_epsilon
 
 Size = Annotated[float, Field(ge=0)]
@@ -67,6 +68,11 @@ class ReleaseRecord(Part):
     sensitivity: Size
     noise_multiplier: Size
     count: Count
+
+    @property
+    def title(self) -> str:
+        """The release, as printed."""
+        return title_of(self.statistic, (self.model_extra or {}).get("groups", 1))
 
 
 class EpsilonRecord(Part):

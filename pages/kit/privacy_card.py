@@ -45,7 +45,7 @@ def ledger_table(event: Event) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                "released": leaf.statistic,
+                "released": leaf.title,
                 "times": count,
                 "noise": leaf.mechanism,
                 "sensitivity": leaf.sensitivity,

@@ -77,6 +77,7 @@ def test_both_item_statistics_have_the_noise_of_theorem_1(more, releases):
         ("dpals", {"biases": True}),
         ("dpals", {"gram_share": 0.3}),
         ("dpals", {"start": "private-svd"}),
+        ("dpals", {"disjoint_users": True}),
         ("ada-dpals", {}),
     ],
 )

@@ -23,7 +23,7 @@ from dpmf_core.privacy.failing_mechanisms import PaddedCount
 
 LEDGERS: list[Event] = [
     Repeat(Gaussian(3.0, "a", 2.0), 7),
-    sequence(Gaussian(2.0, "a", 1.0, 1.4), Repeat(Gaussian(5.0, "b"), 4), Gaussian(9.0)),
+    sequence(Gaussian(2.0, "a", 1.0, 1.4), Repeat(Gaussian(5.0, "b"), 4), Gaussian(9.0, groups=3)),
     sequence(Laplace(4.0, "c"), Repeat(Gaussian(3.0, "d"), 2)),
     Laplace(2.0),
     sequence(DiscreteGaussian(2.0, "a", 2.0), Repeat(Gaussian(3.0), 2)),

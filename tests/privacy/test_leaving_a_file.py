@@ -15,9 +15,11 @@ import dpmf_datasets as datasets
 from dpmf_core.algorithms.item_offsets import SumsAndCounts
 from dpmf_core.algorithms.svd_cleansing import CappedCounts, capped_ratings
 from dpmf_core.curator import Block, Statistic, in_memory
+from dpmf_core.curator.groups import members
 from dpmf_core.data.frames import ratings_of
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.splits import SplitSpec, split
+from dpmf_core.privacy.mechanisms import DisjointGroup
 from dpmf_datasets import session_files
 
 USERS, ITEMS, EACH = 120, 60, 30
@@ -149,6 +151,20 @@ def test_after_a_sample_of_each_users_ratings(pair):
     ]
     factor = CappedCounts(10).replace_one_factor if pair[2] else 1.0
     assert np.linalg.norm(counts[0] - counts[1]) <= CappedCounts(10).sensitivity * factor
+
+
+def test_in_disjoint_groups(pair):
+    groups = [DisjointGroup(number, 5) for number in range(5)]
+    moves = [
+        relative_move(
+            (*(members(block_of(it), group).rows for it in pair[:2]), False),
+            SumsAndCounts(),
+            *OFFSETS,
+        )
+        for group in groups
+    ]
+    assert sum(move > 0 for move in moves) <= (2 if pair[2] else 1)
+    assert max(moves) <= 2
 
 
 def test_keyed_by_places_the_same_file_would_move_much_further(tmp_path):

@@ -24,7 +24,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.audit.canary_data import COLUMNS, UNITS, Pair, Unit, pairs
 from dpmf_core.privacy import Budget, Event, Noise, calibrate, normal_form, sequence
 from dpmf_core.privacy.gaussian import all_gaussian
-from dpmf_core.privacy.mechanisms import AdditiveNoise, Mechanism
+from dpmf_core.privacy.mechanisms import EVERYBODY, AdditiveNoise, DisjointGroup, Mechanism
 from dpmf_core.privacy.noise import Release
 
 Array = npt.NDArray[Any]
@@ -103,9 +103,11 @@ class _LoggedNoise(Noise):
         super().__init__(plan, seed)
         self._scale, self._before, self.log = scale, before, _Log()
 
-    def release(self, statistic: str, *, sensitivity: float, size: int) -> Release:
-        leaf = self.next_release(statistic)
-        return super().release(statistic, sensitivity=leaf.sensitivity, size=size)
+    def release(
+        self, statistic: str, *, sensitivity: float, size: int, group: DisjointGroup = EVERYBODY
+    ) -> Release:
+        leaf = self.next_release(statistic, group)
+        return super().release(statistic, sensitivity=leaf.sensitivity, size=size, group=group)
 
     def _open(self, leaf: AdditiveNoise, size: int) -> Release:
         pen = _LoggedRelease(leaf, size, self._stream.spawn(1)[0])

@@ -1,0 +1,155 @@
+"""Disjoint groups of units; one release on every group costs a unit as much as one release.
+
+A public hash of a unit's id decides its group. No row and no seed enters it, so no unit can be in
+two groups, and membership reveals nothing. The number of rows in a group is as private as the
+number of all rows: `n_units` stays that of the whole population, and only noisy sums leave.
+docs/PRIVACY.md, "Disjoint groups of units".
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpmf_core.base.hashing import keyed_uniform
+from dpmf_core.curator.people import Held, Step
+from dpmf_core.curator.statistic import Array, Block, Range, Statistic, Totals
+from dpmf_core.data.ratings import Shape
+from dpmf_core.privacy.events import Event
+from dpmf_core.privacy.mechanisms import EVERYBODY, DisjointGroup, Mechanism
+from dpmf_core.privacy.noise import PlanViolation
+
+KEY = 0x6A09E667F3BCC908  # the hash's key, from the root of 2; independent of all seeds of runs
+
+
+def groups_of(units: Array, of: int) -> Array:
+    """The group of each unit (n_units,), from 0 to of - 1. units: the keys of their draws."""
+    return np.minimum((keyed_uniform(KEY, units) * of).astype(np.int64), of - 1)
+
+
+def members(block: Block, group: DisjointGroup) -> Block:
+    """The block with the rows of all other units removed; the units stay."""
+    if group.of == 1:
+        return block
+    inside = groups_of(block.draw_keys, group.of) == group.number
+    tables = {name: rows.only(inside[rows.users]) for name, rows in block.tables.items()}
+    return replace(block, tables=tables)
+
+
+@dataclass(frozen=True)
+class GroupStatistic(Statistic):
+    """A statistic over the units of one group.
+
+    It is a sum over all units to which units of other groups add nothing, so every bound of the
+    statistic holds for it. docs/PRIVACY.md, "Disjoint groups of units".
+    """
+
+    statistic: Statistic
+    group: DisjointGroup
+
+    def __post_init__(self) -> None:
+        for name in ("name", "replace_one_factor", "symmetric", "norm"):
+            object.__setattr__(self, name, getattr(self.statistic, name))
+
+    @property
+    def sensitivity(self) -> float:
+        return self.statistic.sensitivity
+
+    def empty(self, shape: Any, *shared: Any, **part: Any) -> Totals:
+        return self.statistic.empty(shape, *shared, **part)
+
+    def add(self, block: Block, totals: Totals, *shared: Any, **part: Any) -> None:
+        self.statistic.add(members(block, self.group), totals, *shared, **part)
+
+    def assemble(self, totals: Totals, *shared: Any, **part: Any) -> Array:
+        return self.statistic.assemble(totals, *shared, **part)
+
+    def size(self, shape: Any, *shared: Any, **part: Any) -> int:
+        return self.statistic.size(shape, *shared, **part)
+
+    def event(self, noise_multiplier: float) -> Event:
+        """The planned release on every group."""
+        return on_groups(self.statistic.event(noise_multiplier), self.group.of)
+
+
+@dataclass(frozen=True)
+class GroupStep:
+    """A step that sees only the rows of one group."""
+
+    step: Step
+    group: DisjointGroup
+
+    def __call__(self, block: Block, *shared: Any) -> Any:
+        return self.step(members(block, self.group), *shared)
+
+
+def on_groups(release: Event, of: int) -> Event:
+    """One planned release on each of `of` disjoint groups.
+
+    Raises ValueError if the mechanism does not allow it.
+    """
+    if not isinstance(release, Mechanism):
+        raise TypeError(f"Not one release: {release!r}.")
+    return replace(release, groups=of)
+
+
+class GroupCurator:
+    """A `Curator` of one group; it asks the curator of all units, which checks every request."""
+
+    def __init__(self, whole: Any, group: DisjointGroup) -> None:
+        self._whole, self._group = whole, group
+
+    @property
+    def shape(self) -> Any:
+        """The public shape of all units."""
+        return self._whole.shape
+
+    def scale(self, statistic: Statistic) -> float:
+        """The noise scale of this group's next planned release."""
+        return float(self._whole.scale(self._of(statistic)))
+
+    def release(self, statistic: Statistic, *shared: Any) -> Array:
+        """The sum over this group's units with its planned noise, entered in the ledger.
+
+        Raises PlanViolation.
+        """
+        return np.asarray(self._whole.release(self._of(statistic), *shared))
+
+    def release_parts(
+        self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
+    ) -> Iterator[tuple[Range, Array]]:
+        """One release, returned range by range. Raises PlanViolation."""
+        parts: Iterator[tuple[Range, Array]] = self._whole.release_parts(
+            self._of(statistic), ranges, *shared
+        )
+        return parts
+
+    def cells(self) -> Any:
+        """Raises PlanViolation."""
+        raise PlanViolation("Which items a group's users rated is private.")
+
+    def hold(self, step: Step, *shared: Any) -> Held:
+        """step(block, *shared) of every block, without the rows of other groups."""
+        local_state: Held = self._whole.hold(GroupStep(step, self._group), *shared)
+        return local_state
+
+    def _of(self, statistic: Statistic) -> GroupStatistic:
+        return GroupStatistic(statistic, self._group)
+
+
+def on_disjoint_groups(curator: Any, of: int) -> list[GroupCurator]:
+    """A curator for each of `of` disjoint groups of a curator's units, in order.
+
+    Raises PlanViolation if the units are not users with ratings.
+    """
+    if not isinstance(curator.shape, Shape):
+        raise PlanViolation("Only users with ratings can be split into groups.")
+    return [GroupCurator(curator, DisjointGroup(number, of)) for number in range(of)]
+
+
+def group_of(question: Statistic | Step) -> DisjointGroup:
+    """The group of a statistic or a step: all units unless declared otherwise."""
+    if isinstance(question, GroupStatistic | GroupStep):
+        return question.group
+    return EVERYBODY
