@@ -87,6 +87,7 @@ def main(folders: list[str]) -> None:
     for folder in folders or [str(ROOT)]:
         with tempfile.TemporaryDirectory() as data:
             own = {"DPMF_DATA": data, "PYTHONPATH": str(Path(folder).resolve())}
+            own["STREAMLIT_LOGGER_LEVEL"] = "error"
             command = [sys.executable, "-W", "ignore", str(Path(__file__).resolve()), "--here"]
             print(f"{folder}: ", end="", flush=True)
             subprocess.run(command, cwd=folder, env=os.environ | own, check=True)

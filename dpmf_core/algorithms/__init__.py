@@ -4,11 +4,9 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
-
 from dpmf_core.algorithms.base import Algorithm, Personal, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.registry import Registry
-from dpmf_core.base.errors import BadInput, explain
+from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.curator import (
     CELLS_ARE_PUBLIC,
     Curator,
@@ -142,10 +140,7 @@ def build_with_defaults(
     noise: see `build`. Raises BadInput on a bad parameter.
     """
     kind = find(algorithm_id) if noise else without_noise(find(algorithm_id))
-    try:
-        return kind(**parameters)
-    except ValidationError as error:
-        raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
+    return checked(kind, kind.title, parameters)
 
 
 def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
@@ -164,7 +159,8 @@ def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
         titles = ", ".join(kind.title for kind in kinds)
         raise BadInput(
             f"{titles}: not private, so {given_options[0]} has no effect on it. Leave"
-            f" {given_options[0]} out, or choose a private method (see `algorithms`)."
+            f" {given_options[0]} out (None in Python), or choose a private method (see"
+            " `algorithms`)."
         )
 
 

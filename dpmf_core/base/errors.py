@@ -1,13 +1,15 @@
 """Errors a person can act on: what is wrong, where, what is allowed, what was found."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:  # commands that only list things do not need it
-    from pydantic import ValidationError
+    from pydantic import BaseModel, ValidationError
     from pydantic_core import ErrorDetails
+
+Model = TypeVar("Model", bound="BaseModel")
 
 LONGEST = 200  # characters of a refused value that a message repeats
 
@@ -99,3 +101,13 @@ def explain(
     return BadInput(
         " ".join(_sentence(problem, owner, schema, depth) for problem in error.errors()[:3])
     )
+
+
+def checked(model: type[Model], owner: str, parts: Mapping[str, Any]) -> Model:
+    """Make a pydantic model of its fields. Raises BadInput with sentences about `owner`."""
+    from pydantic import ValidationError
+
+    try:
+        return model(**parts)
+    except ValidationError as error:
+        raise explain(error, owner, model.model_json_schema().get("properties", {})) from None

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpmf_core.base.errors import BadInput, explain
+from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.cli import output
-from dpmf_core.cli.arguments import GroupedCommand, field_option, pairs
-from dpmf_core.cli.completion import algorithm_ids
+from dpmf_core.cli.arguments import GroupedCommand, field_option, own_param_option, pairs
 from dpmf_core.cli.tables import json_option
 from dpmf_core.privacy import (
     Budget,
@@ -76,16 +75,9 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 @click.option(
     "--algorithm",
     metavar="ID",
-    shell_complete=algorithm_ids,
     help="Account the plan of this algorithm at --epsilon.",
 )
-@click.option(
-    "--param",
-    "params",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A parameter of the algorithm; repeatable.",
-)
+@own_param_option
 @click.option("--n-users", type=int, help="With --algorithm: the public number of users.")
 @click.option("--n-items", type=int, help="With --algorithm: the public number of items.")
 @click.option(
@@ -155,15 +147,8 @@ def _words(cost: _Cost, group: dict[str, Any] | None) -> str:
 def _budget(options: dict[str, Any], epsilon: float, delta: float | None) -> Budget:
     if delta is None:
         raise BadInput("An epsilon holds at a delta only: add --delta, e.g. --delta 1e-6.")
-    try:
-        return Budget(
-            epsilon=epsilon,
-            delta=delta,
-            relation=options["relation"],
-            calibration=options["calibration"],
-        )
-    except ValueError as error:
-        raise explain(error, "the budget", Budget.model_json_schema()["properties"]) from None  # type: ignore[arg-type]
+    rules = {name: options[name] for name in ("relation", "calibration")}
+    return checked(Budget, "the budget", {"epsilon": epsilon, "delta": delta, **rules})
 
 
 def _cost_of_releases(options: dict[str, Any]) -> _Cost:

@@ -70,6 +70,15 @@ def _click_type(annotation: Any) -> Any:
     return next(_click_type(it) for it in get_args(annotation) if it is not type(None))
 
 
+own_param_option = click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the algorithm; repeatable.",
+)
+
+
 def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
     """NAME=VALUE texts as a dictionary."""
     out: dict[str, str] = {}

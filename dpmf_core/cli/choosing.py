@@ -1,7 +1,7 @@
 """`choose`: a private algorithm and an epsilon for a data set, also as a report."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import accounts, tables
 from dpmf_core.cli.arguments import GroupedCommand, field_option
-from dpmf_core.cli.completion import dataset_ids
 from dpmf_core.cli.options import ledger_option
 from dpmf_core.cli.runs import finish, measured
 from dpmf_core.cli.tables import json_option
@@ -50,7 +49,6 @@ def _file(option: str, name: str) -> Callable[..., Any]:
     required=True,
     metavar="ID|PATH",
     help="Ratings: see `datasets`.",
-    shell_complete=dataset_ids,
 )
 @_ask("protect", type=click.Choice(["person", "rating"]))
 @_ask("group", help="Protect any group of up to so many people instead.")
@@ -193,9 +191,9 @@ def _export(finding: Finding) -> dict[str, Any]:
         "question": finding.question.model_dump(mode="json"),
         "headline": wording.headline(result),
         "sentences": wording.sentences(result),
-        "best": result.best and _place(result.best),
-        "front": [_place(place) for place in result.front],
-        "places": [_place(place) for place in result.places],
+        "best": result.best and asdict(result.best),
+        "front": [asdict(place) for place in result.front],
+        "places": [asdict(place) for place in result.places],
         "without_noise": result.without_noise,
         "without_privacy": {"method": result.reference, "values": result.plain},
         "guessing": result.guesses,
@@ -204,15 +202,4 @@ def _export(finding: Finding) -> dict[str, Any]:
         "selected": None if finding.selection is None else finding.selection.export(),
         "train": finding.train,
         **provenance(),
-    }
-
-
-def _place(place: Place) -> dict[str, Any]:
-    return {
-        "method": place.method,
-        "epsilon": place.epsilon,
-        "values": place.values,
-        "shares": place.shares,
-        "rare": place.rare,
-        "losses": place.losses,
     }

@@ -20,10 +20,9 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 import numpy as np
-from pydantic import ValidationError
 
 from dpmf_core.base.documents import html_table
-from dpmf_core.base.errors import BadInput, Cancelled, explain
+from dpmf_core.base.errors import BadInput, Cancelled, checked
 from dpmf_core.base.hashing import OWNED_BY
 from dpmf_core.privacy import (
     Event,
@@ -284,16 +283,9 @@ class Account:
         """
         budget = None
         if epsilon is not None:
-            try:
-                budget = AccountBudget(
-                    epsilon=epsilon,
-                    delta=delta,
-                    relation=relation,
-                    allow_unprotected=allow_unprotected,
-                )
-            except ValidationError as error:
-                schema = AccountBudget.model_json_schema()["properties"]
-                raise explain(error, "the budget", schema) from None
+            parts = {"epsilon": epsilon, "delta": delta, "relation": relation}
+            parts["allow_unprotected"] = allow_unprotected
+            budget = checked(AccountBudget, "the budget", parts)
         with open_file(self.file) as db:
             if budget is not None:
                 check([entry.charge for entry in self._entries(db)], (), budget)

@@ -183,12 +183,13 @@ def run(
 
 def _facts(spec: RunSpec, ready: PreparedRun, judge: AnyJudge) -> dict[str, Any]:
     """The parts of a record that are known before the first release."""
+    shape: Any = judge.train.shape
     return {
         "spec": spec.canonical(),
         "title": ready.algorithm.title,
         "version": type(ready.algorithm).version,
         "parameters": ready.algorithm.model_dump(mode="json"),
-        "shape": _figures_of(judge.train.shape),
+        "shape": {name: it for name, it in asdict(shape).items() if name != "item_features"},
         "split": judge.words,
     }
 
@@ -215,7 +216,8 @@ def _asked_data(
         data = filtered(watched_data, spec.data)
     if isinstance(data, PartitionedRatings):
         report = reader.report
-        _check_parts(data, spec)
+        prepared_for(spec, data)  # refuses options that partitions lack, before any charge
+        require_splittable(spec.split, data.name)
     return data, report
 
 
@@ -241,12 +243,6 @@ def _names(input_data: AnyData | None, train: Any) -> ItemNames | None:
     return ItemNames.of(train) if has_items else None
 
 
-def _check_parts(data: PartitionedRatings, spec: RunSpec) -> None:
-    """Raise BadInput on options that ratings in partitions lack, before anything is charged."""
-    prepared_for(spec, data)
-    require_splittable(spec.split, data.name)
-
-
 @contextlib.contextmanager
 def _curator(ready: PreparedRun, judge: AnyJudge, noise: Noise) -> Iterator[Curator]:
     """A curator of the training data for one fit.
@@ -268,11 +264,6 @@ def _must_be_as_planned(ready: PreparedRun, first: Ledger, rest: Ledger) -> None
         raise PlanViolation(
             f"{ready.algorithm.title} planned {normal_form(ready.plan)} and spent {first + rest}."
         )
-
-
-def _figures_of(shape: Any) -> dict[str, Any]:
-    """A public shape as a record holds it."""
-    return {name: part for name, part in asdict(shape).items() if name != "item_features"}
 
 
 def _in_released_shape(

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
-from dpmf_core.base.errors import BadInput, closest, explain
+from dpmf_core.base.errors import BadInput, checked, closest
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import Calibration, NoiseKind, Relation
 from dpmf_core.privacy.formatting import epsilon_number
@@ -250,10 +250,7 @@ def typed_parameters(kind: type[Algorithm], texts: Mapping[str, Any]) -> dict[st
 
     Raises BadInput on one that does not fit.
     """
-    try:
-        algorithm = kind(**texts)
-    except ValidationError as error:
-        raise explain(error, kind.title, kind.model_json_schema().get("properties", {})) from None
+    algorithm = checked(kind, kind.title, texts)
     return {name: getattr(algorithm, name) for name in texts}
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from scipy.optimize import brentq
 
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.base.errors import BadInput, Cancelled, explain
+from dpmf_core.base.errors import BadInput, Cancelled, checked
 from dpmf_core.base.progress import Progress, Report, ignore
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_in_parts, is_own
@@ -84,12 +84,7 @@ class PrivateSelection(BaseModel):
     @classmethod
     def parse(cls, **parts: Any) -> Self:
         """A checked specification. Raises BadInput with the first problem."""
-        try:
-            selection = cls(**parts)
-        except ValidationError as error:
-            raise explain(
-                error, "the private selection", cls.model_json_schema().get("properties", {})
-            ) from None
+        selection = checked(cls, "the private selection", parts)
         selection.check()
         return selection
 

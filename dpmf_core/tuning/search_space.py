@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
-from dpmf_core.base.errors import BadInput, closest, explain
+from dpmf_core.base.errors import BadInput, checked, closest
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import Budget
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
@@ -74,12 +74,7 @@ class TuneSpec(BaseModel):
     @classmethod
     def parse(cls, **parts: Any) -> "TuneSpec":
         """A checked specification. Raises BadInput with the first problem."""
-        try:
-            spec = cls(**parts)
-        except ValidationError as error:
-            raise explain(
-                error, "the search", cls.model_json_schema().get("properties", {})
-            ) from None
+        spec = checked(cls, "the search", parts)
         spec.check()
         return spec
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from dpmf_core import algorithms
-from dpmf_core.base.errors import Cancelled, explain
+from dpmf_core.base.errors import Cancelled, checked
 from dpmf_core.base.progress import Progress, Report, ignore
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.evaluation.audit import bounds, canaries, canary_data
@@ -77,11 +77,7 @@ class AuditSpec(BaseModel):
     @classmethod
     def parse(cls, **parts: Any) -> "AuditSpec":
         """A checked specification. Raises BadInput with the first problem."""
-        try:
-            spec = cls(**parts)
-        except ValidationError as error:
-            properties = cls.model_json_schema().get("properties", {})
-            raise explain(error, "the audit", properties) from None
+        spec = checked(cls, "the audit", parts)
         algorithms.refuse_budget([spec.algorithm], epsilon=spec.epsilon)
         return spec
 

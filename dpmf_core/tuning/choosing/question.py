@@ -2,11 +2,11 @@
 
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
-from dpmf_core.base.errors import BadInput, explain
+from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.privacy import Relation, Status
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, gaussian_mu
@@ -84,12 +84,7 @@ class Question(BaseModel):
     @classmethod
     def parse(cls, **parts: Any) -> "Question":
         """A checked question. Raises BadInput with the first problem."""
-        try:
-            return cls(**parts)
-        except ValidationError as error:
-            raise explain(
-                error, "the question", cls.model_json_schema().get("properties", {})
-            ) from None
+        return checked(cls, "the question", parts)
 
     @property
     def metric(self) -> str:
