@@ -42,7 +42,7 @@ USUAL: dict[DataKind, Usual] = {
 WEIGHTING = "tfidf"  # of words
 # the pages that take epsilon from a grid of stored runs
 FOLLOWING: dict[str, DataKind] = {"explore": "ratings", "topics": "documents", "faces": "images"}
-# the methods on Trade-off; the best known method and the global mean are always added
+# the methods on Compare methods; the best known method and the global mean are always added
 TRADE_OFF_METHODS = ("spectral", "dpals", "private-bias", "bmf", "global-mean")
 TRADE_OFF_EPSILONS, TRADE_OFF_DRAWS = (1.0, 5.0, 20.0), 3
 # the lesson on trust: item offsets from a curator, and from every user's own messages

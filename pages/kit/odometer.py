@@ -202,7 +202,7 @@ def opening_text(page: str, otherwise: str = TRAINING) -> str:
 
 def terms(total: Total) -> str:
     if total.delta is None:
-        return f"ε in total, per {total.unit}."
+        return "No release has an ε yet."
     return (
         f"ε in total: δ = {delta_text(total.delta)}, per {total.unit},"
         f" {neighbours(total.unit, total.relation)}, {total.rule}."

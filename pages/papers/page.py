@@ -39,18 +39,10 @@ def headline(total: Counter[Outcome]) -> str:
     return f"{judged} claims tested here, {total[Outcome.REPRODUCED]} of them reproduced"
 
 
-def counts(paper: Paper) -> dict[str, int]:
-    """Return the number of claims by column, without an empty column of unmeasured ones."""
+def counts_text(paper: Paper) -> str:
+    """Return the number of claims by outcome, in words."""
     by_outcome = outcomes(paper)
-    return {
-        name: by_outcome[outcome]
-        for outcome, name in COLUMNS.items()
-        if by_outcome[outcome] or outcome is not Outcome.NOT_MEASURED
-    }
-
-
-def _counts_text(paper: Paper) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts(paper).items())
+    return ", ".join(f"{by_outcome[it]} {name}" for it, name in COLUMNS.items() if by_outcome[it])
 
 
 def navigation(current: str) -> None:
@@ -78,7 +70,7 @@ def overview(unknown: str = "") -> None:
         " we count those claims separately."
     )
     rows = (
-        {"paper": f"**{paper.short}**: {paper.about}", "claims": _counts_text(paper)}
+        {"paper": f"**{paper.short}**: {paper.about}", "claims": counts_text(paper)}
         | {"corrections": str(len(paper.errata))}
         for paper in PAPERS.values()
     )
@@ -94,7 +86,7 @@ def one_paper(paper: Paper) -> None:
     navigation(paper.id)
     st.title(f"{paper.short}: {headline(outcomes(paper))}", anchor=False)
     st.write(
-        f"{paper.about} Of {len(paper.claims)} claims: {_counts_text(paper)}. {paper.citation},"
+        f"{paper.about} Of {len(paper.claims)} claims: {counts_text(paper)}. {paper.citation},"
         f" [the paper]({paper.url})."
     )
     titles = {name: title for name, (title, _, content) in SECTIONS.items() if content(paper)}

@@ -101,6 +101,15 @@ def await_view(page: Any, name: str) -> None:
     settle(page)
 
 
+def test_a_section_leads_from_another_of_its_views_to_the_first(visit):
+    page = visit("/explore?view=topics")
+    await_view(page, "Topics")
+    go(page, "Ratings")
+    await_view(page, "Ratings")
+    page.go_back()
+    await_view(page, "Topics")
+
+
 def test_the_menu_of_a_narrow_window_closes_after_a_choice(visit):
     page = visit("/", viewport={"width": 700, "height": 900})
     settle(page)

@@ -25,6 +25,7 @@ from dpmf_core.runs.needed_epsilon import (
     Goal,
     Measured,
     NeededEpsilon,
+    answer,
     first_reaching,
     kept_at,
     needed_epsilon,
@@ -112,7 +113,8 @@ def line(*at: tuple[float, float]) -> list[Measured]:
     return [Measured(epsilon, (share - 0.1, share, share + 0.1)) for epsilon, share in at]
 
 
-SHARES = line((1.0, 0.4), (10.0, 0.8))
+SHARES_OF_ONE = ((1.0, 0.4), (10.0, 0.8))
+SHARES = line(*SHARES_OF_ONE)
 
 
 def test_an_epsilon_between_measured_ones_is_linear_along_log_epsilon():
@@ -123,6 +125,14 @@ def test_an_epsilon_between_measured_ones_is_linear_along_log_epsilon():
     best, worst = needed_epsilon(SHARES, goal, max), needed_epsilon(SHARES, goal, min)
     assert best.epsilon == pytest.approx(10**0.25)
     assert worst.epsilon == pytest.approx(10**0.75)
+
+
+def test_a_range_is_given_only_if_its_printed_ends_differ():
+    goal = Goal.share(0.6)
+    _, of_draws = answer(SHARES, goal)
+    assert "1.8 to 5.6" in of_draws
+    draws = [Measured(at, (share - 1e-4, share, share + 1e-4)) for at, share in SHARES_OF_ONE]
+    assert answer(draws, goal) == ("ε ≈ 3.2", "")
 
 
 def test_nothing_is_said_beyond_what_was_measured():
