@@ -71,11 +71,11 @@ def test_an_update_of_one_vector_adds_centred_noise_of_the_stated_variance_to_ot
     noise = np.empty((draws, components))
     for draw in range(draws):
         keys = hash_keys(rng, depth)
-        C = np.zeros(sketch.size(depth, width, components, False), np.float32)
-        columns, signs = sketch.places(keys, 0, components, width, False)
+        C = np.zeros(depth * width, np.float32)
+        columns, signs = sketch.places(keys, 0, components, width)
         for row in range(depth):
             C[row * width + columns[row, 0]] += signs[row, 0]  # component 0 of vector 0, by 1
-        vectors = sketch.vectors(C, keys, 2, components, width, False)
+        vectors = sketch.vectors(C, keys, 2, components, width)
         noise[draw] = vectors[1]
     variance = 1 / (width * depth)
     assert abs(noise.mean()) < 4 * math.sqrt(variance / noise.size)
