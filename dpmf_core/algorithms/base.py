@@ -210,7 +210,9 @@ class Recommender(Model):
         """
         counts = np.diff(history.by_user)[:, None]
         constant, slope = self.attention_line
-        means = attention(history, self.attention) + constant + np.log1p(counts) * slope
+        means = rated_shares(history).astype(np.float32) @ self.attention
+        means += constant
+        means += np.log1p(counts, dtype=np.float32) * slope
         return np.asarray(means * (counts > 0), np.float32)
 
     def with_loadings(self, history: Ratings, own: Personal) -> Personal:
@@ -257,16 +259,15 @@ class Recommender(Model):
         return np.asarray(values)
 
 
-def attention(ratings: Ratings, loadings: Array) -> Array:
-    """Sums of loadings (n_items, k) over each user's items, divided by the root of their number."""
+def rated_shares(ratings: Ratings) -> Any:
+    """1 / sqrt(number of the user's ratings) for each rated item, a sparse (n_users, n_items)."""
     from scipy.sparse import csr_array  # slow to load
 
     counts = np.diff(ratings.by_user)
     weights = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
-    rated = csr_array(
-        (weights, ratings.items, ratings.by_user), shape=(ratings.n_users, len(loadings))
+    return csr_array(
+        (weights, ratings.items, ratings.by_user), shape=(ratings.n_users, ratings.n_items)
     )
-    return np.asarray(rated @ loadings)
 
 
 def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:

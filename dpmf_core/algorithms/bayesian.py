@@ -23,7 +23,7 @@ from dpmf_core.algorithms.base import (
     Personal,
     Recommender,
     Streams,
-    attention,
+    rated_shares,
 )
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
@@ -276,7 +276,7 @@ def user_features(history: Ratings, loadings: Array, mean_log_count: float) -> A
     """1, a user's attention and the logarithm of their number of ratings, (n_users, K + 2)."""
     counts = np.diff(history.by_user)
     return np.column_stack(
-        [np.ones(len(counts)), attention(history, loadings), np.log1p(counts) - mean_log_count]
+        [np.ones(len(counts)), rated_shares(history) @ loadings, np.log1p(counts) - mean_log_count]
     )
 
 

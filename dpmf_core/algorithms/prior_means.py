@@ -9,51 +9,62 @@ docs/PRIVACY.md, "Attention moment".
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from dpmf_core.algorithms.base import INSIDE, Array, Recommender, attention
-from dpmf_core.algorithms.item_moments import SecondMoment
+from dpmf_core.algorithms.base import INSIDE, Array, Recommender, rated_shares
 from dpmf_core.algorithms.local_columns import scaled
-from dpmf_core.curator import Block, Curator, on_grid
+from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 
 ATTENTION = "attention moment"
 # Chosen on validation ratings: benchmarks/results/utility.md, "Who rated what in prior means".
 SHARE = 0.03  # of the mu^2 left after biases
 LEAST_SIGNAL = 3000.0  # n mu below which prior means bring less than they cost
+CHUNK = 4096  # rows that are held dense together
 LEAST_VARIANCE = 1e-3  # of a direction of attention, in the largest
 LEAST_MOMENT = 0.1  # of attention in a direction, in the mean of all directions
 
 
 @dataclass(frozen=True)
-class UnitRows:
-    """Dense rows of norm at most 1, on the grid: values (n, p)."""
-
-    values: Array
-
-    def add_moment(self, upper: Array) -> None:
-        """Add the moment's upper triangle to `upper` (p, p)."""
-        upper += np.triu(self.values.T @ self.values)
-
-
-@dataclass(frozen=True)
-class AttentionMoment(SecondMoment):
-    """sum_u w_u w_u^T (p, p) of `attention_rows`, whose norm is at most 1.
+class AttentionMoment(Statistic):
+    """sum_u w_u w_u^T (p, p) of `unit_rows`, whose norm is at most 1.
 
     A user adds a matrix of Frobenius norm ||w||^2 <= 1. Replaced by another: ||w w^T - v v^T||_F^2
-    <= 2. docs/PRIVACY.md, "Attention moment".
+    <= ||w||^4 + ||v||^4 <= 2. docs/PRIVACY.md, "Attention moment".
     """
 
     name: ClassVar[str] = ATTENTION
+    sensitivity: ClassVar[float] = 1.0
+    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    symmetric: ClassVar[bool] = True
+
+    def empty(
+        self, shape: Shape, model: Recommender, loadings: Array, typical: float, scale: float
+    ) -> Totals:
+        p = 2 + loadings.shape[1] + model.item_sides.shape[1] + 1
+        return (np.zeros((p, p)),)
+
+    def add(
+        self,
+        block: Block,
+        totals: Totals,
+        model: Recommender,
+        loadings: Array,
+        typical: float,
+        scale: float,
+    ) -> None:
+        for w in unit_rows(block, model, loadings, typical, scale):
+            totals[0][:] += w.T @ w
 
 
-def attention_rows(
+def unit_rows(
     block: Block, model: Recommender, loadings: Array, typical: float, scale: float
-) -> UnitRows:
-    """Users' features and `scale` times their sides, scaled to norm 1, on the grid.
+) -> Iterator[Array]:
+    """Users' features and `scale` times their sides, scaled to norm 1, on the grid, in chunks.
 
     Features are a constant, log(1 + number of ratings) minus `typical`, and the attention by
     `loadings` (n_items, k). A side holds factors, loadings and the mended offset (r + c + 1,). A
@@ -61,21 +72,21 @@ def attention_rows(
     """
     rows: Ratings = block.rows
     own, means = model.personal(rows), model.residuals(rows)[0]
-    counts = np.diff(rows.by_user)
-    side = np.column_stack([own.factors, (own.offsets - means) / (rows.shape.half_range / 2)])
-    log_counts = np.log1p(counts) - typical
-    w = (
-        np.column_stack([np.ones(len(counts)), log_counts, attention(rows, loadings), scale * side])
-        * (counts > 0)[:, None]
-    )
-    w[~np.isfinite(w)] = 0.0
-    norms = np.linalg.norm(w, axis=1, keepdims=True)
-    w *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)
-    return UnitRows(on_grid(w, 1.0, block.n_units, factors=2))
+    offsets = (own.offsets - means) / (rows.shape.half_range / 2)
+    counts, rated = np.diff(rows.by_user), rated_shares(rows)
+    for first in range(0, len(counts), CHUNK):
+        at = slice(first, first + CHUNK)
+        features = np.ones(len(counts[at])), np.log1p(counts[at]) - typical, rated[at] @ loadings
+        side = np.column_stack([own.factors[at], offsets[at]])
+        w = np.column_stack([*features, scale * side]) * (counts[at] > 0)[:, None]
+        w[~np.isfinite(w)] = 0.0
+        norms = np.linalg.norm(w, axis=1, keepdims=True)
+        w *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)
+        yield on_grid(w, 1.0, block.n_units, factors=2)
 
 
 def most_coordinates(shape: Shape, rank: int) -> int:
-    """The most columns p of `attention_rows`."""
+    """The most columns p of `unit_rows`."""
     features = shape.item_features
     n_columns = 2 if features is None else 2 + features.values.shape[1]
     return 2 * (rank + n_columns) + 5
@@ -95,9 +106,8 @@ def with_prior_means(curator: Curator, model: Recommender, counts: Array) -> Rec
     n_features, n_sides = loadings.shape[1] + 2, len(known)
     # features and sides then have equal norms, at which a row says most about their products
     scale = math.sqrt(n_features / known.sum())
-    rows = curator.hold(attention_rows, model, loadings, typical, scale)
     noise = curator.scale(AttentionMoment()) ** 2 / 2
-    M = curator.release(AttentionMoment(), rows, n_features + n_sides)
+    M = curator.release(AttentionMoment(), model, loadings, typical, scale)
     if not np.ptp(model.item_offsets):  # equal offsets are no column, and later ones may be
         return model
     link = _regression(

@@ -5,7 +5,7 @@ import pytest
 
 from dpmf_core.algorithms import build
 from dpmf_core.algorithms.base import Recommender
-from dpmf_core.algorithms.prior_means import AttentionMoment, attention_rows
+from dpmf_core.algorithms.prior_means import AttentionMoment, unit_rows
 from dpmf_core.algorithms.spectral import Spectral
 from dpmf_core.curator import OpenCurator, in_memory
 from dpmf_core.data.ratings import Ratings, Shape
@@ -61,8 +61,8 @@ def test_a_users_side_is_the_posterior_mean_about_the_prior_mean() -> None:
         assert not own.offsets[user] and not own.factors[user].any()
 
 
-def unit_rows(model: Recommender, loadings: np.ndarray, data: Ratings) -> np.ndarray:
-    """The rows of `attention_rows` (n_users, 2 + 4 + RANK + 1), one user after the other."""
+def dense_rows(model: Recommender, loadings: np.ndarray, data: Ratings) -> np.ndarray:
+    """The rows of `unit_rows` (n_users, 2 + 4 + RANK + 1), one user after the other."""
     rows = np.zeros((data.n_users, 2 + loadings.shape[1] + RANK + 1))
     for user in np.flatnonzero(np.diff(data.by_user)):
         items, _ = row_of(data, user)
@@ -76,12 +76,11 @@ def unit_rows(model: Recommender, loadings: np.ndarray, data: Ratings) -> np.nda
 def test_the_moment_is_that_of_unit_rows_in_any_number_of_blocks() -> None:
     data = world()
     model, loadings = random_model(data)
-    rows = unit_rows(model, loadings, data)
+    rows = dense_rows(model, loadings, data)
     sums = []
     for blocks in (1, 3):
         curator = OpenCurator(in_memory(data, blocks), Noise(NOTHING), {})
-        held = curator.hold(attention_rows, model, loadings, TYPICAL, SCALE)
-        sums.append(curator.total(AttentionMoment(), held, rows.shape[1]))
+        sums.append(curator.total(AttentionMoment(), model, loadings, TYPICAL, SCALE))
     np.testing.assert_allclose(sums[0], rows.T @ rows, atol=1e-3)
     assert np.array_equal(*sums)
 
@@ -103,13 +102,8 @@ def test_one_user_moves_the_moment_by_one_and_replaced_by_the_square_root_of_two
     largest_pair = 0.0
     for seed in range(3):
         model, loadings = random_model(data, seed)
-        curator = OpenCurator(in_memory(data, n), Noise(NOTHING), {})
-        rows = np.concatenate(
-            [
-                attention_rows(block, model, 5 * loadings, TYPICAL, SCALE).values
-                for block in curator._people.blocks
-            ]
-        )
+        (block,) = in_memory(data).blocks
+        rows = np.concatenate(list(unit_rows(block, model, 5 * loadings, TYPICAL, SCALE)))
         squares = (rows @ rows.T) ** 2
         own = np.diag(squares)
         moved = np.sqrt(np.maximum(own[:, None] + own - 2 * squares, 0.0))
