@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -10,7 +9,8 @@ import pandas as pd
 from benchmarks.report import RESULTS
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Outcome
-from dpmf_core.papers.registry import CLAIMS
+from dpmf_core.papers.paper import Paper
+from dpmf_core.papers.registry import CLAIMS, PAPERS
 from dpmf_core.papers.results import ClaimResult
 
 Rows = list[list[str]]
@@ -97,8 +97,8 @@ def claims() -> str:
         f" {outcomes.count(Outcome.CANNOT_BE_JUDGED)} cannot be judged on the data at hand."
     )
     papers = [
-        f"### {paper}\n\n" + "\n\n".join(_claim(claim) for claim in of_paper)
-        for paper, of_paper in groupby(CLAIMS.values(), key=lambda claim: claim.paper)
+        f"### {paper.short}\n\n" + "\n\n".join(_claim(paper, claim) for claim in paper.claims)
+        for paper in PAPERS.values()
     ]
     return "\n\n".join([first, *papers])
 
@@ -108,8 +108,8 @@ def recorded_result(claim: Claim) -> ClaimResult | None:
     return results.recorded_result(claim.id, "full") or results.recorded_result(claim.id, "page")
 
 
-def _claim(claim: Claim) -> str:
-    place = claim.source.removeprefix(f"{claim.paper}, ")
+def _claim(paper: Paper, claim: Claim) -> str:
+    place = claim.source.removeprefix(f"{paper.short}, ")
     result = recorded_result(claim)
     if result is None:
         return f"**{place}: {claim.title}.** Not measured here."
