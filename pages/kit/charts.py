@@ -325,27 +325,6 @@ def _out_of_reach(fig: go.Figure, curve: pd.DataFrame) -> None:
     note(fig, "no attack gets here", place, (0, 0) if roomy else (110, 60), arrow=not roomy)
 
 
-def groups(rows: pd.DataFrame, title: str) -> go.Figure:
-    """Return a figure of RMSE by group, one line for each method. rows: group, name, id, rmse."""
-    fig = figure(title, "RMSE", height=290)
-    for (name, ident), line in rows.groupby(["name", "id"], sort=False):
-        plain = not colours.is_coloured(str(ident))
-        fig.add_scatter(
-            x=line["group"],
-            y=line["rmse"],
-            name=name,
-            mode="lines+markers",
-            marker={"symbol": colours.marker(str(ident))},
-            line={
-                "color": colours.of(str(ident)),
-                "dash": "dash" if colours.is_trivial(str(ident)) else "solid",
-                "width": 1.5 if plain else 2.5,
-            },
-            hovertemplate=f"{name}<br>%{{x}}: %{{y:.3f}}<extra></extra>",
-        )
-    return fig
-
-
 def heat_map(values: pd.DataFrame, text: pd.DataFrame, x: str, y: str) -> go.Figure:
     """Return a heat map of values by column (x) and row (y), with a text in each cell.
 

@@ -67,12 +67,15 @@ class Sayings:
         if not point.shared_draws:
             return self._headline(point, f"has found {self.subject.many}"), ""
         nothing = f"finds no {self.subject.many}: it does no better than the average"
-        sentences = (
-            _shared(shared),
-            self._error_sentence(point),
-            _coherence(coherence, self.coherence),
-            purchase_text(self.choice, point),
-        )
+        sentences = [self._error_sentence(point)]
+        if shared is not None:
+            words = f"On average, {shared:.1f} of each topic's top ten words survive."
+            sentences.insert(0, words)
+        if coherence is not None and self.coherence is not None:
+            sentences.append(
+                f"Coherence {coherence:.2f} with privacy, {self.coherence:.2f} without."
+            )
+        sentences.append(purchase_text(self.choice, point))
         gain = gain_kept(point.shared_draws, self.without, nothing)
         return self._headline(point, gain), " ".join(filter(None, sentences))
 
@@ -102,18 +105,6 @@ def share(objective: float) -> str:
     """Return the objective, half a squared distance, as a percentage of a row's squared size."""
     percent = 200 * objective
     return f"{percent:.0f}%" if percent >= 1 or percent == 0 else f"{percent:.1g}%"
-
-
-def _shared(shared: float | None) -> str:
-    if shared is None:
-        return ""
-    return f"On average, {shared:.1f} of each topic's top ten words survive."
-
-
-def _coherence(private: float | None, plain: float | None) -> str:
-    if private is None or plain is None:
-        return ""
-    return f"Coherence {private:.2f} with privacy, {plain:.2f} without."
 
 
 def terms(subject: Subject, without: str) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.record import Run
-from pages.kit import charts
+from pages.kit import charts, colours
 
 COLUMNS = ("group", "name", "id", "rmse")
 # title of the axis, and names of the quarters
@@ -60,7 +60,23 @@ def draw_payers(key: str, runs: Runs, leaves: bool | None = None) -> None:
 
 def _quarters_figure(runs: Runs, by: str) -> charts.Ready:
     title, rows = GROUPS[by][0], errors_by_quarter(runs, by)
-    return charts.ready(charts.groups(rows, title), f"Held-out RMSE by quarter of {title}.", rows)
+    fig = charts.figure(title, "RMSE", height=290)
+    for (name, ident), line in rows.groupby(["name", "id"], sort=False):
+        plain = not colours.is_coloured(str(ident))
+        fig.add_scatter(
+            x=line["group"],
+            y=line["rmse"],
+            name=name,
+            mode="lines+markers",
+            marker={"symbol": colours.marker(str(ident))},
+            line={
+                "color": colours.of(str(ident)),
+                "dash": "dash" if colours.is_trivial(str(ident)) else "solid",
+                "width": 1.5 if plain else 2.5,
+            },
+            hovertemplate=f"{name}<br>%{{x}}: %{{y:.3f}}<extra></extra>",
+        )
+    return charts.ready(fig, f"Held-out RMSE by quarter of {title}.", rows)
 
 
 def costs(runs: Runs, private: str, plain: str, by: str) -> list[float]:

@@ -1,7 +1,6 @@
 """The privacy card: guarantee, ledger, composition rules, and what epsilon means."""
 
 import functools
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -57,12 +56,6 @@ def ledger_table(event: Event) -> pd.DataFrame:
     )
 
 
-def _column(name: str) -> Any:
-    """Return a column of numbers with its meaning from the glossary."""
-    text = linked(TERMS[name].words) if name in TERMS else None
-    return st.column_config.NumberColumn(format="%.3g", help=text)
-
-
 @functools.lru_cache(maxsize=256)
 def rules_table(event: Event, delta: float, unit: str = "user") -> pd.DataFrame:
     """Return every rule's epsilon under the unit's neighbouring relations, as text."""
@@ -102,8 +95,10 @@ EACH = 10  # units of one person, by default
 
 
 def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) -> None:
-    """Draw epsilon for a person with several units. each: the initial number."""
+    """Draw epsilon for a person who may have several units. each: the initial number."""
     unit = guarantee.unit
+    if unit in PEOPLE:
+        return
     key = f"card.each.{unit}.{each}"
     session_widgets.start(key, "each", each, session_widgets.within(int, 1, MOST_EACH))
     left, right = st.columns([1, 2], vertical_alignment="bottom")
@@ -138,7 +133,7 @@ def draw(event: Event, guarantee: Promise, delta: float) -> None:
         st.markdown(f"## Privacy card {badge(guarantee.status)}")
         st.markdown(linked(f"**{_in_full(event, guarantee, delta)}**"))
         _say_made_for_replacement(event, guarantee)
-        _of_one_person(event, guarantee, delta, EACH)
+        _group_privacy(event, guarantee, delta, EACH)
         _inside(event, guarantee, delta, None)
 
 
@@ -159,7 +154,7 @@ def label(event: Event, guarantee: Promise, delta: float, public: bool, each: in
             _say_made_for_replacement(event, guarantee)
             if guarantee.status is not Status.PROVEN:
                 st.write(linked(guarantee.words))
-            _of_one_person(event, guarantee, delta, each)
+            _group_privacy(event, guarantee, delta, each)
         else:
             st.markdown(f"## Privacy {badge(guarantee.status)}")
         opener = "Privacy card: ledger, composition rules, public facts"
@@ -182,11 +177,6 @@ def _say_made_for_replacement(event: Event, guarantee: Promise) -> None:
         st.caption("The noise covers replacing a row, so ε is the same under both relations.")
 
 
-def _of_one_person(event: Event, guarantee: Promise, delta: float, each: int) -> None:
-    if guarantee.unit not in PEOPLE:
-        _group_privacy(event, guarantee, delta, each)
-
-
 def _inside(event: Event, guarantee: Promise, delta: float, public: bool | None) -> None:
     """Draw the guarantee in words, the ledger and every rule. public: None without a run."""
     st.write(linked(guarantee.words))
@@ -197,7 +187,13 @@ def _inside(event: Event, guarantee: Promise, delta: float, public: bool | None)
         st.caption(f"Taken as public: {facts}.")
     st.markdown(linked("**Ledger of releases**"))
     names = ("noise multiplier", "noise scale", "sensitivity")
-    safe_text.table(ledger_table(event), column_config={name: _column(name) for name in names})
+    columns = {
+        it: st.column_config.NumberColumn(
+            format="%.3g", help=linked(TERMS[it].words) if it in TERMS else None
+        )
+        for it in names
+    }
+    safe_text.table(ledger_table(event), column_config=columns)
     if guarantee.has_epsilon:
         st.markdown(linked("**ε by every composition rule**"))
         safe_text.words_table(rules_table(event, delta, guarantee.unit))

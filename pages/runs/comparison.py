@@ -14,7 +14,6 @@ from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_number, epsilo
 from dpmf_core.runs.comparison import cost_of, differences, extremes, references
 from dpmf_core.runs.privacy_cost import PrivacyCost, ReferenceLine
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import DamagedRun, Store
 from pages.kit import charts, colours, data_sets, privacy_card, safe_text, sweep_charts
 from pages.kit.sweep_frames import curve_frame
@@ -139,16 +138,12 @@ def lines(records: Sequence[RunRecord], costs: Costs) -> dict[str, tuple[str, Re
         line.label: (record.spec.algorithm, line)
         for record, cost in zip(records, costs, strict=True)
         if cost is not None
-        for line in cost.lines(_title(record.spec), _best_known(record))
+        for line in cost.lines(record.title, _best_known(record))
     }
 
 
-def _title(spec: RunSpec) -> str:
-    return algorithms.find(spec.algorithm).title
-
-
 def _best_known(record: RunRecord) -> str:
-    return _title(references(record.spec)["best"])
+    return algorithms.find(references(record.spec)["best"].algorithm).title
 
 
 def what_privacy_costs(names: Sequence[str], records: Sequence[RunRecord], costs: Costs) -> None:
