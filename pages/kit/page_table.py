@@ -13,22 +13,28 @@ ONE_RUN = ("algorithm", "calibration", "noise", "row_count")  # controls of a si
 
 
 @dataclass(frozen=True)
-class Section:
-    """A section of the app, shown in the header.
-
-    id: its address. icon: a name of Google's Material Symbols. words: its purpose in a sentence.
-    parameter: the address parameter that names its view.
-    """
+class Titled:
+    """A section or a view. icon: a name of Google's Material Symbols."""
 
     id: str
     title: str
     icon: str
-    words: str
-    parameter: str = "view"
 
     @property
     def material_icon(self) -> str:
         return f":material/{self.icon}:"
+
+
+@dataclass(frozen=True)
+class Section(Titled):
+    """A section of the app, shown in the header.
+
+    id: its address. words: its purpose in a sentence. parameter: the address parameter that names
+    its view.
+    """
+
+    words: str
+    parameter: str = "view"
 
 
 # fmt: off
@@ -46,12 +52,11 @@ SECTIONS = by_id((
 
 
 @dataclass(frozen=True)
-class Page:
+class Page(Titled):
     """One view of a section.
 
     id: its name in a lesson link; without hyphens also the name of its folder.
     title: its name in the switch between views.
-    icon: a name of Google's Material Symbols.
     section: the section that it belongs to.
     view: its name in the address; '' for the default view of a section.
     under: the view that it is a tab of. tab: its name among tabs, if it has some.
@@ -65,9 +70,6 @@ class Page:
     script_folder: the folder of its script, if it has none of its own.
     """
 
-    id: str
-    title: str
-    icon: str
     section: str
     view: str = ""
     data_kind: DataKind | None = None
@@ -88,10 +90,6 @@ class Page:
     @property
     def script(self) -> Path:
         return FOLDER / self.folder / "page.py"
-
-    @property
-    def material_icon(self) -> str:
-        return f":material/{self.icon}:"
 
     @property
     def query(self) -> dict[str, str]:
