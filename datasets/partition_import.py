@@ -22,14 +22,7 @@ from dpmf_core.data.partitioned import Members, usual_parts
 from dpmf_core.data.ratings import Ratings
 from dpmf_datasets import fingerprint, partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
-from dpmf_datasets.path_facts import (
-    ITEM_TABLE,
-    RATING_FACTS,
-    facts_in,
-    path_of,
-    split_path,
-    ways,
-)
+from dpmf_datasets.path_facts import ITEM_TABLE, RATING_FACTS, facts_in, path_of, split_path, ways
 from dpmf_datasets.readers import dates
 from dpmf_datasets.readers.cells import spelling_notes
 from dpmf_datasets.readers.cleaning import Batch, CleanRows
@@ -284,11 +277,7 @@ class _Import:
         return written
 
     def _finish(
-        self,
-        files: list[_FileRead],
-        items: pa.Array,
-        size: tuple[int, int],
-        written: "_Written",
+        self, files: list[_FileRead], items: pa.Array, size: tuple[int, int], written: "_Written"
     ) -> tuple[str, ...]:
         """Write the manifest and move the set into place; returns the item table's sentences."""
         names = items.cast(pa.string()).to_pylist()

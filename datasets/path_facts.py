@@ -95,8 +95,7 @@ SAMPLE_FACTS = {  # of documents and images
     "image": Fact(_sides, "must be height and width separated by a comma, e.g. image=32,32"),
     "drop": Fact(_counts, "must be columns counted from 1, separated by commas"),
     "order": Fact(
-        _one_of("columns", "lines"),
-        "must be the order of pixels: columns (as in MATLAB) or lines",
+        _one_of("columns", "lines"), "must be the order of pixels: columns (as in MATLAB) or lines"
     ),
     "transpose": Fact(
         _one_of("0", "1"),

@@ -48,8 +48,7 @@ def _from_flags(text: str) -> dict[str, Film]:
     rows = (line.split("|") for line in text.splitlines())
     return {
         row[0]: Film(
-            row[1],
-            tuple(itertools.compress(GENRES_OF_100K, (flag == "1" for flag in row[5:]))),
+            row[1], tuple(itertools.compress(GENRES_OF_100K, (flag == "1" for flag in row[5:])))
         )
         for row in rows
         if len(row) > 1

@@ -164,11 +164,7 @@ class CleanRows:
         return beyond & (self._outside != "clamp")
 
     def _note(
-        self,
-        kind: str,
-        where: Flags,
-        row: npt.NDArray[np.int32],
-        batch: Mapping[str, pa.Array],
+        self, kind: str, where: Flags, row: npt.NDArray[np.int32], batch: Mapping[str, pa.Array]
     ) -> None:
         if not where.any():
             return

@@ -11,13 +11,7 @@ from typing import BinaryIO
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.item_tables import EncodedTable, encode, plain_id
-from dpmf_datasets.readers.table import (
-    MOST_COLUMNS,
-    as_texts,
-    file_name,
-    is_number,
-    report_damage,
-)
+from dpmf_datasets.readers.table import MOST_COLUMNS, as_texts, file_name, is_number, report_damage
 from dpmf_datasets.readers.tables import open_table
 
 IDS = ("item", "itemid", "iid", "id")

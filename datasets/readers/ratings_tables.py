@@ -13,15 +13,7 @@ from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_datasets.readers.cleaning import Rows, collect
 from dpmf_datasets.readers.columns import PYTHON, Way, chosen_columns, other_columns
 from dpmf_datasets.readers.dates import looks_like_times
-from dpmf_datasets.readers.report import (
-    UNUSABLE,
-    Kind,
-    Order,
-    Outside,
-    Problem,
-    Report,
-    outside_of,
-)
+from dpmf_datasets.readers.report import UNUSABLE, Kind, Order, Outside, Problem, Report, outside_of
 from dpmf_datasets.readers.table import PREVIEW, Table, report_damage
 from dpmf_datasets.readers.tables import open_table
 

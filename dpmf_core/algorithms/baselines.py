@@ -23,10 +23,7 @@ from dpmf_core.algorithms.item_offsets import (
     bias_plan,
     release_biases,
 )
-from dpmf_core.algorithms.local_columns import (
-    LOCAL_COLUMNS,
-    with_local_columns,
-)
+from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.curator import Block, Curator, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Guarantee, Status

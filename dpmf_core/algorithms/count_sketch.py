@@ -167,15 +167,7 @@ class Sketch(Algorithm):
             rate = self.learning_rate / (1 + self.decay * step / self.steps)
             rows = (data.users[order], data.items[order], values[order])
             kernel.epoch(
-                C,
-                (user_keys, item_keys),
-                *rows,
-                d,
-                w,
-                by_median,
-                rate,
-                self.regularisation,
-                limit,
+                C, (user_keys, item_keys), *rows, d, w, by_median, rate, self.regularisation, limit
             )
             users, items = (
                 kernel.vectors(C, keys, count, d, w, by_median)

@@ -218,11 +218,7 @@ class DPALS(DPALSPlan):
         return self._solve_items(systems, ridge, base, kept_items)
 
     def _solve_items(
-        self,
-        systems: Iterable["Systems"],
-        ridge: Array,
-        base: Array | None,
-        kept_items: Array,
+        self, systems: Iterable["Systems"], ridge: Array, base: Array | None, kept_items: Array
     ) -> Array:
         """V_j = (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j) for every kept item.
 

@@ -87,11 +87,7 @@ class InputPerturbation(PrivateAlgorithm, ALS):
         return every_rating(shape).event(level)
 
     def guarantee(self) -> Guarantee:
-        public = (
-            "the number of users",
-            "the item set",
-            "the rating bounds",
-        )
+        public = ("the number of users", "the item set", "the rating bounds")
         return Guarantee(
             Status.CONDITIONAL, VALUE, assumptions=(CELLS_ARE_PUBLIC,), taken_as_public=public
         )

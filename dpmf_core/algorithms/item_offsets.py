@@ -83,10 +83,7 @@ class NoisyCounts:
         expected, variances = (np.concatenate(part) for part in zip(*parts, strict=True))
         # noise below the grid's steps: the released count is as good as the true one
         is_exact = noise < (z[1] - z[0]) * deviation * self.values
-        return (
-            np.where(is_exact, self.values, expected),
-            np.where(is_exact, noise**2, variances),
-        )
+        return (np.where(is_exact, self.values, expected), np.where(is_exact, noise**2, variances))
 
 
 def _moments(counts: Array, noise: Array, values: Array, cost: Array) -> tuple[Array, Array]:
@@ -311,11 +308,7 @@ class Estimates:
         return Estimates((mine * self.offsets + theirs * other.offsets) / whole, 1 / whole)
 
     def shrunk(
-        self,
-        counts: NoisyCounts,
-        shape: Shape,
-        unit: float,
-        prior_deviation: float,
+        self, counts: NoisyCounts, shape: Shape, unit: float, prior_deviation: float
     ) -> ReleasedBiases:
         """Shrink towards the regression on log counts and public features (Wiener)."""
         C = counts.expected

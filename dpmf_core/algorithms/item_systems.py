@@ -16,11 +16,7 @@ from dpmf_core.curator import Block, Held, Range, Statistic, Totals, grid_step, 
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 from dpmf_core.privacy import Event, Gaussian
 
-GRAMS, RIGHT_SIDES, SECOND_MOMENT = (
-    "item Grams",
-    "item right-hand sides",
-    "user second moment",
-)
+GRAMS, RIGHT_SIDES, SECOND_MOMENT = ("item Grams", "item right-hand sides", "user second moment")
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import (
-    INSIDE,
-    Array,
-    Personal,
-    Recommender,
-)
+from dpmf_core.algorithms.base import INSIDE, Array, Personal, Recommender
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.curator.grid import grid_step
 from dpmf_core.data.ratings import Ratings, Shape

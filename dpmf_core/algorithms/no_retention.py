@@ -63,9 +63,7 @@ class NoRetention(Algorithm):
         description="of the ratings, known before the rest arrive",
     )
     arrival: Literal["random", "time"] = Field(
-        "random",
-        title="arrival",
-        description="in random order, or by time if the data have times",
+        "random", title="arrival", description="in random order, or by time if the data have times"
     )
     arrived_share: float = Field(
         1.0,

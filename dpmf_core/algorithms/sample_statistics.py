@@ -21,10 +21,7 @@ from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.samples import Matrix, SampleShape, by_row, energies, is_sparse
 
 SUM, START = "sum of the samples", "second moment of the samples"
-COEFFICIENTS, PRODUCTS = (
-    "second moment of the coefficients",
-    "coefficients times samples",
-)
+COEFFICIENTS, PRODUCTS = ("second moment of the coefficients", "coefficients times samples")
 
 
 def unit_samples(block: Block) -> Matrix:

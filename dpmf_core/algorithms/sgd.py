@@ -35,18 +35,6 @@ class Descent:
     P: Array
     Q: Array
 
-    def predict(self, users: Array, items: Array, bounds: tuple[float, float]) -> Array:
-        """Predicted ratings (len(users),), float64, within bounds."""
-        return np.asarray(
-            np.clip(
-                self.mean
-                + self.a[users]
-                + self.b[items]
-                + np.einsum("ij,ij->i", self.P[users], self.Q[items]),
-                *bounds,
-            )
-        )
-
 
 @dataclass(frozen=True, repr=False)
 class LearntUsers(Recommender):
@@ -184,9 +172,7 @@ class SGDMF(Algorithm):
             rate = self._rate(step)
             biased_epoch(*rows, 0.0, P, Q, a, b, rate, self.regularisation, biased=False)
             yield replace(
-                model,
-                user_factors=(P * unit).astype(np.float32),
-                item_factors=Q.astype(np.float32),
+                model, user_factors=(P * unit).astype(np.float32), item_factors=Q.astype(np.float32)
             )
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:

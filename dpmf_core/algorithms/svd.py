@@ -27,9 +27,7 @@ from dpmf_core.algorithms.base import (
     fits_in_memory,
     triangle,
 )
-from dpmf_core.algorithms.baselines import (
-    PUBLIC_FACTS,
-)
+from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.row_moments import RowMoment, gridded_rows, source_level
 from dpmf_core.curator import Block, Curator, Statistic, Step

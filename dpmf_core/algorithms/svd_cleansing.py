@@ -14,12 +14,7 @@ from pydantic import Field
 from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import INSIDE, LEAST, Array, Streams, share_field
-from dpmf_core.algorithms.baselines import (
-    COUNTS,
-    SUMS,
-    UserMeans,
-    private_mean,
-)
+from dpmf_core.algorithms.baselines import COUNTS, SUMS, UserMeans, private_mean
 from dpmf_core.algorithms.item_offsets import NoisyCounts
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.algorithms.row_moments import gridded_rows

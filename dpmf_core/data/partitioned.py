@@ -85,11 +85,7 @@ class Folding(Protocol):
         ...
 
     def hold(
-        self,
-        ratings: "PartitionedRatings",
-        key: Hashable,
-        make: Beside,
-        keys: Iterable[Hashable],
+        self, ratings: "PartitionedRatings", key: Hashable, make: Beside, keys: Iterable[Hashable]
     ) -> None:
         """Compute something from every partition and store it there under a key."""
         ...

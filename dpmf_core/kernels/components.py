@@ -47,12 +47,7 @@ def _coefficients(B, G, step, H, first, last, passes, close):  # type: ignore[no
 
 
 def coefficients(
-    B: Array,
-    G: Array,
-    start: Array | None = None,
-    *,
-    passes: int = PASSES,
-    close: float = CLOSE,
+    B: Array, G: Array, start: Array | None = None, *, passes: int = PASSES, close: float = CLOSE
 ) -> Array:
     """Non-negative least squares of each row: argmin over H >= 0 of 1/2 tr(H G H^T) - tr(H B^T).
 

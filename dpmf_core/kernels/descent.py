@@ -205,23 +205,9 @@ def arrivals(
     bias_counts (m,), in place; an item's bias is their quotient.
     """
     kind = Q.dtype.type
-    _arrivals(
-        Q,
-        bias_sums,
-        bias_counts,
-        items,
-        values,
-        indptr,
-        position,
-        rows,
-        iterations,
-        kind(rate),
-        kind(item_rate),
-        kind(penalty),
-        all_rated,
-        shared,
-        biased,
-    )
+    ratings = items, values, indptr, position, rows
+    settings = iterations, kind(rate), kind(item_rate), kind(penalty), all_rated, shared, biased
+    _arrivals(Q, bias_sums, bias_counts, *ratings, *settings)
 
 
 def users(

@@ -232,11 +232,7 @@ def best_unseen(scores: Array, users: Array, starts: Array, items: Array, k: int
 
 
 def best_unseen_products(
-    sides: tuple[Array, Array, Array],
-    users: Array,
-    starts: Array,
-    items: Array,
-    k: int,
+    sides: tuple[Array, Array, Array], users: Array, starts: Array, items: Array, k: int
 ) -> Array:
     """`best_unseen` by scores b_i + u . v.
 

@@ -304,12 +304,7 @@ def weighted_grams(
 
 
 def right_sides(
-    indptr: Array,
-    indices: Array,
-    values: Array,
-    factors: Array,
-    start: int,
-    stop: int,
+    indptr: Array, indices: Array, values: Array, factors: Array, start: int, stop: int
 ) -> Array:
     """Right-hand sides sum_j v_ij f_j (stop - start, r) of rows start..stop."""
     indptr, indices, values, _, factors = sparse_rows(indptr, indices, values, None, factors)

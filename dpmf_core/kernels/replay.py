@@ -98,33 +98,15 @@ class Rows:
     def residuals(self) -> Array:
         """A (n_ratings,): iterate minus target, every row within its bound."""
         out = np.empty(len(self.target))
-        share_out(
-            lambda start, stop: _residuals(
-                self.indptr, self.target, self.iterate, self.bound, start, stop, out
-            ),
-            self._cost,
-        )
+        rows = self.indptr, self.target, self.iterate, self.bound
+        share_out(lambda start, stop: _residuals(*rows, start, stop, out), self._cost)
         return out
 
     def advance(self, v: Array, inverse: float, rate: float, kappa: float) -> None:
         """One step along v (n_items,) float32, with inverse = 1 / l, rate = eta."""
-
-        def work(start: int, stop: int) -> None:
-            _advance(
-                self.indptr,
-                self.items,
-                self.target,
-                self.iterate,
-                v,
-                float(inverse),
-                float(rate),
-                float(kappa),
-                self.bound,
-                start,
-                stop,
-            )
-
-        share_out(work, self._cost)
+        rows = self.indptr, self.items, self.target, self.iterate
+        step = v, float(inverse), float(rate), float(kappa), self.bound
+        share_out(lambda start, stop: _advance(*rows, *step, start, stop), self._cost)
 
 
 def replay(
@@ -139,27 +121,11 @@ def replay(
 ) -> Array:
     """Coefficients (n_rows, T), float64, of directions V (n_items, T) float32 after all steps."""
     out = np.zeros((len(indptr) - 1, V.shape[1]))
-    items, target, directions = (
-        np.asarray(items, np.int32),
-        np.asarray(target, np.float32),
-        np.ascontiguousarray(V.T, np.float32),
+    rows = indptr, np.asarray(items, np.int32), np.asarray(target, np.float32)
+    directions = np.ascontiguousarray(V.T, np.float32)
+    steps = directions, np.array(inverses, np.float64), np.array(rates, np.float64)
+    share_out(
+        lambda start, stop: _replay(*rows, *steps, float(kappa), float(bound), start, stop, out),
+        np.diff(indptr) * (1.0 + V.shape[1]) + V.shape[1] ** 2,
     )
-    inverses, rates = np.array(inverses, np.float64), np.array(rates, np.float64)
-
-    def work(start: int, stop: int) -> None:
-        _replay(
-            indptr,
-            items,
-            target,
-            directions,
-            inverses,
-            rates,
-            float(kappa),
-            float(bound),
-            start,
-            stop,
-            out,
-        )
-
-    share_out(work, np.diff(indptr) * (1.0 + V.shape[1]) + V.shape[1] ** 2)
     return out

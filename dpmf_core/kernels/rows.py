@@ -91,11 +91,7 @@ def _unfold(triangles, off_diagonal, start, stop, out):  # type: ignore[no-untyp
 
 
 def predict_pairs(
-    user_factors: Array,
-    item_factors: Array,
-    users: Array,
-    items: Array,
-    dtype: Any = np.float32,
+    user_factors: Array, item_factors: Array, users: Array, items: Array, dtype: Any = np.float32
 ) -> Array:
     """u . v of every pair, (n_pairs,), in `dtype`; 0 without factors."""
     if not np.shape(item_factors)[1]:  # compiled code would read outside its arrays
@@ -162,10 +158,7 @@ def segment_sums(starts: Array, values: Array) -> Array:
     """
     out = np.empty(len(starts) - 1)
     x = np.ascontiguousarray(values)
-    share_out(
-        lambda first, last: _segment_sums(starts, x, first, last, out),
-        np.diff(starts) + 1.0,
-    )
+    share_out(lambda first, last: _segment_sums(starts, x, first, last, out), np.diff(starts) + 1.0)
     return out
 
 
@@ -177,8 +170,7 @@ def rank_segments(starts: Array, key: Array) -> Array:
     out = np.empty(len(key), np.int64)
     key = np.ascontiguousarray(key, np.float64)
     share_out(
-        lambda first, last: _rank_segments(starts, key, first, last, out),
-        np.diff(starts) + 1.0,
+        lambda first, last: _rank_segments(starts, key, first, last, out), np.diff(starts) + 1.0
     )
     return out
 
@@ -190,8 +182,7 @@ def unfold(triangles: Array, rank: int, off_diagonal: float) -> Array:
     """
     out = np.empty((len(triangles), rank, rank))
     share_out(
-        lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out),
-        np.ones(len(out)),
+        lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out), np.ones(len(out))
     )
     return out
 

@@ -94,18 +94,7 @@ def _vectors(C, keys, count, d, w, by_median):  # type: ignore[no-untyped-def]
 
 @compile_kernel(fastmath={"reassoc", "contract"})
 def _run_epoch(  # type: ignore[no-untyped-def]
-    C,
-    user_keys,
-    item_keys,
-    users,
-    items,
-    values,
-    d,
-    w,
-    by_median,
-    rate,
-    penalty,
-    threshold,
+    C, user_keys, item_keys, users, items, values, d, w, by_median, rate, penalty, threshold
 ):
     k, n_skipped = len(user_keys), 0
     p, q, to_p, to_q = (
@@ -172,19 +161,5 @@ def epoch(
     Returns how many ratings were skipped because their squared error is above `threshold`.
     """
     one = np.float32
-    return int(
-        _run_epoch(
-            C,
-            keys[0],
-            keys[1],
-            users,
-            items,
-            values,
-            d,
-            w,
-            by_median,
-            one(rate),
-            one(penalty),
-            one(threshold),
-        )
-    )
+    settings = d, w, by_median, one(rate), one(penalty), one(threshold)
+    return int(_run_epoch(C, *keys, users, items, values, *settings))

@@ -62,11 +62,7 @@ def _everything(counts, differences, indptr, items, values, users, first, last, 
 
 
 def pairs(
-    indptr: Array,
-    items: Array,
-    values: Array,
-    by_item: tuple[Array, Array],
-    users: Array,
+    indptr: Array, items: Array, values: Array, by_item: tuple[Array, Array], users: Array
 ) -> Array:
     """Sums and counts of pairs of items, (m, m) float32.
 
@@ -83,12 +79,7 @@ def pairs(
 
 
 def predict_items(
-    square: Array,
-    indptr: Array,
-    items: Array,
-    values: Array,
-    users: Array,
-    targets: Array,
+    square: Array, indptr: Array, items: Array, values: Array, users: Array, targets: Array
 ) -> Array:
     """Weighted Slope One predictions of (user, item) pairs from the users' own ratings.
 
@@ -104,13 +95,7 @@ def predict_items(
     return out
 
 
-def everything(
-    square: Array,
-    indptr: Array,
-    items: Array,
-    values: Array,
-    users: Array,
-) -> Array:
+def everything(square: Array, indptr: Array, items: Array, values: Array, users: Array) -> Array:
     """`predict_items` for every item and each of `users`: (len(users), m)."""
     counts, differences = np.tril(square), np.triu(square)
     counts, differences = counts + counts.T, differences - differences.T

@@ -9,11 +9,7 @@ from typing import Any
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import cache_folder, create_folder, data_folder
-from dpmf_core.privacy import (
-    Relation,
-    Status,
-    normal_form,
-)
+from dpmf_core.privacy import Relation, Status, normal_form
 from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.odometer import Charge
 

@@ -323,11 +323,7 @@ def in_full(account_total: Total) -> str:
 
 
 def account_of(
-    data: Private,
-    ledger: str | Path | None = None,
-    lasting: bool = True,
-    *,
-    in_hand: bool = False,
+    data: Private, ledger: str | Path | None = None, lasting: bool = True, *, in_hand: bool = False
 ) -> Account | None:
     """The account of a run on these data; None if the data are public.
 

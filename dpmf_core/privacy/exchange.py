@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.events import Event, event_of_rows, normal_form
-from dpmf_core.privacy.mechanisms import (
-    Gaussian,
-    Laplace,
-    Mechanism,
-    Relation,
-    UnsupportedEvent,
-)
+from dpmf_core.privacy.mechanisms import Gaussian, Laplace, Mechanism, Relation, UnsupportedEvent
 
 if TYPE_CHECKING:  # it takes a second to load, and most runs do not need it
     from dp_accounting.dp_event import DpEvent

@@ -99,12 +99,7 @@ class Noise:
         )
 
     def release(
-        self,
-        statistic: str,
-        *,
-        sensitivity: float,
-        size: int,
-        group: DisjointGroup = EVERYBODY,
+        self, statistic: str, *, sensitivity: float, size: int, group: DisjointGroup = EVERYBODY
     ) -> "Release":
         """Open the next planned release of `size` coordinates and record it.
 

@@ -9,10 +9,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
-from dpmf_core.curator import (
-    Block,
-    Statistic,
-)
+from dpmf_core.curator import Block, Statistic
 from dpmf_core.curator.people import split_units
 from dpmf_core.privacy import Event, Relation, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
