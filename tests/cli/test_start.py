@@ -30,8 +30,8 @@ HEAVY = (
         (
             ["fit", "--dataset", "small", "--algorithm", "global-mean"],
             (
-                *("numba", "scipy.special", "scipy.linalg", "scipy.sparse", "pydantic_settings"),
-                *("pandas", "sklearn", "pooch", "dask", "dpmf_core.papers"),
+                *("scipy.special", "scipy.sparse", "pydantic_settings", "pandas", "sklearn"),
+                *("pooch", "dask", "dpmf_core.papers"),
                 *("dpmf_core.jobs.engine", "dpmf_core.algorithms.dpals"),
             ),
         ),
