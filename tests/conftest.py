@@ -25,7 +25,6 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv/
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import settings as server_settings
 from dpmf_core.data import PartitionedRatings
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank, world
@@ -46,13 +45,13 @@ def workers_of_this_process():
         yield
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     parser.addoption("--contract-of", default="", help="ids of algorithms, commas between them")
     parser.addoption("--renew", action="store_true", help="golden files are written anew")
     parser.addoption("--students", type=int, default=1, help="browsers of the class that is taught")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Of the contract, the algorithms that were asked for."""
     ids = set(filter(None, config.getoption("contract_of").split(",")))
     if ids:
@@ -63,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in set(deselection)]
 
 
-def _is_of(item: pytest.Item, algorithms: set[str]) -> bool:
+def _is_of(item, algorithms):
     """Whether a test of the contract is about one of these."""
     case = getattr(item, "callspec", None)
     return case is None or "case" not in case.params or case.params["case"][0].id in algorithms
@@ -98,7 +97,7 @@ def two_sets(data_folder, monkeypatch):
 def configure(data_folder, monkeypatch):
     """configure(name=value): a server's settings; none before it is called."""
 
-    def change(**values: object) -> None:
+    def change(**values):
         for name, value in values.items():
             monkeypatch.setenv(f"DPMF_{name.upper()}", str(value))
         server_settings.cache_clear()
@@ -117,15 +116,15 @@ def small():
 @pytest.fixture
 def catalogue(monkeypatch):
     """A catalogue of 'small' and 'films' in memory; call it with id=Ratings to add a data set."""
-    data_sets: dict[str, Ratings] = {"small": world(), "films": low_rank()}
-    stamps: dict[str, float] = {}
+    data_sets = {"small": world(), "films": low_rank()}
+    stamps = {}
 
-    def load(data_id: str) -> Ratings:
+    def load(data_id):
         if data_id not in data_sets:
             raise BadInput(f"There is no data set {data_id!r}. Known: {', '.join(data_sets)}.")
         return data_sets[data_id]
 
-    def put(**more: Ratings) -> None:
+    def put(**more):
         for name, ratings in more.items():
             data_sets[name] = ratings
             stamps[name] = stamps.get(name, 0.0) + 1.0
@@ -141,6 +140,6 @@ def catalogue(monkeypatch):
     _forget()
 
 
-def _forget() -> None:
+def _forget():
     for cache in (data_access._raw, data_access._prepared_data, data_access._split):
         cache.cache_clear()

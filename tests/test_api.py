@@ -20,7 +20,6 @@ from dpmf_core import (
 )
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.testing.worlds import low_rank
@@ -47,7 +46,7 @@ def test_the_package_hands_on_what_the_core_offers():
 BOUNDS = low_rank().bounds
 
 
-def own_frame() -> pd.DataFrame:
+def own_frame():
     """Ratings whose users and items have ids of their own."""
     frame = frame_of(low_rank(n_users=60))
     return frame.assign(user=frame["user"].map("u{:03}".format), item=frame["item"] + 100)
@@ -124,7 +123,7 @@ def test_a_run_has_one_name_for_each_parameter_and_takes_mappings_of_them():
         assert not set(kind.model_fields) & set(PARAMETERS)
 
 
-def frame_of(ratings: Ratings) -> pd.DataFrame:
+def frame_of(ratings):
     columns = {"user": ratings.users, "item": ratings.items, "rating": ratings.values}
     return pd.DataFrame(columns)
 

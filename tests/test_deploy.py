@@ -16,7 +16,7 @@ OPENSSL = shutil.which("openssl")
 with_systemd = pytest.mark.skipif(ANALYZE is None, reason="systemd-analyze is not on this machine")
 
 
-def run(*command: object) -> "subprocess.CompletedProcess[str]":
+def run(*command):
     words = list(map(str, command))
     return subprocess.run(words, capture_output=True, text=True, timeout=WAIT, check=False)
 
@@ -49,7 +49,7 @@ def test_the_unit_gives_the_server_little_to_do_harm_with():
     assert any(re.fullmatch(r"MemoryMax=\d+G", line) for line in lines)
 
 
-def configuration(folder: Path, outer: int, plain: int, server: int) -> Path:
+def configuration(folder, outer, plain, server):
     """The configuration of deploy/ with these ports, a self-signed certificate and a folder."""
     key, certificate = folder / "key", folder / "pem"
     kind = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=dpmf.example.org"

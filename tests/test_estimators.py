@@ -1,7 +1,5 @@
 """PrivateNMF among scikit-learn's own."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -121,7 +119,7 @@ def test_the_score_is_the_share_of_squares_that_the_parts_explain():
 @pytest.mark.parametrize("place", ["last", "middle", "search"])
 def test_a_guarantee_names_what_learned_before_it_without_noise(place):
     X, y = np.asarray(blocks().X), np.arange(60) % 2
-    steps: list[Any] = [Normalizer(), MinMaxScaler(clip=True), PrivateNMF(2, delta=1e-3)]
+    steps = [Normalizer(), MinMaxScaler(clip=True), PrivateNMF(2, delta=1e-3)]
     if place == "middle":
         line = make_pipeline(*steps, LogisticRegression()).fit(X, y)
     elif place == "last":

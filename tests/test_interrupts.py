@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ COMMAND = ["-m", "dpmf_core", *FIT]
 FIRST = "dpmf_core.base.interrupts"  # what a program of ours imports first
 
 
-def start(arguments: Sequence[str], data: Path, **variables: str) -> subprocess.Popen[str]:
+def start(arguments, data, **variables):
     """A program that tells of each import on standard error."""
     env = {**os.environ, "DPMF_DATA": str(data), "DPMF_CATALOGUE": CATALOGUE, **variables}
     with default_interrupts():
@@ -31,7 +30,7 @@ def start(arguments: Sequence[str], data: Path, **variables: str) -> subprocess.
         )
 
 
-def interrupted_after(imports: int, arguments: Sequence[str], data: Path) -> tuple[int, list[str]]:
+def interrupted_after(imports, arguments, data):
     """Exit code and messages of a program that gets Ctrl-C after so many imports."""
     child = start(arguments, data)
     try:
@@ -102,9 +101,7 @@ def test_ctrl_c_that_a_callback_swallows_comes_again(after):
     assert (process.returncode, process.stderr.splitlines()) == (130, [SENTENCE])
 
 
-def run(
-    command: str, data: Path, shell: str = "{}", **variables: str
-) -> subprocess.CompletedProcess[str]:
+def run(command, data, shell="{}", **variables):
     """A command of ours within a line of the shell, which tells its exit code last."""
     ours = {"DPMF_DATA": str(data), "DPMF_CATALOGUE": CATALOGUE}
     return subprocess.run(

@@ -3,7 +3,6 @@
 import ast
 import functools
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,7 +54,7 @@ BARE = re.compile(
 STORED = {"kept", "brought", "Held", "known"}  # names in files and of the design
 
 
-def name_of(path: Path) -> str:
+def name_of(path):
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -70,11 +69,11 @@ DRAWING = [name for name in CORE if not name.startswith(TESTING)]
 
 
 @functools.cache
-def tree(module: str) -> ast.Module:
+def tree(module):
     return ast.parse(FILES[module].read_text("utf-8"))
 
 
-def calls(module: str) -> Iterator[tuple[str, str]]:
+def calls(module):
     """(what it is called on, what is called) of every call; '' of a call by name."""
     for node in ast.walk(tree(module)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -83,7 +82,7 @@ def calls(module: str) -> Iterator[tuple[str, str]]:
             yield "", node.func.id
 
 
-def imports(module: str) -> Iterator[tuple[str, str]]:
+def imports(module):
     """(module, name) of every import."""
     for node in ast.walk(tree(module)):
         if isinstance(node, ast.Import):
@@ -92,7 +91,7 @@ def imports(module: str) -> Iterator[tuple[str, str]]:
             yield from ((node.module or "", alias.name) for alias in node.names)
 
 
-def bound_names(module: str) -> Iterator[str]:
+def bound_names(module):
     for node in ast.walk(tree(module)):
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
             yield node.id if isinstance(node, ast.Name) else node.attr
@@ -102,20 +101,20 @@ def bound_names(module: str) -> Iterator[str]:
             yield node.name
 
 
-def long_modules() -> Iterator[str]:
+def long_modules():
     for name in PRODUCT:
         if len(FILES[name].read_text("utf-8").splitlines()) > MOST_LINES:
             yield name
 
 
-def bare_names() -> Iterator[str]:
+def bare_names():
     for name in PRODUCT:
         for bound in set(bound_names(name)) - STORED:
             if BARE.fullmatch(bound.strip("_").lower()):
                 yield f"{name}: {bound}"
 
 
-def draws_elsewhere() -> Iterator[str]:
+def draws_elsewhere():
     """Noise is drawn in one place; elsewhere only starting values, from their own stream."""
     for name in set(DRAWING) - PRIVATE:
         for owner, draw in calls(name):
@@ -124,37 +123,37 @@ def draws_elsewhere() -> Iterator[str]:
                 yield f"{name}: {owner}.{draw}"
 
 
-def streams_elsewhere() -> Iterator[str]:
+def streams_elsewhere():
     for name in set(DRAWING) - OPENERS:
         for owner, opened in calls(name):
             if opened in OPENS and "random" in owner:
                 yield f"{name}: {owner}.{opened}"
 
 
-def noise_without_account() -> Iterator[str]:
+def noise_without_account():
     """What draws on private data has charged their account, which alone makes `Noise`."""
     for name in PRODUCT:
         if name != "dpmf_core.privacy.accounts" and not name.startswith(TESTING):
             yield from (name for call in calls(name) if call == ("", "Noise"))
 
 
-def open_releases() -> Iterator[str]:
+def open_releases():
     for name in DRAWING:
         secrets = ((owner, call) for owner, call in calls(name) if owner)
         yield from (name for _, call in secrets if call in {"_publish", "_draw", "_open"})
 
 
-def ciphers_elsewhere() -> Iterator[str]:
+def ciphers_elsewhere():
     for name in set(CORE) - {"dpmf_core.privacy.random_streams"}:
         yield from (name for module, _ in imports(name) if module.startswith("randomgen"))
 
 
-def global_generators() -> Iterator[str]:
+def global_generators():
     for name in CORE:
         yield from (name for module, _ in imports(name) if module == "random")
 
 
-def algorithms_that_reach_rows() -> Iterator[str]:
+def algorithms_that_reach_rows():
     for name in PRODUCT:
         if not name.startswith("dpmf_core.algorithms") or name in FINDERS:
             continue
@@ -168,7 +167,7 @@ def algorithms_that_reach_rows() -> Iterator[str]:
                 yield from [f"{name}: curator.{node.attr}"] * node.attr.startswith("_")
 
 
-def computing_pages() -> Iterator[str]:
+def computing_pages():
     """A page's script asks and shows; tables are drawn where their text is made safe."""
     for name in PRODUCT:
         if name.startswith("pages.") and name.endswith(".page"):
@@ -179,7 +178,7 @@ def computing_pages() -> Iterator[str]:
             yield from [name] * bool(re.search(r"st\.(dataframe|table)\(", text))
 
 
-def benchmarks_and_tests_that_meet() -> Iterator[str]:
+def benchmarks_and_tests_that_meet():
     for name, path in FILES.items():
         other = {"benchmarks": "tests", "tests": "benchmarks"}.get(name.split(".")[0])
         if other and f"{other}." in path.read_text("utf-8"):  # most need not be parsed

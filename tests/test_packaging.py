@@ -23,7 +23,7 @@ WITHOUT_CACHES = shutil.ignore_patterns("__pycache__", "secrets.toml")
 FIT = ("fit", "--dataset", "cinema-small", "--algorithm", "private-bias", "--epsilon", "1")
 
 
-def output(command: list[str], folder: Path, **variables: str) -> str:
+def output(command, folder, **variables):
     """What a program prints in a folder, with a data folder next to that."""
     env = variables_in(folder) | variables
     process = subprocess.run(
@@ -33,7 +33,7 @@ def output(command: list[str], folder: Path, **variables: str) -> str:
     return process.stdout
 
 
-def variables_in(folder: Path) -> dict[str, str]:
+def variables_in(folder):
     unset = ("PYTHONPATH", "DPMF_LEDGER", "DPMF_CATALOGUE")
     outer = {name: value for name, value in os.environ.items() if name not in unset}
     return outer | {"DPMF_DATA": str(folder.parent / "data")}
@@ -80,7 +80,7 @@ def installed(wheel, tmp_path_factory):
     return environment
 
 
-def dpmf(environment: Path) -> list[str]:
+def dpmf(environment):
     """Its command."""
     return [str(environment / "bin/python"), str(environment / "bin/dpmf")]
 

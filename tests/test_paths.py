@@ -8,7 +8,6 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -46,7 +45,7 @@ uvicorn.run(Starlette(lifespan=told), port=0, log_level="critical")
 """  # the same below a web server, which hears signals
 
 
-def brought() -> Path:
+def brought():
     """The file of a table that a session brings."""
     columns = {"user": "user", "item": "item", "rating": "rating"}
     upload = session_files.ratings(session_files.table(TABLE, "mine.csv"), columns, (1, 5))
@@ -58,7 +57,7 @@ def _data(monkeypatch, tmp_path):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
 
 
-def start_server(script: str = SERVER) -> tuple[subprocess.Popen[str], list[Path]]:
+def start_server(script=SERVER):
     """Another server on the same data folder, and what it holds there."""
     child = subprocess.Popen(
         [sys.executable, "-c", script],
@@ -136,7 +135,7 @@ class User:
 
     folder: Path
 
-    def started(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
+    def started(self, *arguments, **variables):
         folders = {"XDG_DATA_HOME": str(self.folder / "data"), "XDG_CACHE_HOME": str(self.cache)}
         outer = {name: it for name, it in os.environ.items() if not name.startswith("DPMF_")}
         return subprocess.Popen(
@@ -147,21 +146,21 @@ class User:
             text=True,
         )
 
-    def says(self, *arguments: str, **variables: str) -> Any:
+    def says(self, *arguments, **variables):
         process = self.started(*arguments, **variables)
         answer = process.communicate(timeout=WAIT)[0]
         assert process.returncode == 0
         return json.loads(answer)
 
-    def fits(self, epsilon: float, **variables: str) -> None:
+    def fits(self, epsilon, **variables):
         self.says(*FIT, "--dataset", self.table, "--epsilon", str(epsilon), **variables)
 
     @property
-    def cache(self) -> Path:
+    def cache(self):
         return self.folder / "cache"
 
     @property
-    def table(self) -> str:
+    def table(self):
         return f"{self.folder / 'mine.csv'}?bounds=1,5"
 
 

@@ -1,7 +1,6 @@
 """A served class below the pages: refusals, owners of runs, and limits."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -39,7 +38,7 @@ def engine(put, tmp_path):
     new_engine.store.close()
 
 
-def run(data: str = "small", **more: Any) -> RunSpec:
+def run(data="small", **more):
     return RunSpec.parse(**{"data": {"id": data}, **QUICK, **more})
 
 
@@ -63,13 +62,13 @@ def test_the_operator_is_not_bound(engine, put):
     assert not job.bad_input and not audit.bad_input
 
 
-def sweep() -> Sweep:
+def sweep():
     return Sweep(
         data={"id": "small"}, methods=(Method(algorithm="private-bias"),), epsilons=(1.0, 2.0)
     )
 
 
-def search(trials: int, jobs: Any) -> Search:
+def search(trials, jobs):
     spec = TuneSpec.parse(
         data={"id": "small"},
         algorithm="private-bias",
@@ -85,7 +84,7 @@ def test_downloads_are_for_whom_the_setting_says(put):
             permissions.download("ml-1m", lambda count, total: None)
 
 
-def keep_run(engine: Engine, who: Asker, **more: Any) -> str:
+def keep_run(engine, who, **more):
     with asking(who):
         return str(engine.submit(run(**more)).result(WAIT).key)
 

@@ -5,8 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +14,7 @@ from tests.docs.markdown import ROOT, blocks
 CODE = "\n\n".join(blocks(ROOT / "docs" / "CONTRIBUTING.md", "python"))
 RELEASE = "curator.release(self._rows(shape))"
 # a fault by its id: text before, text after, the tests of the contract that find it
-FAULTS: dict[str, tuple[str, str, str]] = {
+FAULTS = {
     "toy-no-clipping": ("np.minimum(1.0, ", "np.fmax(1.0, ", "sensitivity_of_every_answer"),
     "toy-half": ("return self.clip\n", "return self.clip / 2\n", "sensitivity_of_every_answer"),
     "toy-all-users-mean": (
@@ -96,9 +94,7 @@ def packages(tmp_path_factory):
     return folder
 
 
-def run(
-    packages: Path, folder: Path, arguments: Sequence[str]
-) -> "subprocess.CompletedProcess[str]":
+def run(packages, folder, arguments):
     """Python, with the package on its path."""
     path = os.pathsep.join([str(packages), str(ROOT)])
     ours = {"PYTHONPATH": path, "DPMF_DATA": str(folder / "data")}

@@ -4,7 +4,6 @@ import math
 import pickle
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,7 +43,7 @@ FRAME = pd.DataFrame({"user": RATINGS.users, "item": RATINGS.items, "rating": RA
 X, Y = FRAME[["user", "item"]], FRAME["rating"]
 
 
-def private(**parameters: Any) -> PrivateRecommender:
+def private(**parameters):
     return PrivateRecommender(**{"epsilon": 5.0, "bounds": BOUNDS, "public": True, **parameters})
 
 
@@ -74,7 +73,7 @@ def test_scikit_learns_checks_of_what_is_not_about_features(estimator, check):
 
 
 def test_frames_arrays_and_tables_of_others_give_the_same_model():
-    forms: list[tuple[Any, Any]] = [
+    forms = [
         (X, Y),
         (FRAME, None),
         (X.to_numpy(), Y.to_numpy()),
@@ -219,12 +218,12 @@ def own_folder(monkeypatch, data_folder):
     monkeypatch.delenv(LEDGER)
 
 
-def composed(epsilons: list[float], delta: float) -> float:
+def composed(epsilons, delta):
     """Epsilon of Gaussian releases together, each of its epsilon at this delta."""
     return epsilon_of([1 / mu_of(epsilon, delta) for epsilon in epsilons], delta)
 
 
-def own(epsilon: float = 1.0, **parameters: Any) -> PrivateRecommender:
+def own(epsilon=1.0, **parameters):
     return private(epsilon=epsilon, delta=1e-6, public=False, **parameters)
 
 
@@ -294,7 +293,7 @@ def test_a_part_cannot_have_a_budget_below_what_was_drawn_on_the_whole():
     assert whole.budget is None and whole.total.epsilon == pytest.approx(1.0, rel=1e-6)
 
 
-def fit_without_account(_: int) -> str:
+def fit_without_account(_):
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(PROCESS_KEY)
         try:

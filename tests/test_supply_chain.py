@@ -12,9 +12,9 @@ ROOT = Path(__file__).parents[1]
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 
 
-def locked(name: str) -> dict[str, set[str]]:
+def locked(name):
     """Versions by package. pip refuses an entry without a hash, or with an address, by itself."""
-    versions: dict[str, set[str]] = {}
+    versions = {}
     for line in re.findall(r"^[a-z][^\\\n]*", (ROOT / name).read_text("utf-8"), re.M):
         entry = Requirement(line)
         (version,) = entry.specifier
@@ -23,7 +23,7 @@ def locked(name: str) -> dict[str, set[str]]:
     return versions
 
 
-def with_extras(*names: str) -> set[Requirement]:
+def with_extras(*names):
     """What the core and these extras need, with what they take from each other."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
@@ -33,7 +33,7 @@ def with_extras(*names: str) -> set[Requirement]:
     return found
 
 
-def declared(name: str) -> set[Requirement]:
+def declared(name):
     if name == "requirements-dev.lock":
         return with_extras("dev")
     lines = (ROOT / "requirements.txt").read_text("utf-8").splitlines()

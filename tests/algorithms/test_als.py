@@ -1,7 +1,5 @@
 """ALS against plain float64 numpy, and the rule for its parameters."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ import dpmf_datasets as datasets
 from dpmf_core import kernels
 from dpmf_core.algorithms import Streams, als
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
-from dpmf_core.data.splits import Split, SplitSpec, split
+from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.evaluation.metrics import rmse
 from tests.fitting import fit_by_name
 from tests.support.dense import counts, rectangle, ridge_rows, user_means
@@ -22,7 +20,7 @@ def data():
     return rectangle(N, M, 0.4)
 
 
-def start(rank: int) -> np.ndarray:
+def start(rank):
     return np.linalg.qr(np.random.default_rng(0).standard_normal((M, rank)))[0]
 
 
@@ -41,7 +39,7 @@ def test_als_equals_dense_least_squares(data, unobserved_weight):
     x, V = data.values.astype(float), start(4)
     of_users, of_items = 0.2 * counts(data.users, N) ** 0.5, 0.2 * counts(data.items, M) ** 0.5
 
-    def people(V: np.ndarray) -> np.ndarray:
+    def people(V):
         return ridge_rows(data.users, data.items, x, V, of_users, unobserved_weight * V.T @ V)
 
     for _ in range(3):
@@ -91,7 +89,7 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data):
     centre, first = damped_biases(sums_over(data), data.shape, als.BIAS_DAMPING)
     unit, b, V = data.shape.half_range / 2, first.astype(float), start(3)
 
-    def people(b: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def people(b, V):
         residuals = x - centre - b[items]
         damped_counts = np.bincount(users, minlength=N) + als.BIAS_DAMPING
         a = np.bincount(users, residuals, N) / damped_counts
@@ -117,7 +115,7 @@ def parts():
     return split(datasets.load("cinema-small"), SplitSpec(), 0)
 
 
-def _error(parts: Split, **options: Any) -> float:
+def _error(parts, **options):
     model = fit_by_name("als", parts.train, **options).model
     own = model.personal(parts.history)
     return rmse(model.predict(own, parts.test.users, parts.test.items), parts.test.values)

@@ -9,7 +9,7 @@ import pytest
 
 from dpmf_core import kernels
 from dpmf_core.algorithms import curator_for
-from dpmf_core.algorithms.base import Personal, Recommender
+from dpmf_core.algorithms.base import Recommender
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
 from dpmf_core.algorithms.input_perturbation import RATINGS, InputPerturbation, noisy_ratings
 from dpmf_core.data.ratings import Ratings
@@ -96,10 +96,10 @@ def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon():
 @pytest.fixture
 def solve_count(monkeypatch):
     """How often least squares were solved."""
-    calls: list[int] = []
+    calls = []
     solve = kernels.solve_rows
 
-    def counting_solve(*args: object, **kwargs: object) -> object:
+    def counting_solve(*args, **kwargs):
         calls.append(1)
         return solve(*args, **kwargs)
 
@@ -107,12 +107,12 @@ def solve_count(monkeypatch):
     return lambda: len(calls)
 
 
-def model_of(data: Ratings, seed: int) -> Recommender:
+def model_of(data, seed):
     factors = np.random.default_rng(seed).standard_normal((data.n_items, 3)).astype(np.float32)
     return Recommender(data.bounds, 3.0, np.zeros(data.n_items, np.float32), factors)
 
 
-def same(one: Personal, other: Personal) -> bool:
+def same(one, other):
     return np.array_equal(one.offsets, other.offsets) and np.array_equal(one.factors, other.factors)
 
 

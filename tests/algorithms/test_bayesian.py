@@ -13,7 +13,7 @@ from dpmf_core.data.ratings import Ratings
 USERS, ITEMS, NOISE = 300, 40, 0.5
 
 
-def simulated(seed: int, rated: int = 12) -> tuple[Ratings, Ratings]:
+def simulated(seed, rated=12):
     """Training and held-out ratings of a matrix of rank two plus offsets plus noise."""
     rng = np.random.default_rng(seed)
     truth = rng.normal(size=(USERS, 2)) @ rng.normal(size=(2, ITEMS)) * 0.5

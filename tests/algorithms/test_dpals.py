@@ -2,7 +2,6 @@
 
 import json
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from dpmf_core.algorithms.item_systems import (
 )
 from dpmf_core.base.hashing import draw_key, keyed_uniform
 from dpmf_core.curator import Block, in_memory, on_grid
-from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import (
     Gaussian,
     Noise,
@@ -33,7 +32,6 @@ from dpmf_core.privacy import (
 )
 from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.gaussian import mu
-from dpmf_core.privacy.mechanisms import Mechanism
 from tests.fitting import fit_by_name
 from tests.support.dense import VANISHING, centred, rectangle, ridge_rows
 
@@ -48,7 +46,7 @@ def data():
 @pytest.mark.parametrize(("centring", "weight"), [("user", 0.0), ("none", 0.4)])
 def test_dpals_without_noise_is_clipped_alternating_least_squares(data, centring, weight):
     """[C21, Alg. 1] in float64: each item step is least squares on clipped user rows."""
-    options: dict[str, Any] = {
+    options = {
         "rank": 3,
         "steps": 2,
         "clip_norm": 0.8,
@@ -92,7 +90,7 @@ def test_a_factor_learned_from_a_share_of_the_ratings_is_least_squares_on_these(
     assert not np.allclose(first, second)
 
 
-def entered_by(algorithm: DPALS, data: Ratings, level: float) -> tuple[Entries, Any, Any]:
+def entered_by(algorithm, data, level):
     """The entries of the item step, the kept items, and the noisy counts that chose both."""
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
     rng = Streams(np.random.default_rng(0), 5)
@@ -144,12 +142,12 @@ def test_frequent_fraction_leaves_rare_items_without_factors(data):
     assert popularity[without].max() <= popularity[~without].min()
 
 
-def step_leaves(algorithm: DPALS, shape: Shape) -> tuple[Mechanism, Mechanism]:
+def step_leaves(algorithm, shape):
     leaves = {leaf.statistic: leaf for leaf, _ in normal_form(algorithm.plan(shape, 2.0))}
     return leaves[GRAMS], leaves[RIGHT_SIDES]
 
 
-def joint_move(place: Any, entries: int, a: float, b: float) -> float:
+def joint_move(place, entries, a, b):
     """The squared move of both releases, in deviations of the noise, by two units with vectors of
     length at most 1 in the plane and `entries` weights and ratings each.
     """
@@ -203,7 +201,7 @@ def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(kind, 
     statistics = algorithm._item_statistics(shape)
     random, worst = np.random.default_rng(1), 0.0
 
-    def answers(u: Any, ratings: Any, weights: Any) -> tuple[Any, Any]:
+    def answers(u, ratings, weights):
         block = Block(np.arange(1), {}, n_users)
         U = on_grid(u[None] * INSIDE, 1.0, n_users, factors=2)
         own = Entries(np.arange(k + 1), np.zeros(k, np.int32), ratings, weights)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpmf_core.algorithms import Streams, build, train
-from dpmf_core.algorithms.ease import DAMPING, ItemRegression
+from dpmf_core.algorithms.ease import DAMPING
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import NOTHING, Noise
@@ -11,19 +11,19 @@ from dpmf_core.testing.worlds import low_rank
 from tests.support.dense import dense
 
 
-def fit_model(data: Ratings, ridge: float) -> ItemRegression:
+def fit_model(data, ridge):
     algorithm = build("ease", {"regularisation": ridge}, data.shape, None)
     return train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(0), 1))
 
 
-def likes(n: int = 60, m: int = 9, chance: float = 0.4) -> Ratings:
+def likes(n=60, m=9, chance=0.4):
     users, items = np.nonzero(np.random.default_rng(3).random((n, m)) < chance)
     return Ratings.of(
         users, items, np.ones(len(users)), n_users=n, n_items=m, bounds=(0, 1), public=True
     )
 
 
-def by_definition(X: np.ndarray, ridge: float) -> np.ndarray:
+def by_definition(X, ridge):
     """Column j: the ridge regression of item j on all the others, by stacked least squares."""
     m = X.shape[1]
     weights = np.zeros((m, m))
@@ -62,7 +62,7 @@ def test_on_ratings_it_regresses_what_the_biases_leave():
     )
 
 
-def slope_model(data: Ratings):
+def slope_model(data):
     return train(
         build("slope-one", {}, data.shape, None),
         data,
@@ -71,7 +71,7 @@ def slope_model(data: Ratings):
     )
 
 
-def slope_by_definition(data: Ratings, user: int, item: int) -> float:
+def slope_by_definition(data, user, item):
     """Their other ratings plus the average differences, weighted by how many rated both items."""
     table = np.full((data.n_users, data.n_items), np.nan)
     table[data.users, data.items] = data.values

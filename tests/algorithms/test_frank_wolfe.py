@@ -1,16 +1,14 @@
 """Frank-Wolfe and DPFW against dense numpy, and Oja's direction."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 
 from dpmf_core.algorithms.private_frank_wolfe import DPFW
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels.replay import Rows, replay
 from tests.fitting import FitResult, fit_by_name
-from tests.support.dense import Array, centred, dense, rectangle
+from tests.support.dense import centred, dense, rectangle
 
 N, M = 40, 17
 VANISHING = 1e-13  # level at which noise is far below rounding
@@ -21,13 +19,11 @@ def data():
     return rectangle(N, M, 0.5, sizes=(2, 1, 0.5))
 
 
-def last_iterate(
-    data: Ratings, residuals: Array, kappa: float, rates: Array, bound: float = np.inf
-) -> Array:
+def last_iterate(data, residuals, kappa, rates, bound=np.inf):
     """[J18, Alg. 1] on whole n x m float64 matrices with numpy's SVD: Y_T, (n, m)."""
     is_rated, Y_star = dense(data, True) > 0, dense(data, residuals)
 
-    def within(rows: Array) -> Array:
+    def within(rows):
         lengths = np.linalg.norm(np.where(is_rated, rows, 0), axis=1, keepdims=True)
         return rows * np.minimum(1, bound / np.maximum(lengths, 1e-300))
 
@@ -39,7 +35,7 @@ def last_iterate(
     return Y
 
 
-def whole_iterate(fit: FitResult, data: Ratings) -> Array:
+def whole_iterate(fit, data):
     """All of Y (n, m), as the users find it by themselves."""
     return np.asarray(
         fit.model.personal(data).factors.astype(float) @ fit.model.item_factors.astype(float).T
@@ -151,7 +147,7 @@ def test_a_user_finds_the_row_she_had_in_training(data, monkeypatch):
 
 
 def test_oja_without_noise_finds_the_top_eigenvector(data):
-    def model(name: str, **options: float) -> Any:
+    def model(name, **options):
         return fit_by_name(name, data, VANISHING, steps=4, **options).model
 
     covariance = model("dpfw")

@@ -16,9 +16,7 @@ from dpmf_core.testing import worlds
 N, M = 4000, 40
 
 
-def sums_by_hand(
-    data: Ratings, unit: float, weights: np.ndarray, offsets: np.ndarray
-) -> np.ndarray:
+def sums_by_hand(data, unit, weights, offsets):
     """(2 n_items,), user by user from docs/PRIVACY.md, "Item sums and counts"."""
     total = np.zeros((2, data.n_items))
     for user in range(data.n_users):
@@ -91,22 +89,20 @@ def test_counts_and_variances_say_how_far_off_they_are():
 NOISE = 4.0
 
 
-def true_and_noisy(n: int, noise: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def true_and_noisy(n, noise, seed=0):
     """True counts, log-normal, and the same with noise."""
     random = np.random.default_rng(seed)
     true = np.exp(random.normal(2.0, 1.2, n))
     return true, true + random.normal(0, noise, n)
 
 
-def posterior_by_quadrature(
-    noisy: float, noise: float, mean: float, variance: float
-) -> tuple[float, float]:
+def posterior_by_quadrature(noisy, noise, mean, variance):
     """Mean and variance of a count of log-normal prior with this mean and variance."""
     deviation = math.sqrt(math.log1p(variance / mean**2))
     middle = math.log(mean) - deviation**2 / 2
 
-    def moment(power: int) -> float:
-        def density(z: float) -> float:
+    def moment(power):
+        def density(z):
             count = math.exp(middle + deviation * z)
             return count**power * math.exp(-(((noisy - count) / noise) ** 2) / 2 - z**2 / 2)
 

@@ -1,14 +1,12 @@
 """Local biases: messages, their noise, its cost, and what the server makes of the sum."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 
 from dpmf_core.algorithms.local_biases import LocalBias, Messages, added_up
 from dpmf_core.curator import NoisyCurator, in_memory
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Budget, Gaussian, Noise, Relation, calibrate, normal_form
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.testing import worlds
@@ -19,7 +17,7 @@ from tests.support.gaussian import delta_of
 DELTA = 1e-6
 
 
-def messages_by_hand(ratings: Ratings) -> Any:
+def messages_by_hand(ratings):
     """Everybody's first (n_users, 2 n_items), user by user from the definition."""
     out, unit = np.zeros((ratings.n_users, 2, ratings.n_items)), ratings.shape.half_range / 2
     for user in range(ratings.n_users):
@@ -68,13 +66,13 @@ def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(epsilon, 
     assert delta_of(2 / noise, epsilon) == pytest.approx(DELTA, rel=1e-6)
 
 
-def noise_of_the_sum(scale: float) -> float:
+def noise_of_the_sum(scale):
     """The measured over the theoretical deviation of the sum's noise; draws times `scale`."""
     data = worlds.of({}, n_users=40, n_items=10_000)
     noise = Noise(Messages().event(0.7), np.random.SeedSequence(4))
 
     class ScaledNoiseCurator(NoisyCurator):
-        def release_parts(self, *arguments: Any) -> Any:
+        def release_parts(self, *arguments):
             return ((at, scale * part) for at, part in super().release_parts(*arguments))
 
     curator = ScaledNoiseCurator(in_memory(data), noise)

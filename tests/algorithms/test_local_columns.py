@@ -9,7 +9,7 @@ from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.item_offsets import regress_offsets
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.data.item_features import ItemFeatures
-from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.ratings import Ratings
 
 N, M, R = 40, 15, 3
 
@@ -29,7 +29,7 @@ def data():
     )
 
 
-def recommender(ridge: float = 0.8) -> Recommender:
+def recommender(ridge=0.8):
     random = np.random.default_rng(6)
     V = random.standard_normal((M, R)).astype(np.float32)
     b = random.standard_normal(M).astype(np.float32)
@@ -55,10 +55,10 @@ def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data):
             residuals = data.values[hers] - 3.0 - b[items] - mean
             weights = COUNTS / COUNTS.sum()
 
-            def centred(x: np.ndarray) -> np.ndarray:
+            def centred(x):
                 return np.asarray(x - weights @ x)  # noqa: B023
 
-            def scaled(x: np.ndarray) -> np.ndarray:
+            def scaled(x):
                 c = centred(x)
                 return np.asarray(c / np.sqrt(weights @ c**2))  # noqa: B023
 
@@ -74,7 +74,7 @@ def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data):
             np.testing.assert_allclose(predictions, expected.clip(1, 5), atol=2e-4)
 
 
-def replace_features(shape: Shape) -> Shape:
+def replace_features(shape):
     return replace(shape, item_features=FEATURES)
 
 

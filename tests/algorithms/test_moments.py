@@ -83,7 +83,7 @@ def test_spikes_are_seen_through_noise_as_random_matrix_theory_says():
     assert np.mean(eigenvalues) == pytest.approx(spike, rel=0.05)
 
 
-def unit(rows: np.ndarray) -> np.ndarray:
+def unit(rows):
     return np.asarray(rows / np.linalg.norm(rows, axis=-1, keepdims=True))
 
 

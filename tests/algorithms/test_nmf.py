@@ -1,7 +1,5 @@
 """Non-negative factorisation against scipy, scikit-learn and closed forms."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy.optimize import nnls
@@ -12,7 +10,7 @@ from dpmf_core.algorithms import Streams, build, curator_for
 from dpmf_core.algorithms.nmf import NMF
 from dpmf_core.algorithms.private_nmf import DPNMF
 from dpmf_core.data.preparation import Preparation, prepared
-from dpmf_core.data.samples import Samples, SampleShape
+from dpmf_core.data.samples import SampleShape
 from dpmf_core.evaluation.judges import by_samples
 from dpmf_core.kernels import components as kernel
 from dpmf_core.privacy import Budget, Calibration, Noise, Status, normal_form
@@ -22,7 +20,7 @@ from dpmf_core.testing.sample_worlds import blocks
 from tests.fitting import trained
 
 
-def objective_of(model: Any, data: Samples) -> float:
+def objective_of(model, data):
     return by_samples(data).point(model)["objective"]
 
 
@@ -61,7 +59,7 @@ def test_robust_coefficients_minimise_their_objective():
     X[::3, :6] += 0.8
     threshold = 0.1
 
-    def objective(H: Any, R: Any) -> float:
+    def objective(H, R):
         return float(0.5 * ((X - H @ W - R) ** 2).sum() + threshold * np.abs(R).sum())
 
     sides = kernel.robust_coefficients(X, W, threshold, 1.0, passes=600)

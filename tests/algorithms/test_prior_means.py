@@ -16,7 +16,7 @@ from tests.fitting import trained
 RANK, TYPICAL, SCALE = 2, 1.5, 0.7
 
 
-def random_model(data: Ratings, seed: int = 3) -> tuple[Recommender, np.ndarray]:
+def random_model(data, seed=3):
     """A model with prior means, and loadings of attention (n_items, 4)."""
     rng, m = np.random.default_rng(seed), data.n_items
     V = rng.normal(size=(m, RANK)).astype(np.float32)
@@ -31,12 +31,12 @@ def random_model(data: Ratings, seed: int = 3) -> tuple[Recommender, np.ndarray]
     return model, rng.normal(size=(m, 4))
 
 
-def row_of(data: Ratings, user: int) -> tuple[np.ndarray, np.ndarray]:
+def row_of(data, user):
     rated = slice(data.by_user[user], data.by_user[user + 1])
     return data.items[rated], data.values[rated].astype(float)
 
 
-def side_of(model: Recommender, data: Ratings, user: int) -> tuple[float, np.ndarray]:
+def side_of(model, data, user):
     """A user's mean residual, and the posterior mean of factors and mended offset, densely."""
     items, values = row_of(data, user)
     unit = data.shape.half_range / 2
@@ -49,7 +49,7 @@ def side_of(model: Recommender, data: Ratings, user: int) -> tuple[float, np.nda
     return float(y.mean()), side
 
 
-def test_a_users_side_is_the_posterior_mean_about_the_prior_mean() -> None:
+def test_a_users_side_is_the_posterior_mean_about_the_prior_mean():
     data = world()
     model, _ = random_model(data)
     own, unit = model.personal(data), data.shape.half_range / 2
@@ -61,7 +61,7 @@ def test_a_users_side_is_the_posterior_mean_about_the_prior_mean() -> None:
         assert not own.offsets[user] and not own.factors[user].any()
 
 
-def dense_rows(model: Recommender, loadings: np.ndarray, data: Ratings) -> np.ndarray:
+def dense_rows(model, loadings, data):
     """The rows of `unit_rows` (n_users, 2 + 4 + RANK + 1), one user after the other."""
     rows = np.zeros((data.n_users, 2 + loadings.shape[1] + RANK + 1))
     for user in np.flatnonzero(np.diff(data.by_user)):
@@ -73,7 +73,7 @@ def dense_rows(model: Recommender, loadings: np.ndarray, data: Ratings) -> np.nd
     return rows
 
 
-def test_the_moment_is_that_of_unit_rows_in_any_number_of_blocks() -> None:
+def test_the_moment_is_that_of_unit_rows_in_any_number_of_blocks():
     data = world()
     model, loadings = random_model(data)
     rows = dense_rows(model, loadings, data)
@@ -85,7 +85,7 @@ def test_the_moment_is_that_of_unit_rows_in_any_number_of_blocks() -> None:
     assert np.array_equal(*sums)
 
 
-def test_one_user_moves_the_moment_by_one_and_replaced_by_the_square_root_of_two() -> None:
+def test_one_user_moves_the_moment_by_one_and_replaced_by_the_square_root_of_two():
     """Every user of 300, and every pair: sides as large and as small, and rows as long, as come."""
     rng, n, m = np.random.default_rng(1), 300, 12
     rated = rng.random((n, m)) < rng.uniform(0.05, 1, n)[:, None]
@@ -115,7 +115,7 @@ def test_one_user_moves_the_moment_by_one_and_replaced_by_the_square_root_of_two
     assert largest_pair > 0.98
 
 
-def planted(n: int, link: float, seed: int = 2) -> tuple[Ratings, Ratings]:
+def planted(n, link, seed=2):
     """Training and test ratings of rank 2, where a user's tastes follow from what they rated.
 
     Each user rates items of one of two kinds more often; `link` is how far their tastes differ.
@@ -129,7 +129,7 @@ def planted(n: int, link: float, seed: int = 2) -> tuple[Ratings, Ratings]:
     values = 3 + (tastes @ V.T)[users, items] * 0.5 + rng.normal(0, 0.5, len(users))
     is_test = rng.random(len(users)) < 0.2
 
-    def part(keep: np.ndarray) -> Ratings:
+    def part(keep):
         return Ratings.of(
             users[keep],
             items[keep],
@@ -143,7 +143,7 @@ def planted(n: int, link: float, seed: int = 2) -> tuple[Ratings, Ratings]:
     return part(~is_test), part(is_test)
 
 
-def errors(link: float, level: float) -> list[float]:
+def errors(link, level):
     """Errors without and with prior means."""
     train, test = planted(4000, link)
     found = []
@@ -155,18 +155,18 @@ def errors(link: float, level: float) -> list[float]:
     return found
 
 
-def test_prior_means_gain_where_tastes_follow_from_what_was_rated() -> None:
+def test_prior_means_gain_where_tastes_follow_from_what_was_rated():
     for level in (1e-6, 0.3):
         without, with_means = errors(1.0, level)
         assert with_means < 0.985 * without
 
 
-def test_prior_means_lose_next_to_nothing_where_what_was_rated_tells_nothing() -> None:
+def test_prior_means_lose_next_to_nothing_where_what_was_rated_tells_nothing():
     without, with_means = errors(0.0, 0.3)
     assert with_means < 1.003 * without
 
 
-def test_the_releases_cost_the_same_in_total_with_and_without_prior_means() -> None:
+def test_the_releases_cost_the_same_in_total_with_and_without_prior_means():
     shape = Shape(2000, 50, (1, 5))
     for share in (0.0, 0.1):
         algorithm = Spectral(attention_share=share, refinement_steps=3)
@@ -179,7 +179,7 @@ def test_the_releases_cost_the_same_in_total_with_and_without_prior_means() -> N
     assert 1 / moment.noise_multiplier**2 == pytest.approx(0.1 * (1 - 0.2) / 2.0**2)
 
 
-def test_prior_means_are_left_out_by_n_and_mu_and_change_nothing_then() -> None:
+def test_prior_means_are_left_out_by_n_and_mu_and_change_nothing_then():
     for n, epsilon, has_means in ((6040, 1.0, False), (6040, 5.0, True), (943, 5.0, False)):
         budget = Budget(epsilon=epsilon, delta=1e-5)
         algorithm = build("spectral", {}, Shape(n, 400, (1, 5)), budget)

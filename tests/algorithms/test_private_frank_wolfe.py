@@ -13,7 +13,7 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import normal_form
 from dpmf_core.privacy.gaussian import mu
 from tests.fitting import fit_by_name
-from tests.support.dense import BOUNDS, Array, centred, rectangle, user_means
+from tests.support.dense import BOUNDS, centred, rectangle, user_means
 
 N, M = 40, 17
 
@@ -71,7 +71,7 @@ def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data):
         )
 
 
-def products_of(rows: Array, v: Array, statistic: ResidualProduct) -> Array:
+def products_of(rows, v, statistic):
     """What users with these rows add together."""
     totals = statistic.empty(Shape(100, len(v), BOUNDS), None, v)
     statistic.add(Block(np.arange(len(rows)), {}, 100), totals, csr_array(rows), v)

@@ -27,9 +27,7 @@ from tests.fitting import trained
 from tests.support.dense import dense
 
 
-def dense_parts(
-    data: Ratings, rank: int = 3
-) -> tuple[OpenCurator, Recommender, np.ndarray, np.ndarray]:
+def dense_parts(data, rank=3):
     """A curator without noise, a model, and dense residuals (n, m) and sides (n, r + 1)."""
     shape, rng = data.shape, np.random.default_rng(4)
     unit = shape.half_range / 2
@@ -74,7 +72,7 @@ def test_sizes_are_geometric_means_over_users_with_ratings():
 def test_sizes_of_a_replaced_user_move_by_the_square_root_of_12():
     """The worst two users: all sizes as large, and as small, as may be; both have residuals."""
 
-    def sizes_of(norm: float) -> np.ndarray:
+    def sizes_of(norm):
         sides = UserSides(np.array([norm]), np.array([norm]), np.array([1]), np.array([[norm]]))
         total = np.zeros(5)
         data = Ratings.of([0], [0], [3], n_users=1, n_items=1, bounds=(1, 5), public=True)

@@ -9,7 +9,6 @@ import pytest
 from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.retention_server import (
     Biases,
-    RetentionModel,
     Server,
     arrival_times,
 )
@@ -135,14 +134,14 @@ def test_online_by_gradients_finds_the_users_and_items_of_a_batch_anew():
         np.testing.assert_allclose(model.item_factors[item], q, atol=1e-3)
 
 
-def streams() -> Streams:
+def streams():
     return Streams(np.random.default_rng(0), 1)
 
 
 def test_arrivals_one_by_one_are_the_stream():
     data = low_rank(n_users=15, n_items=8)
 
-    def fitted(variant: str) -> RetentionModel:
+    def fitted(variant):
         parameters = {"rank": 2, "steps": 5, "static_share": 0.5, "variant": variant}
         algorithm = build("no-retention", parameters, data.shape, None)
         return train(algorithm, data, Noise(NOTHING), streams())

@@ -1,12 +1,10 @@
 """SGLD: its chain, and the claim that one state of it is a sample of the posterior."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from dpmf_core import algorithms
-from dpmf_core.algorithms import Recommender, Streams, build
+from dpmf_core.algorithms import Streams, build
 from dpmf_core.algorithms.sgld import SGLD
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Noise, PlanViolation, PosteriorSample, Status, normal_form
@@ -56,7 +54,7 @@ def test_a_user_moves_the_log_posterior_by_at_most_epsilon():
     few = data.most_per_user(5)
     x, L2, R = few.values.astype(float) - 2.75, 5 * 2.0, 0.7
 
-    def total(V: np.ndarray) -> float:
+    def total(V):
         e = x - np.einsum("ij,ij->i", U[few.users], V[few.items])
         each = np.minimum(np.bincount(few.users, e**2, few.n_users) / L2, 1)
         assert ((each >= 0) & (each <= 1)).all()
@@ -72,12 +70,12 @@ def test_a_user_moves_the_log_posterior_by_at_most_epsilon():
 NOBODY = Ratings.of([], [], [], n_users=3, n_items=4000, bounds=(1, 5), public=True)
 
 
-def chain(algorithm: SGLD, data: Ratings, level: float = 1.0, seed: int = 1) -> Recommender:
+def chain(algorithm, data, level=1.0, seed=1):
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
     return algorithms.train(algorithm, data, noise, Streams(np.random.default_rng(seed), 1))
 
 
-def assert_variance(factors: np.ndarray, expected: float) -> None:
+def assert_variance(factors, expected):
     """Over many independent coordinates; noise that is 5% off would be seen."""
     variance, deviation = float(factors.astype(float).var()), expected * np.sqrt(2 / factors.size)
     assert abs(variance - expected) < 4 * deviation
@@ -113,7 +111,7 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
     V = np.random.default_rng(3).standard_normal((data.n_items, 2)) / np.sqrt(10)
     x = centred(data) / star
 
-    def log_likelihood(V: np.ndarray) -> float:
+    def log_likelihood(V):
         total = 0.0
         for user in range(data.n_users):
             own = data.users == user
@@ -141,7 +139,7 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
 
 
 CROWD = Shape(20_000, 400, (1.0, 5.0))
-SOURCE: dict[str, Any] = {
+SOURCE = {
     "reading": "posterior-sample",
     "steps": 150,
     "step_size": 1.0,

@@ -8,17 +8,17 @@ from dpmf_core.kernels import sketch as kernel
 from dpmf_core.testing.worlds import low_rank
 
 
-def keys(depth: int, seed: int = 0):
+def keys(depth, seed=0):
     return hash_keys(np.random.default_rng(seed), depth)
 
 
-def place(key, ident: int, f: int, d: int, w: int) -> tuple[int, float]:
+def place(key, ident, f, d, w):
     """Cell and sign of component f of a vector, by Python's whole numbers."""
     h = (int(key[0]) * (int(ident) * d + f) + int(key[1])) % 2**64
     return ((h >> 32) * w) >> 32, 1.0 if (h >> 31) & 1 else -1.0
 
 
-def cells_of(key, ident: int, d: int, w: int) -> list[tuple[int, float]]:
+def cells_of(key, ident, d, w):
     """Where every component of one vector is in one row."""
     return [place(key, ident, f, d, w) for f in range(d)]
 

@@ -10,7 +10,6 @@ from dpmf_core.algorithms.item_moments import MomentColumns, SecondMoment, kept_
 from dpmf_core.algorithms.spectral import Spectral
 from dpmf_core.algorithms.spectrum import Spectrum, column_space, least_signal
 from dpmf_core.curator import OpenCurator, in_memory
-from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import NOTHING, Budget, Noise, normal_form
 from dpmf_core.testing.worlds import world
@@ -112,7 +111,7 @@ def test_a_user_mends_her_mean_together_with_her_factor():
     np.testing.assert_allclose(personal.factors[0], [0.6, -0.4], atol=1e-3)
 
 
-def likes(is_liked: np.ndarray, features: ItemFeatures | None = None) -> Ratings:
+def likes(is_liked, features=None):
     users, items = np.nonzero(is_liked)
     n_users, n_items = is_liked.shape
     return Ratings.of(

@@ -25,12 +25,12 @@ from dpmf_core.testing.worlds import world
 from tests.support.dense import dense
 
 
-def sparse(n: int, m: int, density: float, seed: int = 0) -> np.ndarray:
+def sparse(n, m, density, seed=0):
     rng = np.random.default_rng(seed)
     return np.where(rng.random((n, m)) < density, rng.normal(size=(n, m)), 0.0)
 
 
-def rows_of(dense: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rows_of(dense):
     users, items = np.nonzero(dense)
     return np.searchsorted(users, np.arange(len(dense) + 1)), items, dense[users, items]
 
@@ -105,7 +105,7 @@ def test_a_product_with_a_subspace_is_clipped_user_by_user(clip):
     np.testing.assert_allclose(totals[0], expected, atol=1e-5)
 
 
-def products(rows: np.ndarray, Q: np.ndarray, clip: float, n_users: int) -> np.ndarray:
+def products(rows, Q, clip, n_users):
     """What each of these rows (n, m) adds, (n, m, K), on the grid of so many users."""
     m = rows.shape[1]
     statistic = MomentTimesSubspace(clip, 0.0)
@@ -124,7 +124,7 @@ def test_a_replaced_user_moves_a_product_as_far_as_declared_and_no_further(clip)
     declared = clip * MomentTimesSubspace(clip, 0.0).replace_one_factor
     few = np.eye(4)[:, :2]
 
-    def apart(both: np.ndarray) -> float:
+    def apart(both):
         a, b = (it / max(1.0, float(np.linalg.norm(it))) for it in both.reshape(2, 4))
         q, p = few.T @ a, few.T @ b
         q, p = (it * min(1.0, clip / max(float(np.linalg.norm(it)), 1e-300)) for it in (q, p))
@@ -169,7 +169,7 @@ def test_rounding_has_its_room_in_what_a_replaced_user_moves():
     assert 0.97 * exact < furthest <= declared < 1.1 * exact
 
 
-def symmetric_noise(m: int, scale: float, seed: int) -> np.ndarray:
+def symmetric_noise(m, scale, seed):
     """Independent of Noise: variance scale^2 on the diagonal, half of it off."""
     G = np.random.default_rng(seed).normal(size=(m, m)) * scale
     return (G + G.T) / 2

@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 from playwright.sync_api import TimeoutError as TookTooLong
@@ -29,7 +29,7 @@ QUIET = (
 )
 
 
-def go(page: Any, name: str) -> None:
+def go(page, name):
     """To another page through the navigation: its section in the header, then its view."""
     target = next(it for it in PAGES if it.title == name)
     page.get_by_test_id("stTopNavLink").get_by_text(
@@ -41,7 +41,7 @@ def go(page: Any, name: str) -> None:
         row.get_by_role("radio", name=label, exact=True).click()
 
 
-def settle(page: Any) -> None:
+def settle(page):
     """Until the page is drawn to its end and nothing is being computed any more."""
     page.locator("h1").first.wait_for()
     page.get_by_role("button", name="Cancel").first.wait_for(state="detached", timeout=300_000)
@@ -49,7 +49,7 @@ def settle(page: Any) -> None:
     assert page.get_by_test_id("stException").count() == 0
 
 
-def choose(page: Any, box: str, option: str) -> None:
+def choose(page, box, option):
     """Take an option of a select box; open it again if a redrawn page closed its list."""
     for _ in range(6):
         page.wait_for_selector("[data-test-script-state=notRunning]")
@@ -65,16 +65,16 @@ def choose(page: Any, box: str, option: str) -> None:
 class Server:
     """The dashboard as `make app` starts it, on a data directory of its own."""
 
-    def __init__(self, data: Path, **settings: str) -> None:
+    def __init__(self, data, **settings):
         self.data, self.settings = data, settings
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = data / "server.log"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process = None
 
-    def launch(self, log: Any) -> "subprocess.Popen[bytes]":
+    def launch(self, log):
         options = ("--server.port", str(self.port), "--server.headless", "true")
         command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
         own = {"DPMF_DATA": str(self.data), "DPMF_WARM": "false"}
@@ -88,7 +88,7 @@ class Server:
             start_new_session=True,
         )
 
-    def start(self) -> None:
+    def start(self):
         """Until the server says where it listens."""
         self.process = self.launch(subprocess.PIPE)
         output, log = self.process.stdout, self.log.open("ab")
@@ -102,13 +102,13 @@ class Server:
         self._copy = threading.Thread(target=_copied, args=(output, log), daemon=True)
         self._copy.start()
 
-    def kill(self) -> None:
+    def kill(self):
         if self.process:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
 
 
-def _copied(output: IO[bytes], log: IO[bytes]) -> None:
+def _copied(output, log):
     """What a server writes, in its log at once."""
     with log:
         for line in iter(output.readline, b""):
@@ -142,7 +142,7 @@ def visit(chromium, server, tmp_path):
     """visit(path, script, **context): a page in a fresh profile, with its requests and errors."""
     contexts = []
 
-    def open_page(path: str = "/", script: str = "", **context: Any) -> Any:
+    def open_page(path="/", script="", **context):
         profile = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | context))
         contexts.append(profile)
         page = profile.new_page()

@@ -1,8 +1,6 @@
 """The app of the wheel, served from an empty folder."""
 
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,17 +13,17 @@ pytestmark = pytest.mark.browser
 class InstalledServer(Server):
     """`dpmf app`, with the settings that lie next to the installed script."""
 
-    def __init__(self, data: Path, environment: Path) -> None:
+    def __init__(self, data, environment):
         super().__init__(data)
         self.environment, self.work = environment, data / "work"
         self.work.mkdir()
 
     @property
-    def command(self) -> list[str]:
+    def command(self):
         options = ("--server.port", str(self.port), "--server.headless", "true")
         return [*dpmf(self.environment), "app", *options]
 
-    def launch(self, log: Any) -> "subprocess.Popen[bytes]":
+    def launch(self, log):
         return subprocess.Popen(
             self.command,
             cwd=self.work,

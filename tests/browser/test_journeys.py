@@ -5,7 +5,6 @@ The tests run in order on one server: what one computes is stored for the next.
 
 import re
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -15,7 +14,7 @@ from dpmf_core.teaching import completion
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit.page_table import PAGES, SECTIONS
 from tests.browser.conftest import choose, go, settle
-from tests.support.messy_table import MessyTable, messy_table
+from tests.support.messy_table import messy_table
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SMALL = "data=cinema-small&algorithm=private-bias"
@@ -23,11 +22,11 @@ WORK = 300_000  # ms for trainings on a busy machine
 FOLLOWERS = (".hero h1", ".hero .sentence", ".hundred")
 
 
-def headline(page: Any, text: str) -> None:
+def headline(page, text):
     page.wait_for_selector(f"h1:has-text('{text}')", timeout=WORK)
 
 
-def slider_to(page: Any, slider: Any, epsilon: float) -> None:
+def slider_to(page, slider, epsilon):
     """Move the mouse to where the slider has this epsilon."""
     rail = slider.bounding_box()
     share = slider.evaluate(
@@ -90,7 +89,7 @@ def test_each_door_and_view_is_one_step_of_the_back_button(visit):
     assert urlsplit(page.url).path == "/" and not urlsplit(page.url).query
 
 
-def await_view(page: Any, name: str) -> None:
+def await_view(page, name):
     """Until the view of this name, or the first page, is drawn to its end."""
     target = next((it for it in PAGES if it.title == name), PAGES[0])
     opened = page.locator("[data-testid=stTopNavLink][aria-current=page]")
@@ -176,7 +175,7 @@ def test_from_an_upload_to_a_report_without_a_word_of_its_rows(visit, tmp_path):
     assert "visits" not in page.url and page.outside == []
 
 
-def without_rows(page: Any, table: MessyTable) -> list[str]:
+def without_rows(page, table):
     """Report and notebook, in which nothing of the table's rows stands."""
     files = []
     for name in ("Page to print", "Notebook"):

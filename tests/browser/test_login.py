@@ -18,7 +18,7 @@ from tests.test_deploy import NGINX, OPENSSL, configuration
 pytestmark = pytest.mark.browser
 
 
-def free_port() -> int:
+def free_port():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
@@ -47,7 +47,7 @@ def gated(oidc, tmp_path_factory):
     running.kill()
 
 
-def stream_status(url: str, cookies: httpx.Cookies) -> int:
+def stream_status(url, cookies):
     """How a websocket that brings these cookies is answered."""
     cookie = "; ".join(f"{name}={value}" for name, value in cookies.items())
     address = f"{url.replace('http', 'ws')}/_stcore/stream"

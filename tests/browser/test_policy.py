@@ -44,7 +44,7 @@ def course(tmp_path):
     )
     threading.Thread(target=running.serve_forever, daemon=True).start()
 
-    def holding(url: str) -> str:
+    def holding(url):
         (site / "lesson.html").write_text(f"<iframe src='{url}' width=1000 height=800></iframe>")
         return f"http://127.0.0.1:{running.server_port}"
 

@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -21,13 +20,11 @@ from dpmf_core.privacy.selection import price_of_choosing
 from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_cost import Reference
-from dpmf_core.runs.record import RunRecord
-from dpmf_core.runs.specification import DataSpec, RunSpec, Value
+from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.tuning.choosing.answer import RARE, Answer, Place, _rare
 from dpmf_core.tuning.choosing.finding import Finding, selection
 from dpmf_core.tuning.choosing.question import Question, Runs
 from dpmf_core.tuning.choosing.report import notebook, report
-from dpmf_core.tuning.private_selection import PrivateSelection
 from tests.support.records import run_of
 
 SHAPE = Shape(600, 30, (1.0, 5.0))
@@ -35,7 +32,7 @@ STAND_IN = "cinema?users=600&items=30&density=0.5&bounds=1,5"
 DELTA = 1e-5
 
 
-def question(**parts: Any) -> Question:
+def question(**parts):
     fields = {"data": {"id": STAND_IN}, "delta": DELTA, "draws": 2} | parts
     if not {"spend", "keep", "reach"} & set(parts):
         fields["spend"] = 2.0
@@ -70,12 +67,12 @@ def test_a_group_has_the_epsilon_that_was_asked_for():
             assert point.spec.budget.relation is Relation.REPLACE_ONE
 
 
-def place(method: str, epsilon: float, *values: float, **more: Any) -> Place:
+def place(method, epsilon, *values, **more):
     shares = tuple((1.0 - value) / 0.2 for value in values)
     return Place(method, epsilon, values, shares, **({"rare": None, "losses": None} | more))
 
 
-def answer_of(its_question: Question, *places: Place) -> Answer:
+def answer_of(its_question, *places):
     draws = len(places[0].values)
     without_noise = {it.method: (0.85,) * draws for it in places}
     return Answer(its_question, places, "bmf", (0.8,) * draws, (1.0,) * draws, without_noise)
@@ -121,7 +118,7 @@ def test_where_nothing_is_good_enough_nothing_is_named(wishes):
 def test_what_is_kept_on_rare_items_is_of_the_gain_over_an_arbitrary_list():
     """A private list that finds as little as an arbitrary one keeps nothing; not 90%."""
 
-    def records(*recalls: float) -> list[RunRecord]:
+    def records(*recalls):
         spec = RunSpec.parse(data={"id": "x"}, algorithm="als")
         return [run_of(spec=spec, metrics={RARE: it}).record for it in recalls]
 
@@ -171,14 +168,14 @@ def test_what_cannot_be_asked_is_a_sentence(parts):
         question(**parts)
 
 
-def small_finding(**parts: Any) -> Finding:
+def small_finding(**parts):
     facts = {"title": "Cinema, small", "path": "cinema-small", "public": True} | parts
     return Finding(Runs(question(), SHAPE), answer_of(question(), *PLACES), **facts)
 
 
 @pytest.mark.slow
 def test_the_command_and_its_file_train_the_answer_from_any_folder(tmp_path):
-    parameters: dict[str, Value] = {"rank": 3, "local_columns": False}
+    parameters = {"rank": 3, "local_columns": False}
     finding = small_finding(program=start(), parameters=parameters)
     file = tmp_path / "which-method.toml"
     file.write_text(finding.configuration_file)
@@ -198,8 +195,8 @@ def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path):
     finding = small_finding(parameters={"rank": 3})
     cells = [it for it in json.loads(notebook(finding))["cells"] if it["cell_type"] == "code"]
     code = "".join(cells[1]["source"])
-    called: list[list[str]] = []
-    names: dict[str, Any] = {"sys": sys, "subprocess": SimpleNamespace(run=called_with(called))}
+    called = []
+    names = {"sys": sys, "subprocess": SimpleNamespace(run=called_with(called))}
     exec(compile(code, "cell", "exec"), names)
     assert called[0][1:4] == ["-m", "dpmf_core", "choose"]
     assert called[0][3:] == finding.again_arguments
@@ -209,7 +206,7 @@ def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path):
     assert given == {"epsilon": 2.0, "delta": DELTA, "relation": "add-remove", "rank": 3}
 
 
-def called_with(calls: list[list[str]]) -> Any:
+def called_with(calls):
     return lambda arguments, check: calls.append(arguments)
 
 
@@ -218,7 +215,7 @@ METHODS = ("private-bias", "spectral", "private-svd")
 LARGER_DELTA = 1e-4
 
 
-def selection_of(**parts: Any) -> PrivateSelection:
+def selection_of(**parts):
     question = Question.parse(data={"id": SMALLER}, delta=LARGER_DELTA, spend=2.0, **parts)
     return selection(question, DataSpec(id=SMALLER), METHODS, 2.0, 5.0)
 

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,7 @@ class Output:
     err: str
 
     @property
-    def json(self) -> Any:
+    def json(self):
         """The one JSON value; fails on NaN, Infinity and anything besides it."""
         return json.loads(self.out, parse_constant=pytest.fail)
 
@@ -30,7 +29,7 @@ def _home(tmp_path, monkeypatch):
 
 @pytest.fixture
 def say(capsys):
-    def run(*arguments: str) -> Output:
+    def run(*arguments):
         code = main(arguments)
         return Output(code, *capsys.readouterr())
 

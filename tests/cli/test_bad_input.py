@@ -1,8 +1,5 @@
 """Bad input to a command is one sentence, and exit code 2."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 
 from dpmf_core.runs.store import Store
@@ -11,7 +8,7 @@ from tests.cli.test_cli import DPALS, SMALL
 BUDGET = ("--epsilon", "1")
 
 
-BAD: dict[str, tuple[Sequence[str], str]] = {
+BAD = {
     **{
         f"epsilon {e}": ((*DPALS, "--epsilon", e), f"[0.0001, 1000]. Got {float(e)}")
         for e in ("0", "-1", "NaN", "1e9")
@@ -91,7 +88,7 @@ def test_a_store_that_cannot_be_is_bad_input(say, tmp_path, monkeypatch):
 
 
 def test_what_should_not_happen_is_exit_code_1(say, monkeypatch):
-    def fails(*_: Any) -> None:
+    def fails(*_):
         raise ZeroDivisionError("seventh")
 
     monkeypatch.setattr("dpmf_core.runs.data_access.open_anywhere", fails)

@@ -1,7 +1,6 @@
 """The command line: JSON on standard output, sentences on standard error, exit codes."""
 
 import csv
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ def test_fit_prints_one_record(say):
     assert [row["key"] for row in Store().rows()] == [record["key"]]
 
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS = {
     "budget": {
         "epsilon": 3.0, "delta": 1e-6, "relation": "replace-one", "calibration": "source",
     },
@@ -90,7 +89,7 @@ def test_a_sweep_holds_every_run_once_and_resumes(say, tmp_path):
     assert [record["key"] for record in again if not record["cached"]] == [gone]
 
 
-def accounted(say: Any, words: str) -> Any:
+def accounted(say, words):
     return say("account", *words.split(), "--json").json
 
 

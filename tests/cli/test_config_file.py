@@ -17,10 +17,9 @@ steps = 1
 """
 
 
-def fit_spec(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+def fit_spec(capsys, *arguments):
     assert main(["fit", *arguments, "--json"]) == 0
-    spec: dict[str, object] = json.loads(capsys.readouterr().out)["spec"]
-    return spec
+    return json.loads(capsys.readouterr().out)["spec"]
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from dpmf_core import algorithms
@@ -20,7 +19,7 @@ from tests.support.interrupted import after
 ROOT = Path(__file__).parents[2]
 
 
-def spawn(*arguments: str, **env: str) -> subprocess.Popen[str]:
+def spawn(*arguments, **env):
     command = [sys.executable, "-m", "dpmf_core", *arguments]
     with default_interrupts():
         return subprocess.Popen(
@@ -34,7 +33,7 @@ def spawn(*arguments: str, **env: str) -> subprocess.Popen[str]:
 
 
 @contextlib.contextmanager
-def default_interrupts() -> Iterator[None]:
+def default_interrupts():
     """A shell starts what runs in its background deaf to Ctrl-C, and children would inherit it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -83,7 +82,7 @@ def test_json_is_alone_on_standard_output_and_bad_input_exits_with_2():
     assert bad.returncode == 2 and out == "" and "Got nan" in err and "Traceback" not in err
 
 
-def interrupted(function: str, calls: int, *words: str) -> str:
+def interrupted(function, calls, *words):
     """What a command says that Ctrl-C reaches there."""
     with default_interrupts():
         done = subprocess.run(

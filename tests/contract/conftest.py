@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 OTHER_WORLDS = ("images", "of people")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     contract = [item for item in items if item.path.parent == HERE]  # it is handed all tests
     of_others = [item for item in contract if any(world in item.name for world in OTHER_WORLDS)]
     for item in of_others:

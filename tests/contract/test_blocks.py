@@ -1,45 +1,38 @@
 """Blocks, their order, storage and threads change no bit of a model."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Algorithm, Streams
+from dpmf_core.algorithms import Streams
 from dpmf_core.base.threads import single_threaded_blas
-from dpmf_core.curator import Block, Blocks, NoisyCurator, People, in_memory, in_parts
+from dpmf_core.curator import Blocks, NoisyCurator, in_memory, in_parts
 from dpmf_core.curator.people import FileStates, rows_of, split_units
 from dpmf_core.data.partitioned import FACTS, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Noise
 from dpmf_core.testing import worlds
 from dpmf_core.testing.curator_laws import as_bits
-from dpmf_core.testing.homes import CASES, RATINGS, Home, case_name
+from dpmf_core.testing.homes import CASES, RATINGS, case_name
 from dpmf_core.testing.parameters import corners as all_corners
-from tests.contract.cases import Case
 
 CORNERS = 4  # of each algorithm's parameters in the slow suite; the fast one has the first
 
 
-def permuted(data: Any, blocks: int) -> list[Block]:
+def permuted(data, blocks):
     order = np.random.default_rng(3).permutation(data.shape.n_units)
     return split_units({"train": data}, np.array_split(order, min(blocks, len(order))))
 
 
-PEOPLE: dict[str, Callable[[Any, Path], Blocks]] = {
+PEOPLE = {
     "blocks of one": lambda data, folder: in_memory(data, data.shape.n_units),
     "64 blocks, permuted, states on disk": lambda data, folder: Blocks(
         data.shape, permuted(data, 64), FileStates(folder)
     ),
 }
-OF_RATINGS: dict[str, Callable[[Ratings, Path], People]] = {
-    "7 parts": lambda data, folder: in_parts(in_hashed_parts(data, 7), folder)
-}
+OF_RATINGS = {"7 parts": lambda data, folder: in_parts(in_hashed_parts(data, 7), folder)}
 
 
-def in_hashed_parts(ratings: Ratings, n_parts: int) -> PartitionedRatings:
+def in_hashed_parts(ratings, n_parts):
     """The same ratings, in parts by the hash of their users."""
     members = Members(ratings.n_users, n_parts)
     units = [members.of_part(place) for place in range(n_parts)]
@@ -48,13 +41,13 @@ def in_hashed_parts(ratings: Ratings, n_parts: int) -> PartitionedRatings:
     return PartitionedRatings(parts, fingerprint=ratings.fingerprint, **facts)
 
 
-def check_blocks(algorithm: Algorithm, data: Any, folder: Path) -> None:
+def check_blocks(algorithm, data, folder):
     """The same model, bit for bit, however the people lie; one thread first, two for the others."""
     with single_threaded_blas, pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPMF_THREADS", "1")
         expected = _bits_of_a_fit(algorithm, in_memory(data))
         patch.setenv("DPMF_THREADS", "2")
-        places: dict[str, Callable[[Any, Path], People]] = {**PEOPLE}
+        places = {**PEOPLE}
         places |= OF_RATINGS if isinstance(data, Ratings) else {}
         for place, (how, people) in enumerate(places.items()):
             (folder / str(place)).mkdir()
@@ -62,14 +55,14 @@ def check_blocks(algorithm: Algorithm, data: Any, folder: Path) -> None:
             assert bits == expected, f"another model from {how}"
 
 
-def _bits_of_a_fit(algorithm: Algorithm, people: People) -> dict[str, Any]:
+def _bits_of_a_fit(algorithm, people):
     noise = Noise(algorithm.plan(people.shape, 0.3), np.random.SeedSequence(1))
     curator = NoisyCurator(people, noise, algorithm.guarantee().assumptions)
     *_, model = algorithm.fit(curator, Streams(np.random.default_rng(2), 3))
     return as_bits({**model.arrays, **model.settings})
 
 
-def proven(case: Case) -> list[Algorithm]:
+def proven(case):
     """A few of the corners in which an algorithm has a proof, and so speaks to a curator."""
     kind, home = case
     algorithms = [kind(**parameters) for parameters in all_corners(kind, home.world().shape, 0)]
@@ -80,7 +73,7 @@ def proven(case: Case) -> list[Algorithm]:
 CURATOR_CASES = [case for case in CASES if proven(case)]
 
 
-def data_of(home: Home) -> Any:
+def data_of(home):
     return worlds.low_rank(n_users=90, n_items=17) if home is RATINGS else home.world()
 
 

@@ -1,17 +1,15 @@
 """Each law on questions catches the fault it is there for: an honest statistic, broken once."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms import PrivateAlgorithm, Recommender
 from dpmf_core.base.hashing import keyed_uniform
-from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
-from dpmf_core.data.ratings import Shape
-from dpmf_core.privacy import Event, PlanViolation
+from dpmf_core.curator import Statistic, on_grid
+from dpmf_core.privacy import PlanViolation
 from dpmf_core.testing import curator_laws as laws
 from dpmf_core.testing.homes import RATINGS
 from dpmf_core.testing.questions import ask
@@ -29,18 +27,18 @@ class Sums(Statistic):
     name: ClassVar[str] = "sums"
 
     @property
-    def sensitivity(self) -> float:
+    def sensitivity(self):
         return self.clip
 
-    def empty(self, shape: Shape) -> Totals:
+    def empty(self, shape):
         return np.zeros(shape.n_items), np.zeros(shape.n_items)
 
-    def add(self, block: Block, totals: Totals) -> None:
+    def add(self, block, totals):
         rows = block.rows
         totals[0][:] += np.bincount(rows.items, self.values(block), rows.n_items)
         totals[1][:] += np.bincount(rows.items, minlength=rows.n_items)
 
-    def values(self, block: Block) -> Any:
+    def values(self, block):
         rows = block.rows
         x = rows.values.astype(np.float64) - rows.shape.mid_range
         norms = np.sqrt(np.bincount(rows.users, x**2, rows.n_users))
@@ -55,18 +53,18 @@ class ToySums(PrivateAlgorithm):
     title: ClassVar[str] = "Toy sums"
     statistic: ClassVar[Statistic] = Sums()
 
-    def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
+    def statistics(self, shape):
         return (self.statistic,)
 
-    def plan(self, shape: Shape, level: float) -> Event:
+    def plan(self, shape, level):
         return self.statistic.event(level)
 
-    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+    def fit(self, curator, rng):
         sums, n_items = curator.release(self.statistic), curator.shape.n_items
         yield Recommender(curator.shape.bounds, 0.0, sums, np.zeros((n_items, 0)), 0.0)
 
 
-def toy(kind: type[Statistic]) -> PrivateAlgorithm:
+def toy(kind):
     class Toy(ToySums):
         statistic: ClassVar[Statistic] = kind()
 
@@ -74,7 +72,7 @@ def toy(kind: type[Statistic]) -> PrivateAlgorithm:
 
 
 class WithoutClip(Sums):
-    def values(self, block: Block) -> Any:
+    def values(self, block):
         rows = block.rows
         return rows.values.astype(np.float64) - rows.shape.mid_range
 
@@ -86,26 +84,26 @@ class OneSided(Sums):
 
 
 class CentredByTheBlock(Sums):
-    def values(self, block: Block) -> Any:
+    def values(self, block):
         values = super().values(block)
         return values - values.mean() if len(values) else values
 
 
 class EmptyUnitsAdd(Sums):
-    def add(self, block: Block, totals: Totals) -> None:
+    def add(self, block, totals):
         super().add(block, totals)
         totals[0][:] += 2.0**-20 * (np.diff(block.rows.by_user) == 0).sum()
 
 
 class DividedByCounts(Sums):
-    def assemble(self, totals: Totals) -> Any:
+    def assemble(self, totals):
         return totals[0] / np.maximum(totals[1], 1)
 
 
 class NumberedInTheBlock(Sums):
     """Drops half of the units by their numbers in the block, which others decide."""
 
-    def values(self, block: Block) -> Any:
+    def values(self, block):
         rows = block.rows
         return super().values(block) * (keyed_uniform(0, rows.users) < 0.5)
 
@@ -144,7 +142,7 @@ def test_what_depends_on_blocks_is_caught(kind, tmp_path):
 
 
 class AsksTwice(ToySums):
-    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+    def fit(self, curator, rng):
         yield from super().fit(curator, rng)
         yield from super().fit(curator, rng)
 
@@ -157,10 +155,10 @@ class CalledSymmetric(Statistic):
     sensitivity: ClassVar[float] = 1.0
     symmetric: ClassVar[bool] = True
 
-    def empty(self, shape: Shape) -> Totals:
+    def empty(self, shape):
         return (np.zeros((shape.n_items, shape.n_items)),)
 
-    def add(self, block: Block, totals: Totals) -> None:
+    def add(self, block, totals):
         totals[0][0, 1] += 0.5 * (len(block.rows) > 0)
 
 

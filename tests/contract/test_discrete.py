@@ -15,7 +15,7 @@ from dpmf_core.testing.probes import record
 Case = tuple[type[Algorithm], Home]
 
 
-def takes_discrete(case: Case) -> bool:
+def takes_discrete(case):
     leaves = [leaf for leaf, _ in normal_form(case[0]().plan(case[1].world().shape, 1.0))]
     return bool(leaves) and all(isinstance(leaf, Gaussian) for leaf in leaves)
 

@@ -1,7 +1,6 @@
 """What every registered algorithm keeps, whatever it computes."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.curator_laws import as_bits
 from dpmf_core.testing.homes import CASES, Home, case_name
 from dpmf_core.testing.parameters import corners
-from dpmf_core.testing.probes import Outcome, record
+from dpmf_core.testing.probes import record
 from tests.contract.cases import covering, in_corners
 
 Case = tuple[type[Algorithm], Home]
@@ -33,15 +32,13 @@ private = pytest.mark.parametrize(
 )
 
 
-def recommended_for(case: Case) -> Algorithm:
+def recommended_for(case):
     """With what the algorithm itself recommends for the small world."""
     kind, shape = case[0], case[1].world().shape
     return build(kind.id, {}, shape, BUDGET if normal_form(kind().plan(shape, 1.0)) else None)
 
 
-def assert_sound(
-    outcome: Outcome, algorithm: Algorithm, data: Any, level: float, home: Home
-) -> None:
+def assert_sound(outcome, algorithm, data, level, home):
     assert outcome.ledger == normal_form(algorithm.plan(data.shape, level))
     assert all(np.isfinite(array).all() for array in outcome.shared.values())
     home.assert_sound(outcome.model, data)

@@ -13,11 +13,9 @@ import logging
 import pickle
 import re
 import secrets
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
@@ -48,10 +46,10 @@ class Side:
     log: list[str] = field(default_factory=list)
 
     @property
-    def data(self) -> str:
+    def data(self):
         return f"{self.folder / 'ratings.csv'}?bounds=1,5&users={USERS}&items={ITEMS}"
 
-    def say(self, words: str, code: int = EXIT_OK) -> str:
+    def say(self, words, code=EXIT_OK):
         """The standard output of a command; DATA, KEY and HERE stand for the side's own."""
         out, err = io.StringIO(), io.StringIO()
         values = {"DATA": self.data, "HERE": str(self.folder)}
@@ -64,13 +62,13 @@ class Side:
         return out.getvalue()
 
     @property
-    def key(self) -> str:
+    def key(self):
         """Of the run that `fit` stored."""
         store = Store()
         return next(row["key"] for row in store.rows() if row["algorithm"] == "spectral")
 
 
-def table(seed: int, each: int, first: str) -> pd.DataFrame:
+def table(seed, each, first):
     """Every item is rated, whatever the seed; the first lines are not as they should be."""
     rng = np.random.default_rng(seed)
     rows = [
@@ -82,11 +80,11 @@ def table(seed: int, each: int, first: str) -> pd.DataFrame:
     return pd.DataFrame(rows + broken, columns=["user", "item", "rating"])
 
 
-def images(side: Side) -> np.ndarray[Any, np.dtype[np.float64]]:
+def images(side):
     return np.random.default_rng(len(side.frame)).random((30, 16))
 
 
-def saved_model(side: Side) -> dict[str, Any]:
+def saved_model(side):
     folder = side.folder / "model"
     side.say(f"fit {SPECTRAL} --save HERE/model")
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -97,7 +95,7 @@ def saved_model(side: Side) -> dict[str, Any]:
     return files
 
 
-def recommender(side: Side) -> bytes:
+def recommender(side):
     """Pickled after it has forgotten the people whom it was fitted to."""
     frame = side.frame[side.frame["rating"] != "?"].astype({"rating": float})
     items = [f"film{item:02}" for item in range(ITEMS)]
@@ -105,40 +103,40 @@ def recommender(side: Side) -> bytes:
     return pickle.dumps(model.fit(frame[["user", "item"]], frame["rating"]).forget_people())
 
 
-def nmf(side: Side) -> bytes:
+def nmf(side):
     model = PrivateNMF(2, epsilon=2.0, delta=1e-4, random_state=0).fit(images(side))
     return pickle.dumps(model)
 
 
-def account_entries(side: Side) -> str:
+def account_entries(side):
     account = account_of(side.data)
     assert account.entries
     return repr(account.entries) + repr(account) + account._repr_html_()
 
 
-def shown_run(side: Side) -> str:
+def shown_run(side):
     run = find_stored(side.key)
     return repr(run) + html_of_run(run) + repr(run.record) + html_of_privacy(run.record)
 
 
-def swept(side: Side) -> str:
+def swept(side):
     result = dpmf.sweep(side.data, ["spectral", "als"], epsilons=[2.0], delta=1e-4)
     return result._repr_html_() + result.frame().to_json()
 
 
-def command(words: str, code: int = EXIT_OK) -> Callable[[Side], str]:
+def command(words, code=EXIT_OK):
     """A command's JSON. code: EXIT_BAD_INPUT where it may be refused."""
     return lambda side: side.say(f"{words} --json", code)
 
 
-def without_json(words: str) -> Callable[[Side], str]:
+def without_json(words):
     return lambda side: side.say(words)
 
 
-def file(words: str, name: str) -> Callable[[Side], bytes]:
+def file(words, name):
     """What a command writes into the file that its last option names."""
 
-    def written(side: Side) -> bytes:
+    def written(side):
         side.say(f"{words} HERE/{name}")
         return (side.folder / name).read_bytes()
 
@@ -152,7 +150,7 @@ SEARCH = f"tune {SPECTRAL} --validation-fraction 0.2"
 CHOICE = "choose --dataset DATA --spend 2 --draws 2 --delta 1e-4"
 IMAGES = f"--dataset HERE/images.mat --algorithm oneshot-nmf {BUDGET} --param n_components=2"
 # in this order; a name begins with the command, and with the option where that writes a file
-EXPORTS: dict[str, Callable[[Side], Any]] = {
+EXPORTS = {
     "fit": command(f"fit {SPECTRAL}"),
     "fit, no proof": command("fit --dataset DATA --algorithm als"),
     "fit, discrete": command(f"fit {SPECTRAL} --noise discrete"),
@@ -196,7 +194,7 @@ STAYS = {
 }
 
 
-def commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+def commands(group, before=""):
     """Every command with its words."""
     context = click.Context(group)
     for name in group.list_commands(context):
@@ -218,7 +216,7 @@ def test_every_command_that_exports_is_in_the_table():
     assert leaving <= EXPORTS.keys() | STAYS.keys()
 
 
-def _writes(parameter: click.Parameter) -> bool:
+def _writes(parameter):
     """Whether it is an option that names a file to be written."""
     is_file = isinstance(parameter.type, click.Path) and not parameter.type.exists
     read = ("ledger", "config", "file")
@@ -228,11 +226,11 @@ def _writes(parameter: click.Parameter) -> bool:
 class LogLines(logging.Handler):
     """Keeps what the project logs, whole."""
 
-    def __init__(self, lines: list[str]) -> None:
+    def __init__(self, lines):
         super().__init__(logging.INFO)
         self.lines = lines
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def emit(self, record):
         if record.name.startswith("dpmf"):
             self.lines.append(f"{record.name}: {record.getMessage()}")
 
@@ -241,7 +239,7 @@ class LogLines(logging.Handler):
 def exports(tmp_path_factory):
     """What leaves of both sides, by name."""
     frames = {"one": table(1, 6, "u00"), "other": table(2, 8, "zoë")}
-    sides: list[dict[str, bytes]] = []
+    sides = []
     for name, frame in frames.items():
         side = Side(tmp_path_factory.mktemp("exports") / name, frame)
         side.folder.mkdir()
@@ -259,14 +257,14 @@ def exports(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def logged(lines: list[str]) -> Iterator[None]:
+def logged(lines):
     handler = LogLines(lines)
     logging.getLogger().addHandler(handler)
     yield
     logging.getLogger().removeHandler(handler)
 
 
-def as_bytes(export: Any) -> bytes:
+def as_bytes(export):
     """An export, without the times."""
     if isinstance(export, dict):
         parts = [name.encode() + b"\n" + as_bytes(part) for name, part in sorted(export.items())]

@@ -1,18 +1,16 @@
 """Each privacy law catches the fault it is there for: honest algorithms, broken in one line."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Recommender, Streams
-from dpmf_core.algorithms.base import Algorithm, Array
+from dpmf_core.algorithms import Recommender
+from dpmf_core.algorithms.base import Algorithm
 from dpmf_core.algorithms.oneshot_nmf import OneShotNMF
 from dpmf_core.curator import NoisyCurator, in_memory
-from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.privacy import Event, Gaussian, Noise
+from dpmf_core.privacy import Gaussian, Noise
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE
 
@@ -25,25 +23,25 @@ class ItemSums(Algorithm):
     id: ClassVar[str] = "item-sums"
     title: ClassVar[str] = "Item sums"
 
-    def plan(self, shape: Shape, level: float) -> Event:
+    def plan(self, shape, level):
         return Gaussian(level, "sums", CLIP, 2.0)
 
-    def centre(self, data: Ratings) -> float:
+    def centre(self, data):
         return data.shape.mid_range
 
-    def factors(self, x: Array, data: Ratings) -> Array:
+    def factors(self, x, data):
         norms = np.sqrt(np.bincount(data.users, x**2, data.n_users))
         return np.asarray(np.minimum(1.0, CLIP / np.maximum(norms, 1e-30))[data.users])
 
-    def sums(self, x: Array, data: Ratings) -> Array:
+    def sums(self, x, data):
         return np.bincount(data.items, x, data.n_items)
 
-    def outgoing(self, noisy: Array, exact: Array, data: Ratings) -> Recommender:
+    def outgoing(self, noisy, exact, data):
         return Recommender(
             data.bounds, data.shape.mid_range, noisy, np.zeros((data.n_items, 0)), 0.0
         )
 
-    def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
+    def fit(self, curator, rng):
         data, noise = curator.rows, curator._noise
         x = data.values.astype(np.float64) - self.centre(data)
         S = self.sums(x * self.factors(x, data), data)
@@ -51,14 +49,14 @@ class ItemSums(Algorithm):
 
 
 class WithoutClip(ItemSums):
-    def factors(self, x: Array, data: Ratings) -> Array:
+    def factors(self, x, data):
         return np.ones(len(data))
 
 
 class BesideTheLedger(ItemSums):
     """The exact sums leave in a corner of the model."""
 
-    def outgoing(self, noisy: Array, exact: Array, data: Ratings) -> Recommender:
+    def outgoing(self, noisy, exact, data):
         return replace(
             super().outgoing(noisy, exact, data),
             centre=data.shape.mid_range + 1e-9 * float(exact.sum()),
@@ -68,7 +66,7 @@ class BesideTheLedger(ItemSums):
 class NeighbourhoodMean(ItemSums):
     """Locality: an offset of every item from all users' raw ratings reaches each user's own row."""
 
-    def outgoing(self, noisy: Array, exact: Array, data: Ratings) -> Recommender:
+    def outgoing(self, noisy, exact, data):
         raw = np.bincount(data.items, data.values, data.n_items) / max(len(data), 1)
         return _Gossip(
             data.bounds, data.shape.mid_range, noisy, np.zeros((data.n_items, 0)), 0.0, raw=raw
@@ -78,11 +76,11 @@ class NeighbourhoodMean(ItemSums):
 class _Gossip(Recommender):
     """Its shared side is clean; what a user's device computes is not."""
 
-    def __init__(self, *parts: Any, raw: Array) -> None:
+    def __init__(self, *parts, raw):
         super().__init__(*parts)
         object.__setattr__(self, "raw", raw)
 
-    def personal(self, history: Ratings) -> Any:
+    def personal(self, history):
         own = super().personal(history)
         return replace(own, offsets=own.offsets + self.raw.sum())
 
@@ -123,7 +121,7 @@ def test_noise_on_whole_numbers_is_not_cut_off(form):
 class EachRowForItself(OneShotNMF):
     """The people of rows are ignored: a person with seven rows moves the sums by seven."""
 
-    def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
+    def fit(self, curator, rng):
         (block,) = curator._people.blocks  # which no algorithm can reach from a process of its own
         rows = replace(block.rows, people=None)
         yield from super().fit(NoisyCurator(in_memory(rows), curator._noise), rng)

@@ -4,7 +4,6 @@ import importlib
 import inspect
 import math
 import sys
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,14 +29,14 @@ def toy():
     """A new mechanism; the table is as before when the test has ended."""
     mechanisms = dict(MECHANISMS)
     sys.modules.pop("tests.contract.toy_mechanism", None)
-    kind: type[AdditiveNoise] = importlib.import_module("tests.contract.toy_mechanism").ToyLogistic
+    kind = importlib.import_module("tests.contract.toy_mechanism").ToyLogistic
     assert MECHANISMS["toy logistic"] is kind
     yield kind
     MECHANISMS.clear()
     MECHANISMS.update(mechanisms)
 
 
-def mechanism_of(kind: type[AdditiveNoise]) -> AdditiveNoise:
+def mechanism_of(kind):
     """With a scale that is not 1, so that a forgotten factor shows."""
     return kind(1.7, "sums", 3.0)
 
@@ -64,7 +63,7 @@ def test_a_new_mechanism_is_one_class(toy):
     assert np.std(noise_vector) == pytest.approx(3.0 * level * math.pi / math.sqrt(3), rel=0.02)
 
 
-def faulty_kind(base: type[AdditiveNoise], **parts: Any) -> type[AdditiveNoise]:
+def faulty_kind(base, **parts):
     """The mechanism with a fault, in no table."""
     methods = {
         name: staticmethod(part) if name not in ("grid",) else part for name, part in parts.items()
@@ -76,7 +75,7 @@ def faulty_kind(base: type[AdditiveNoise], **parts: Any) -> type[AdditiveNoise]:
 def test_noise_that_is_a_little_too_small_is_found(name, toy):
     base = {kind.__name__: kind for kind in (*KINDS, toy)}[name]
 
-    def draw(generator: np.random.Generator, out: Any, scale: float, step: float) -> None:
+    def draw(generator, out, scale, step):
         base.draw(generator, out, 0.95 * scale, step)
 
     with pytest.raises(AssertionError, match="draws other noise than it declares"):
@@ -89,12 +88,12 @@ def test_a_sensitivity_that_is_wrong_by_a_root_of_two_is_found(name, toy):
     base = {kind.__name__: kind for kind in (*KINDS, toy)}[name]
     root = math.sqrt(2)
 
-    def grid(self: AdditiveNoise, size: int) -> tuple[float, float]:
+    def grid(self, size):
         return 0.0, self.noise_multiplier * self.sensitivity / root
 
     with pytest.raises(AssertionError, match="draws other noise"):
         check_draw(mechanism_of(faulty_kind(base, grid=grid)))
-    faults: dict[str, Any] = {
+    faults = {
         "renyi": lambda alpha, z: base.renyi(alpha, root * z),
         "privacy_loss": lambda z, interval: base.privacy_loss(root * z, interval),
     }

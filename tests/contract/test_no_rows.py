@@ -1,21 +1,19 @@
 """An algorithm with a proof fits in a process that has only a pipe to a curator."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Algorithm, Recommender, Streams, curator_for
+from dpmf_core.algorithms import Streams, curator_for
 from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import NoisyCurator, OpenCurator, in_memory
 from dpmf_core.privacy import Noise
 from dpmf_core.testing.curator_laws import as_bits
-from dpmf_core.testing.homes import RATINGS, Home, case_name
+from dpmf_core.testing.homes import RATINGS, case_name
 from tests.contract.room import Room
 from tests.contract.test_blocks import CURATOR_CASES, in_corners, proven
 
@@ -35,7 +33,7 @@ def room(tmp_path_factory):
     new_room.close()
 
 
-def check_room(algorithm: Algorithm, home: Home, room: Room) -> None:
+def check_room(algorithm, home, room):
     """In a process that holds a pipe to the curator and no rows, it makes the same models."""
     people = in_memory(home.world(), 2)
     plan = algorithm.plan(people.shape, 1.0)
@@ -69,12 +67,12 @@ def test_the_curator_of_a_proof_hands_out_no_rows(case):
 class Reaching(PrivateBias):
     """Looks behind the curator."""
 
-    def fit(self, curator: Any, rng: Streams) -> Iterator[Recommender]:
+    def fit(self, curator, rng):
         assert curator._people.blocks[0].rows
         yield from super().fit(curator, rng)
 
 
-def fit_in(room: Room, algorithm: Algorithm) -> None:
+def fit_in(room, algorithm):
     people = in_memory(RATINGS.world())
     noise = Noise(algorithm.plan(people.shape, 1.0), np.random.SeedSequence(1))
     room.fit(algorithm, NoisyCurator(people, noise), 2, 3)

@@ -1,7 +1,5 @@
 """Every PROVEN algorithm keeps the four laws for any two choices (slow: three) together."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -48,7 +46,7 @@ def test_noise_is_fresh(case):
         laws.check_fresh_noise(blind(algorithm, case[1].world()))
 
 
-FEW: list[tuple[str, dict[str, Any]]] = [
+FEW = [
     ("dpals", {"frequent_fraction": 0.2}),
     (
         "dpals",

@@ -1,7 +1,6 @@
 """What PROVEN algorithms ask their curator, for any two choices (slow: three) together."""
 
 import zlib
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,13 +26,13 @@ LOOSE = {"every user's message": 0.97}
 def test_no_unit_answers_more_than_declared_and_every_bound_is_reached(case, together):
     """For small random clip norms the worst units come within 1% of each bound."""
     home = case[1]
-    largest: dict[str, float] = {}
-    statistics: set[str] = set()
+    largest = {}
+    statistics = set()
     algorithms = proven_private(case, together)
     stride = max(1, min(4, len(algorithms) // 3))
     for place, algorithm in enumerate(algorithms):
         plan = algorithm.plan(home.world().shape, 1.0)
-        spread: dict[str, Any] = {"home": home, "first": place % stride, "stride": stride}
+        spread = {"home": home, "first": place % stride, "stride": stride}
         statistics |= {leaf.statistic for leaf, _ in normal_form(plan)}
         for answers in (
             laws.check_units(algorithm, **spread),

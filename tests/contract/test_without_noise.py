@@ -1,7 +1,6 @@
 """Every private algorithm without noise: the same code on exact sums, no ledger and no epsilon."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +29,7 @@ private = pytest.mark.parametrize(
 )
 
 
-def predictions(model: Any, data: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+def predictions(model, data):
     """What a model says, whatever the signs and the order of its factors."""
     if isinstance(data, Ratings):
         return np.asarray(model.predict(model.personal(data), data.users, data.items))
@@ -95,11 +94,11 @@ def test_noise_none_and_an_epsilon_exclude_each_other():
         dpmf_core.fit("small", "als", noise="none", keep=False)
 
 
-def private_world() -> Ratings:
+def private_world():
     return replace(world(), public=False)
 
 
-def numbers_called_epsilon(value: Any, inside: bool = False) -> list[float]:
+def numbers_called_epsilon(value, inside=False):
     """Every figure of JSON under a name that holds the word."""
     if isinstance(value, dict):
         named = [(inside or "epsilon" in name, part) for name, part in value.items()]

@@ -2,15 +2,13 @@
 
 import dataclasses
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 
 from dpmf_core.algorithms.dpals import DPALS
-from dpmf_core.curator import Block, NoisyCurator, Totals, in_memory, on_disjoint_groups, on_groups
+from dpmf_core.curator import NoisyCurator, in_memory, on_disjoint_groups, on_groups
 from dpmf_core.curator.groups import GroupStatistic, groups_of, members
-from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import (
     DisjointGroup,
     Gaussian,
@@ -35,13 +33,13 @@ ONE_EACH = DPALS(disjoint_users=True, steps=GROUPS, rank=2, ratings_per_user=4)
 RELATIONS = pytest.mark.parametrize("relation", Relation)
 
 
-def curator(of: int = GROUPS, times: int = 1, data: Ratings | None = None) -> NoisyCurator:
+def curator(of=GROUPS, times=1, data=None):
     plan = Repeat(on_groups(Sums().event(1.0), of), times)
     rows = RATINGS.world() if data is None else data
     return NoisyCurator(in_memory(rows), Noise(plan, np.random.SeedSequence(1)))
 
 
-def released_sums(block: Block) -> Any:
+def released_sums(block):
     totals = Sums().empty(block.rows.shape)
     Sums().add(block, totals)
     return totals[0]
@@ -135,11 +133,11 @@ def test_rows_of_a_ledger_say_how_many_groups_and_older_ones_mean_one():
     assert normal_form(event_of_rows(rows)) == normal_form(plan)
 
 
-def own_sums(block: Block) -> Any:
+def own_sums(block):
     return released_sums(block)
 
 
-def beside(block: Block, state: Any) -> Any:
+def beside(block, state):
     return state
 
 
@@ -147,58 +145,58 @@ def beside(block: Block, state: Any) -> Any:
 class HeldSums(Sums):
     """What a step made of the rows."""
 
-    def empty(self, shape: Shape, *shared: Any) -> Totals:
+    def empty(self, shape, *shared):
         return super().empty(shape)
 
-    def add(self, block: Block, totals: Totals, *shared: Any) -> None:
+    def add(self, block, totals, *shared):
         totals[0][:] += shared[0]
 
 
-def twice(curator: NoisyCurator) -> None:
+def twice(curator):
     group = on_disjoint_groups(curator, GROUPS)[1]
     group.release(Sums())
     group.release(Sums())
 
 
-def everybody(curator: NoisyCurator) -> None:
+def everybody(curator):
     curator.release(Sums())
 
 
-def another_split(curator: NoisyCurator) -> None:
+def another_split(curator):
     on_disjoint_groups(curator, GROUPS)[0].release(Sums())
     on_disjoint_groups(curator, 2)[1].release(Sums())
 
 
-def a_group_that_is_none(curator: NoisyCurator) -> None:
+def a_group_that_is_none(curator):
     curator.release(GroupStatistic(Sums(), DisjointGroup(GROUPS, GROUPS)))
 
 
-def made_of_everybody(curator: NoisyCurator) -> None:
+def made_of_everybody(curator):
     local_state = curator.hold(own_sums)
     on_disjoint_groups(curator, GROUPS)[0].release(HeldSums(), local_state)
 
 
-def made_of_another_group(curator: NoisyCurator) -> None:
+def made_of_another_group(curator):
     first, second, _ = on_disjoint_groups(curator, GROUPS)
     second.release(HeldSums(), first.hold(own_sums))
 
 
-def passed_on_by_a_step(curator: NoisyCurator) -> None:
+def passed_on_by_a_step(curator):
     first, second, _ = on_disjoint_groups(curator, GROUPS)
     second.release(HeldSums(), second.hold(beside, first.hold(own_sums)))
 
 
-def held_by_another_curator(curator: NoisyCurator) -> None:
+def held_by_another_curator(curator):
     noise = Noise(Sums().event(1.0), np.random.SeedSequence(2))
     other = NoisyCurator(curator._people, noise)  # on the same rows
     on_disjoint_groups(curator, GROUPS)[0].release(HeldSums(), other.hold(own_sums))
 
 
-def who_rated_what(curator: NoisyCurator) -> None:
+def who_rated_what(curator):
     on_disjoint_groups(curator, GROUPS)[0].cells()
 
 
-def in_parts(curator: NoisyCurator) -> None:
+def in_parts(curator):
     local_state = curator.hold(own_sums)
     on_disjoint_groups(curator, GROUPS)[0].release_parts(HeldSums(), [(0, 1)], local_state)
 

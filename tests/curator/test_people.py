@@ -2,11 +2,9 @@
 
 import gc
 import pickle
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,19 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpmf_core.curator import (
-    Block,
-    Blocks,
     NoisyCurator,
     OpenCurator,
     Statistic,
-    Totals,
     grid,
     in_memory,
     in_parts,
     on_grid,
 )
 from dpmf_core.curator.people import rows_of, split_units
-from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import NOTHING, Noise, PlanViolation
 from dpmf_core.testing import sample_worlds
 from dpmf_core.testing.worlds import world
@@ -40,19 +34,19 @@ class UnitsSeen(Statistic):
     name: ClassVar[str] = "units"
     sensitivity: ClassVar[float] = 1.0
 
-    def empty(self, shape: Shape, state: Any) -> Totals:
+    def empty(self, shape, state):
         return (np.zeros(shape.n_users),)
 
-    def add(self, block: Block, totals: Totals, state: Any) -> None:
+    def add(self, block, totals, state):
         totals[0][block.ids] += state
 
 
-def numbers(block: Block, *before: Any) -> Any:
+def numbers(block, *before):
     """The ids of a block, or one more than what was held."""
     return before[0] + 1.0 if before else block.ids.astype(float)
 
 
-PLACES: dict[str, Callable[[Any, Path], Blocks]] = {
+PLACES = {
     "memory": lambda data, folder: in_memory(data, 5),
     "parts": lambda data, folder: in_parts(in_files(data, 5, folder), folder),
 }

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data import frames
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC
 
 FRAME = pd.DataFrame(
     {
@@ -26,7 +26,7 @@ FRAME = pd.DataFrame(
 BOUNDS = (1, 5)
 
 
-def triples(ratings: Ratings) -> list[tuple[int, int, float]]:
+def triples(ratings):
     columns = (ratings.users, ratings.items, ratings.values)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 

@@ -1,7 +1,5 @@
 """Laws of the data containers: each user's result depends on their own row alone."""
 
-from typing import Any
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +20,7 @@ LAW = settings(max_examples=60, deadline=None, derandomize=True)
 Triples = list[tuple[int, int, float, int]]
 
 
-def of(triples: Triples) -> Ratings:
+def of(triples):
     users, items, values, order = (
         (list(column) for column in zip(*triples, strict=True)) if triples else ([], [], [], [])
     )
@@ -31,7 +29,7 @@ def of(triples: Triples) -> Ratings:
     )
 
 
-def rows(ratings: Ratings) -> list[list[tuple[Any, ...]]]:
+def rows(ratings):
     columns = (ratings.items.tolist(), ratings.values.tolist(), ratings.order.tolist())
     return [
         list(zip(*(column[low:high] for column in columns), strict=True))

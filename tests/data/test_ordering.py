@@ -10,7 +10,7 @@ from dpmf_core.data.ratings import Ratings
 SIZES = [(1, 1), (7, 5), (300, 1), (1, 40), (2**31 - 1, 2**30), (2**31 - 1, 2**31 - 1)]
 
 
-def pairs(n_users: int, n_items: int, n: int = 500) -> tuple[np.ndarray, np.ndarray]:
+def pairs(n_users, n_items, n=500):
     rng = np.random.default_rng(2)
     users, items = rng.integers(0, n_users, n // 2), rng.integers(0, n_items, n // 2)
     return np.tile(users, 2).astype(np.int32), np.tile(items, 2).astype(np.int32)
@@ -60,7 +60,7 @@ class TestRatings:
             for at in (permutation, np.lexsort((items, users)))
         ]
         assert both[0].fingerprint == both[1].fingerprint
-        means: dict[tuple[int, int], list[float]] = {}
+        means = {}
         for user, item, value in zip(users.tolist(), items.tolist(), values, strict=True):
             means.setdefault((user, item), []).append(min(max(value, 0.7), 5.1))
         expected = [np.float32(np.mean(means[pair])) for pair in sorted(means)]

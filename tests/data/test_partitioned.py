@@ -7,16 +7,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dpmf_core.data.partitioned import SPARE, Part
+from dpmf_core.data.partitioned import SPARE
 from dpmf_core.testing.worlds import low_rank
 from tests.support.parts import CountedParts, in_files
 
 
-def halves(part: Part) -> Part:
+def halves(part):
     return replace(part, rows=part.rows.only(part.rows.items % 2 == 0))
 
 
-def others(part: Part) -> Part:
+def others(part):
     return replace(part, rows=part.rows.only(part.rows.users % 2 == 0))
 
 
@@ -27,7 +27,7 @@ def ratings(tmp_path):
 
 
 def test_kept_parts_are_read_once_and_watched_each_time(ratings, tmp_path):
-    visits: list[tuple[int, int]] = []
+    visits = []
     with_changes = (
         ratings.with_change(halves).with_watch(lambda *at: visits.append(at)).with_change(others)
     )
@@ -44,7 +44,7 @@ def test_kept_parts_are_read_once_and_watched_each_time(ratings, tmp_path):
 
 
 def test_a_watch_that_raises_stops_kept_parts(ratings, tmp_path):
-    def stop(place: int, _: int) -> None:
+    def stop(place, _):
         if place == 2:
             raise InterruptedError
 

@@ -11,13 +11,13 @@ from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.testing.worlds import EMPTY, HEAVY, N_ITEMS, N_USERS, world
 
 
-def triples(ratings: Ratings) -> set[tuple[int, int, float]]:
+def triples(ratings):
     return set(
         zip(ratings.users.tolist(), ratings.items.tolist(), ratings.values.tolist(), strict=True)
     )
 
 
-def timed_ratings(n_users: int = 11, n_items: int = 29) -> Ratings:
+def timed_ratings(n_users=11, n_items=29):
     """Every user rates 10 items; times are a permutation, unlike in every row."""
     rng = np.random.default_rng(3)
     users = np.repeat(np.arange(n_users), 10)
@@ -110,7 +110,7 @@ class TestFilters:
     def test_top_items_keeps_the_most_rated_with_their_titles_and_times(self):
         data = dataclasses.replace(timed_ratings(), titles=tuple(f"film {j}" for j in range(29)))
 
-        def rows(ratings: Ratings) -> set[tuple[object, ...]]:
+        def rows(ratings):
             titles = [ratings.titles[j] for j in ratings.items]
             columns = (ratings.users, titles, ratings.order, ratings.values)
             return set(zip(*(np.asarray(it).tolist() for it in columns), strict=True))
@@ -145,7 +145,7 @@ class TestKeyedUniform:
     def test_is_splitmix64_wherever_a_rating_stands(self):
         """Against whole numbers of any size, on both sides of where a block of numbers ends."""
 
-        def mix(x: int) -> int:
+        def mix(x):
             x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
             x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
             return x ^ x >> 31
@@ -173,7 +173,7 @@ class TestKeyedUniform:
 KINDS = ("random", "per-user", "time", "users")
 
 
-def spec(kind: str, **more: float) -> SplitSpec:
+def spec(kind, **more):
     return SplitSpec.model_validate(
         {"kind": kind, "test_fraction": 0.3, "validation_fraction": 0.2, **more}
     )
@@ -196,7 +196,7 @@ class TestEverySplit:
             split(timed_ratings(), spec(kind, test_fraction=0.6, validation_fraction=0.4), 5)
 
 
-def large() -> Ratings:
+def large():
     users, items = np.repeat(np.arange(400), 50), np.tile(np.arange(50), 400)
     return Ratings.of(
         users, items, np.full(len(users), 3.0), n_users=400, n_items=50, bounds=(1, 5)
@@ -242,7 +242,7 @@ def test_at_most_k_ratings_of_a_user_are_kept_by_her_own_row_alone():
     assert few.assumptions == data.assumptions
 
 
-def stamped_ratings(n_users: int = 40, n_items: int = 30) -> Ratings:
+def stamped_ratings(n_users=40, n_items=30):
     """Every rating at a second of its own, users in no order."""
     rng = np.random.default_rng(4)
     users, items = np.nonzero(rng.random((n_users, n_items)) < 0.5)

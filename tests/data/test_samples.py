@@ -1,7 +1,6 @@
 """Documents and images before they are factorised: checked, chosen, weighted, contaminated."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ COUNTS = np.array([[2.0, 0, 1, 0], [0, 3, 0, 0], [1, 1, 1, 0], [0, 0, 0, 0]])
 WORDS = ("apple", "bread", "cheese", "dill")
 
 
-def documents(counts: Any = COUNTS, **facts: Any) -> Samples:
+def documents(counts=COUNTS, **facts):
     return Samples.of(csr_array(counts), vocabulary=WORDS, unit="document", **facts)
 
 

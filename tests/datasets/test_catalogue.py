@@ -2,8 +2,6 @@
 
 import zipfile
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +14,7 @@ ROWS = [(user, item, 1 + (user * item) % 5) for user in range(1, 7) for item in 
 TABLE = "user,item,rating\n" + "".join(f"{user},{item},{rating}\n" for user, item, rating in ROWS)
 
 
-def entry_of(name: str) -> Any:
+def entry_of(name):
     return next(entry for entry in datasets.catalogue() if entry.id == name)
 
 
@@ -44,7 +42,7 @@ def test_another_set_does_not_replace_the_published_one_in_silence(own_table):
     assert datasets.load("ml-100k").public
 
 
-def folder(tmp_path: Path, **files: str) -> Path:
+def folder(tmp_path, **files):
     where = tmp_path / "folder"
     where.mkdir()
     for name, content in files.items():
@@ -52,7 +50,7 @@ def folder(tmp_path: Path, **files: str) -> Path:
     return where
 
 
-def archive(of: Path) -> Path:
+def archive(of):
     with zipfile.ZipFile(of.with_suffix(".zip"), "w") as out:
         for file in of.iterdir():
             out.write(file, f"inside/{file.name}")

@@ -1,8 +1,6 @@
 """Times of ratings in every form, against datetime; what could be read in two ways is public."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +10,6 @@ from dpmf_datasets.readers.dates import (
     FORMAT_IS_PUBLIC,
     UNREAD,
     Column,
-    ColumnTimes,
     parse_dates,
 )
 
@@ -28,7 +25,7 @@ PLAIN = (
 )  # fmt: skip
 
 
-def times_of(*batches: Sequence[str], order: Any = None) -> ColumnTimes:
+def times_of(*batches, order=None):
     column = Column(order)
     for batch in batches:
         column.take(pa.array(batch))

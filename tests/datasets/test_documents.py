@@ -2,14 +2,13 @@
 
 import tarfile
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples
+from dpmf_core.data.samples import WORDS_ARE_PUBLIC
 from dpmf_datasets.readers import text
 from dpmf_datasets.readers.encodings import ENCODING_IS_PUBLIC
 from tests.datasets.test_sample_sets import DOCS
@@ -91,7 +90,7 @@ UMLAUTS = {"größe", "bären", "äpfel", "mädchen", "straße", "fußball", "m�
 GUESSED = {"koi8-r", "cp1251", "cp866", "utf-16-le", "latin-1", "cp1252"}
 
 
-def of_lines(tmp_path: Path, content: bytes, facts: str = "") -> Samples:
+def of_lines(tmp_path, content, facts=""):
     (tmp_path / "a.txt").write_bytes(content)
     return datasets.load(f"{tmp_path / 'a.txt'}{facts}")
 

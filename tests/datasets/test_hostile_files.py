@@ -52,7 +52,7 @@ def test_a_bomb_is_refused_and_this_process_unharmed(kind):
     assert left_behind() == []
 
 
-def left_behind() -> list[Path]:
+def left_behind():
     files = session_files.home().rglob("*")
     return [path for path in files if path.is_file() and path.name != LOCK]
 
@@ -114,7 +114,7 @@ class TestTheChild:
         ("error", "code"), [(MemoryError(), sandbox.OUT_OF_MEMORY), (KeyError("x"), sandbox.FAILED)]
     )
     def test_errors_have_exit_codes(self, error, code):
-        def task() -> None:
+        def task():
             raise error
 
         assert sandbox.called(task, []) == (code, None)

@@ -2,7 +2,6 @@
 
 import io
 import zipfile
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ def test_matlab_images_are_put_upright(tmp_path, by_columns):
             "gnd": np.arange(6)[:, None],
         },
     )
-    order: Any = "columns" if by_columns else "lines"
+    order = "columns" if by_columns else "lines"
     samples, report = images.from_matlab(
         tmp_path / "faces.mat", name="faces", public=True, order=order
     )
@@ -76,7 +75,7 @@ def test_what_is_no_matlab_file_is_refused(tmp_path, content):
         datasets.load(str(tmp_path / "faces.mat"))
 
 
-def png(picture: np.ndarray) -> bytes:
+def png(picture):
     out = io.BytesIO()
     Image.fromarray((picture / picture.max() * 255).astype(np.uint8)).save(out, "png")
     return out.getvalue()

@@ -2,15 +2,12 @@
 
 import contextlib
 import sqlite3
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.ratings import Ratings
 from dpmf_datasets import load, stamp
 from dpmf_datasets.readers import arrow_tables
 
@@ -25,26 +22,26 @@ FRAME = pd.DataFrame(
 RECBOLE = ["user_id:token", "item_id:token", "rating:float", "timestamp:float"]
 
 
-def _sqlite(file: Path, frame: pd.DataFrame) -> None:
+def _sqlite(file, frame):
     with contextlib.closing(sqlite3.connect(file)) as connection:
         frame.to_sql("seen", connection, index=False)
         connection.execute("create table other (x integer)")
 
 
-def _ods(file: Path, frame: pd.DataFrame) -> None:
+def _ods(file, frame):
     pytest.importorskip("odf")
     with pd.ExcelWriter(file) as book:
         pd.DataFrame({"about": ["this"]}).to_excel(book, sheet_name="notes", index=False)
         frame.to_excel(book, sheet_name="seen", index=False)
 
 
-def _npz(file: Path, frame: pd.DataFrame) -> None:
+def _npz(file, frame):
     np.savez(file, **{name: np.array(frame[name].tolist()) for name in frame})
 
 
 LINES = {"orient": "records", "lines": True}
 # by what is said of a file: how it is written
-WRITERS: dict[str, Callable[[Path, pd.DataFrame], None]] = {
+WRITERS = {
     "r.csv": lambda file, frame: frame.to_csv(file, index=False),
     "r.jsonl": lambda file, frame: frame.assign(tags=[["a"]] * len(frame)).to_json(file, **LINES),
     "r.json": lambda file, frame: frame.to_json(file, orient="records"),
@@ -59,14 +56,14 @@ WRITERS: dict[str, Callable[[Path, pd.DataFrame], None]] = {
 }
 
 
-def written(folder: Path, place: str) -> str:
+def written(folder, place):
     """The place, with the folder in an address, of the table as a file there."""
     file = place.partition("?")[0].removeprefix("sqlite:///")
     WRITERS[place](folder / file, FRAME)
     return place.replace("sqlite:///", f"sqlite:///{folder}/")
 
 
-def load_from(folder: Path, place: str, **facts: str) -> Ratings:
+def load_from(folder, place, **facts):
     """The ratings at a place in the folder, with more said after it."""
     path, _, query = place.partition("?")
     query_facts = "&".join([*([query] if query else []), *(f"{k}={v}" for k, v in facts.items())])

@@ -1,7 +1,6 @@
 """A table of items beside ratings of one's own: on the command line's path, and in memory."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -32,7 +31,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def path(folder: Path, table: str, more: str = "") -> str:
+def path(folder, table, more=""):
     return f"{folder}/ratings.csv?bounds=1,5{more}&item_table={folder}/{table}"
 
 

@@ -1,7 +1,6 @@
 """Cinemas that are made part by part: each person's ratings follow from the seed and her number."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ import pytest
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import digest_of
-from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_datasets.registry import LARGE
 from dpmf_datasets.simulated import large_cinema
 from dpmf_datasets.simulated.large_cinema import AT_ONCE, Films, ratings_of
@@ -17,7 +15,7 @@ from dpmf_datasets.simulated.large_cinema import AT_ONCE, Films, ratings_of
 DIGEST = "a5e18e1ef6c2c29775fef0a71eb7dd7ff3759b09a822d4ced239c7dd915308ac"
 
 
-def cinema(n_users: int, seed: int = 0) -> PartitionedRatings:
+def cinema(n_users, seed=0):
     return large_cinema.large_cinema(replace(LARGE["cinema-10m"], n_users=n_users), seed)
 
 
@@ -49,7 +47,7 @@ def test_what_is_made_is_fixed(films):
 
 @pytest.mark.parametrize("name", LARGE)
 def test_large_cinemas_are_listed_and_present(name):
-    entry: Any = datasets.entry_of(name)
+    entry = datasets.entry_of(name)
     assert entry in datasets.in_parts()
     assert entry not in datasets.catalogue()
     assert datasets.present(name)

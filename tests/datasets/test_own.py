@@ -29,12 +29,12 @@ c3,Lamp,0.5,2020-01-05
 COLUMNS = {"user": "Customer No", "item": "Product", "rating": "Points", "time": "When"}
 
 
-def brought(name: str = "shop.csv") -> session_files.Upload:
+def brought(name="shop.csv"):
     """The table as somebody brings it."""
     return session_files.ratings(session_files.table(TABLE.encode(), name), COLUMNS, (0.5, 5.0))
 
 
-def zip_of(**files: str) -> bytes:
+def zip_of(**files):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, content in files.items():
@@ -42,7 +42,7 @@ def zip_of(**files: str) -> bytes:
     return out.getvalue()
 
 
-def rows_of(ratings: Ratings) -> list[list[tuple[float, ...]]]:
+def rows_of(ratings):
     """Each user's items, ratings and times, whoever comes first."""
     columns = [ratings.items.tolist(), ratings.values.tolist(), ratings.order.tolist()]
     rows = list(zip(*columns, strict=True))
@@ -87,7 +87,7 @@ def test_what_is_removed_or_old_is_gone():
 
 
 def test_a_full_disk_is_a_refusal(monkeypatch):
-    def full(*_: object) -> None:
+    def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("dpmf_datasets.npz_folder.write", full)

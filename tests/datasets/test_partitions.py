@@ -1,8 +1,5 @@
 """Tables in partitions equal the same tables in memory, here and at an address."""
 
-from pathlib import Path
-from typing import Any
-
 import fsspec
 import numpy as np
 import pytest
@@ -11,7 +8,6 @@ import dpmf
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import held_alone
-from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.runs import data_access
 from dpmf_core.testing.worlds import low_rank
 from dpmf_datasets import partitions
@@ -22,7 +18,7 @@ COLUMNS = ("users", "items", "values", "order")
 FACTS = ("n_users", "n_items", "bounds", "titles", "labels", "assumptions", "public", "origin")
 
 
-def lines(count: int = 900, users: int = 60, seed: int = 0) -> list[str]:
+def lines(count=900, users=60, seed=0):
     """Rows of a table, some of a pair that was there before."""
     random = np.random.default_rng(seed)
     return [
@@ -32,17 +28,17 @@ def lines(count: int = 900, users: int = 60, seed: int = 0) -> list[str]:
     ]
 
 
-def table(path: Path, rows: list[str], header: str = "user,item,rating,time") -> str:
+def table(path, rows, header="user,item,rating,time"):
     path.write_text("\n".join([header, *rows]) + "\n", "utf-8")
     return f"{path}?bounds=1,5"
 
 
-def partitioned(name: str, source: str, **options: Any) -> PartitionedRatings:
+def partitioned(name, source, **options):
     datasets.import_partitions(name, source, **options)
     return datasets.load(name)
 
 
-def assert_same(parts: PartitionedRatings, whole: Any) -> None:
+def assert_same(parts, whole):
     ratings = parts.together()
     for column in COLUMNS:
         assert np.array_equal(getattr(ratings, column), getattr(whole, column)), column
@@ -107,7 +103,7 @@ def test_a_public_item_table_comes_with_them(tmp_path):
 def test_an_import_that_was_stopped_leaves_nothing(stage, tmp_path):
     source = table(tmp_path / "some.csv", lines())
 
-    def stop(at: str, count: int, total: int) -> None:
+    def stop(at, count, total):
         if at == stage:
             raise KeyboardInterrupt
 
@@ -181,7 +177,7 @@ def test_two_imports_of_one_name_do_not_meet(tmp_path):
 THERE = "memory://bucket/own"
 
 
-def copy_there(folder: Path) -> None:
+def copy_there(folder):
     fsspec.filesystem("memory").put(f"{folder}/", "/bucket/own/", recursive=True)
 
 
@@ -208,13 +204,13 @@ def test_each_worker_reads_it_there(own):
     assert here.record.metrics == there.record.metrics
 
 
-def damage() -> str:
+def damage():
     with fsspec.open("memory://bucket/own/00002.parquet", "ab") as file:
         file.write(b"more")
     return THERE
 
 
-def nonsense() -> str:
+def nonsense():
     with fsspec.open("memory://bucket/own/manifest.json", "w") as file:
         file.write("[]")
     return THERE

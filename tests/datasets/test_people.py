@@ -2,7 +2,6 @@
 
 import io
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from scipy.io import savemat
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.samples import Samples
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import session_files
@@ -23,17 +21,17 @@ NOTES = (
 )
 
 
-def whose(samples: Samples) -> list[int]:
+def whose(samples):
     return [int(person) for person in samples.people]
 
 
-def matlab(path: Path, **vectors: object) -> str:
+def matlab(path, **vectors):
     rows = np.random.default_rng(0).integers(0, 255, (6, 16))
     savemat(path, {"fea": rows, **vectors})
     return f"{path}?key=fea&image=4,4"
 
 
-def pictures(folder: Path, *names: str) -> Path:
+def pictures(folder, *names):
     for place, name in enumerate(names):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(

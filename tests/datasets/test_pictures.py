@@ -1,7 +1,6 @@
 """Pictures of every kind are read, and each repair is counted."""
 
 import io
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,17 +16,17 @@ Array = npt.NDArray[Any]
 RAMP = np.linspace(0, 1, 48).reshape(6, 8)  # (6, 8), black to white
 
 
-def picture_bytes(values: Array, form: str = "png", **options: Any) -> bytes:
+def picture_bytes(values, form="png", **options):
     out = io.BytesIO()
     Image.fromarray(values).save(out, form, **options)
     return out.getvalue()
 
 
-def eight(values: Array = RAMP) -> Array:
+def eight(values=RAMP):
     return np.round(255 * values).astype(np.uint8)
 
 
-def folder(path: Path, **files: bytes) -> Path:
+def folder(path, **files):
     """A folder of files and three plain pictures; `a_png` is a.png."""
     path.mkdir()
     for name, content in {
@@ -37,7 +36,7 @@ def folder(path: Path, **files: bytes) -> Path:
     return path
 
 
-def read(path: Path, **facts: Any) -> tuple[dict[str, Array], dict[str, int]]:
+def read(path, **facts):
     """The pictures by name, with values from 0 to 1, and what was counted."""
     samples, report = images.pictures(path, name="pictures", **facts)
     by_name = {

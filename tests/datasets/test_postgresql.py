@@ -13,13 +13,13 @@ DRIVER = "psycopg"
 ROWS = [(u, f"film {i}", 1 + (u * i) % 5) for u in range(1, 41) for i in range(1, 21)]
 
 
-def _program(name: str) -> str | None:
+def _program(name):
     """A program of PostgreSQL, also where Debian keeps it."""
     beside = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
     return shutil.which(name) or (str(beside[-1]) if beside else None)
 
 
-def _as_server(folder: Path) -> dict[str, int]:
+def _as_server(folder):
     """Whom the server runs as, who owns the folder: PostgreSQL refuses to be root."""
     if os.geteuid() != 0:
         return {}

@@ -13,14 +13,12 @@ from functools import partial
 from hashlib import md5
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import data_folder
-from dpmf_core.data.ratings import Ratings
 from dpmf_datasets import catalogue, fetch, import_, load, npz_folder, present
 from dpmf_datasets.published import netflix
 from dpmf_datasets.readers.report import Kind
@@ -30,18 +28,18 @@ REAL = Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../
 Rows = list[tuple[int, int, float]]
 
 
-def rows_of(ratings: Ratings) -> Rows:
+def rows_of(ratings):
     columns = (ratings.users.tolist(), ratings.items.tolist(), ratings.values.tolist())
     return list(zip(*columns, strict=True))
 
 
-def write(path: Path, content: str | bytes) -> Path:
+def write(path, content):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
 
-def zipped(path: Path, files: dict[str, bytes], **options: Any) -> Path:
+def zipped(path, files, **options):
     with zipfile.ZipFile(path, "w", **options) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
@@ -60,11 +58,11 @@ FILMS = {
 }
 
 
-def lines(separator: str, header: str = "") -> str:
+def lines(separator, header=""):
     return header + "".join(separator.join(map(str, row)) + "\n" for row in TRIPLES)
 
 
-def films(separator: str, tail: str, quote: str = "") -> str:
+def films(separator, tail, quote=""):
     return "".join(
         f"{film}{separator}{quote}{title}{quote}{separator}{tail}\n"
         for film, title in FILMS.items()
@@ -78,7 +76,7 @@ TABLES = {
 }
 ITEMS = films("|", "01-Jan-1995||http://x|0|1").encode("latin-1")
 # each official layout: the folder in the archive, its files, the features of its films
-OFFICIAL: dict[str, tuple[str, dict[str, bytes], tuple[str, ...]]] = {
+OFFICIAL = {
     "ml-100k": (
         "ml-100k",
         {"u.data": lines("\t").encode(), "u.item": ITEMS, "u1.base": b"1\t1\t1\t1\n"},
@@ -99,7 +97,7 @@ OFFICIAL: dict[str, tuple[str, dict[str, bytes], tuple[str, ...]]] = {
 }
 
 
-def release(where: Path, data_id: str, form: str = "zip") -> Path:
+def release(where, data_id, form="zip"):
     """A made release as a folder, the folder that holds it, or the official archive."""
     folder, files, _ = OFFICIAL[data_id]
     if form == "zip":
@@ -110,7 +108,7 @@ def release(where: Path, data_id: str, form: str = "zip") -> Path:
     return where / "unpacked" / (folder if form == "folder" else "")
 
 
-def check(ratings: Ratings) -> None:
+def check(ratings):
     assert (ratings.n_users, ratings.n_items) == (3, 3)
     assert ratings.titles == (FILMS[2], FILMS[5], FILMS[9])
     assert rows_of(ratings) == [(0, 1, 3), (0, 2, 5), (1, 0, 4), (1, 1, 1), (2, 2, 2)]
@@ -147,21 +145,21 @@ def test_a_release_with_the_published_counts_is_public(tmp_path, monkeypatch):
         assert all(arrays[name].dtype.kind in "uif" for name in arrays.files)
 
 
-def cut(share: float) -> Any:
-    def act(where: Path) -> Path:
+def cut(share):
+    def act(where):
         archive = release(where, "ml-1m")
         return write(archive, archive.read_bytes()[: int(archive.stat().st_size * share)])
 
     return act
 
 
-def flipped(where: Path) -> Path:
+def flipped(where):
     archive = zipped(where / "a.zip", {"ml-1m/ratings.dat": lines("::").encode()})
     return write(archive, archive.read_bytes().replace(b"978300760", b"978300761", 1))
 
 
-def with_member(name: str) -> Any:
-    def act(where: Path) -> Path:
+def with_member(name):
+    def act(where):
         archive = release(where, "ml-1m")
         with zipfile.ZipFile(archive, "a") as file:
             file.writestr(name, "x")
@@ -170,7 +168,7 @@ def with_member(name: str) -> Any:
     return act
 
 
-NO_RELEASE: dict[str, tuple[Any, str]] = {
+NO_RELEASE = {
     **{f"cut at {share}": (cut(share), "damaged") for share in (0.3, 0.6, 0.98)},
     "a flipped byte": (flipped, "damaged"),
     **{
@@ -195,7 +193,7 @@ def test_what_is_no_release_is_refused_and_leaves_nothing(tmp_path, make, fact):
     assert not list(data_folder().glob("*"))
 
 
-def files_in(folder: Path) -> list[str]:
+def files_in(folder):
     """The files in a data folder, temporary ones included."""
     return sorted(
         file.name for file in folder.rglob("*") if file.is_file() and file.name != ".lock"
@@ -208,7 +206,7 @@ def test_a_cut_import_leaves_the_old_copy_and_a_damaged_copy_is_refused(
     source = release(tmp_path, "ml-1m")
     import_("ml-1m", source)
 
-    def stop(*_: object, **__: object) -> None:
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -224,7 +222,7 @@ def test_a_cut_import_leaves_the_old_copy_and_a_damaged_copy_is_refused(
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         """Print nothing."""
 
 
@@ -257,7 +255,7 @@ def test_fetch_with_the_right_checksum(server, monkeypatch, data_directory):
     archive, source = release(server, "ml-1m"), SOURCES["ml-1m"]
     right = replace(source, md5=md5(archive.read_bytes()).hexdigest())
     monkeypatch.setitem(SOURCES, "ml-1m", right)
-    calls: list[tuple[int, int]] = []
+    calls = []
     fetch("ml-1m", accept_licence=True, progress=lambda *it: calls.append(it))
     check(load("ml-1m"))
     assert calls[-1] == (archive.stat().st_size,) * 2
@@ -358,15 +356,15 @@ def test_what_is_wrong_in_netflix_is_told_with_its_lines(tmp_path):
         import_("netflix", write(tmp_path / "combined_data_1.txt", "\n".join(outside) + "\n"))
 
 
-def person(**jokes: object) -> list[object]:
+def person(**jokes):
     """A row with the given jokes (`j3=...`) rated."""
-    row: list[object] = [99] * 100
+    row = [99] * 100
     for name, value in jokes.items():
         row[int(name[1:])] = value
     return [len(jokes), *row]
 
 
-def jokes(*rows: list[object], separator: str = ",") -> bytes:
+def jokes(*rows, separator=","):
     out = io.StringIO()
     csv.writer(out, delimiter=separator).writerows(rows)
     return out.getvalue().encode()

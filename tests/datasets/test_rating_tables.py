@@ -3,19 +3,18 @@
 import gzip
 import re
 import tracemalloc
-from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC
 from dpmf_datasets import load, session_files
 from dpmf_datasets.readers.columns import detect_columns
 from dpmf_datasets.readers.rating_scales import HALF_STARS, PERCENT, STARS, TEN, scale_in_name
 from dpmf_datasets.readers.ratings_tables import AmbiguousDates, read_table
-from dpmf_datasets.readers.report import Kind, Report
+from dpmf_datasets.readers.report import Kind
 from dpmf_datasets.readers.tables import open_table
 
 GOOD = [f"{user},{item},{1 + (user * item) % 5}" for user in range(1, 6) for item in range(10, 14)]
@@ -23,11 +22,11 @@ EPOCH = 978_300_000
 HEADER = "user,item,rating"
 
 
-def table(*rows: str, header: str = HEADER) -> bytes:
+def table(*rows, header=HEADER):
     return "\n".join([header, *rows, ""]).encode()
 
 
-def filled(header: str, row: str) -> bytes:
+def filled(header, row):
     """The good ratings and a time each, in rows of this form."""
     rows = [
         row.format(u=user, i=item, r=rating, t=EPOCH + 1000 * at)
@@ -36,11 +35,11 @@ def filled(header: str, row: str) -> bytes:
     return "\n".join([*([header] if header else []), *rows, ""]).encode()
 
 
-def read(source: bytes, **options: Any) -> tuple[Ratings, Report]:
+def read(source, **options):
     return read_table(source, name="ratings.csv", **{"bounds": (1, 5), **options})
 
 
-def problems(report: Report) -> dict[str, tuple[int, tuple[int, ...]]]:
+def problems(report):
     return {problem.kind: (problem.count, problem.lines) for problem in report.problems}
 
 
@@ -83,7 +82,7 @@ def test_lines_are_those_of_the_file_and_five_are_named():
 CLAMPED_TWO = {Kind.CLAMPED_VALUE: (2, (22, 23))}
 LEFT_OUT_TWO = {Kind.OUTSIDE: (2, (22, 23)), Kind.EMPTY_USER: (1, ())}
 NO_NUMBER = {Kind.NOT_A_NUMBER: (1, (22,)), Kind.EMPTY_USER: (1, ())}
-REPAIRED: dict[str, tuple[Any, ...]] = {
+REPAIRED = {
     "clamped": (["6,10,11", "6,11,-3"], "clamp", CLAMPED_TWO, (6, 22), [5, 1]),
     "left out": (["1,10,11", "9,11,-3"], "leave-out", LEFT_OUT_TWO, (6, 20), []),
     "averaged": (["8,10,2", "8,10,5"], "clamp", {Kind.DUPLICATE: (1, (23,))}, (6, 21), [3.5]),
@@ -123,7 +122,7 @@ def test_what_stays_of_a_persons_rows_follows_from_her_rows_alone(outside, mean)
     assert rests[0][2][0] == pytest.approx(mean)  # of 1, 1, and 9 as 5 or not at all
 
 
-REFUSED: dict[str, tuple[bytes, str]] = {
+REFUSED = {
     "nothing": (b"", "empty"),
     "blank lines": (b"\n\n", "empty"),
     "a header alone": (table(), "header"),
@@ -174,7 +173,7 @@ def test_separators_and_headers(separator, header):
     assert report.read == 20
 
 
-def lines(header: str, row: str, comma: bool = False) -> str:
+def lines(header, row, comma=False):
     """A table in which one rating of a hundred is none."""
     bad, out = {57: "n/a?", 157: "", 257: "four", 357: "-"}, [header]
     for at in range(400):
@@ -236,7 +235,7 @@ def test_titles_in_other_encodings_are_read(tmp_path, encoding, declared):
     assert ("the encoding of the text is public" in ratings.assumptions) == guessed
 
 
-COLUMNS: dict[str, str | None] = {  # of a fourth column, beside user, item and rating
+COLUMNS = {  # of a fourth column, beside user, item and rating
     **dict.fromkeys(
         ("ReviewDate", "reviewTime", "rated_at", "rating_timestamp", "Created On", "event_ts"),
         "time",

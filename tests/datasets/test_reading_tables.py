@@ -2,22 +2,19 @@
 
 import csv
 import io
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from dpmf_core.data.ratings import Ratings
 from dpmf_datasets.readers import text_tables
 from dpmf_datasets.readers.ratings_tables import read_table
-from dpmf_datasets.readers.report import Report
 
 BEYOND = str(2**63)  # no 64 bits hold it
 LARGEST = str(2**63 - 1)
 BLANK = chr(0x2003)  # a wide blank, which is no ASCII
 
 
-def table(rows: Sequence[tuple[str, str, str]], times: Sequence[int] | None = None) -> bytes:
+def table(rows, times=None):
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["user", "item", "rating", *(["time"] if times else [])])
@@ -25,13 +22,13 @@ def table(rows: Sequence[tuple[str, str, str]], times: Sequence[int] | None = No
     return out.getvalue().encode()
 
 
-def read(content: bytes) -> tuple[Ratings, Report]:
+def read(content):
     return read_table(content, name="it.csv", bounds=(1, 5))
 
 
-def by_hand(rows: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], float]:
+def by_hand(rows):
     """The mean of each pair's clamped ratings, of rows that can be used."""
-    ratings: dict[tuple[str, str], list[float]] = {}
+    ratings = {}
     for user, item, value in rows:
         pair = (user.strip(), item.strip())
         if all(pair) and value.strip().replace(".", "", 1).lstrip("-").isdecimal():
@@ -39,7 +36,7 @@ def by_hand(rows: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str], float
     return {pair: float(np.float32(np.mean(values))) for pair, values in ratings.items()}
 
 
-def with_names(ratings: Ratings, users: Sequence[str]) -> dict[tuple[str, str], float]:
+def with_names(ratings, users):
     assert len(users) == ratings.n_users
     return {
         (users[u], ratings.labels[i]): float(value)
@@ -47,7 +44,7 @@ def with_names(ratings: Ratings, users: Sequence[str]) -> dict[tuple[str, str], 
     }
 
 
-KINDS: dict[str, list[str]] = {
+KINDS = {
     "whole numbers": ["1", "7", "12", "120"],
     "zeros before": ["007", "7", "07", "12"],
     "beyond 64 bits": [BEYOND, LARGEST, "7", "12"],
@@ -66,7 +63,7 @@ def _batches(request, monkeypatch):
 class TestIds:
     """A first part of whole numbers, so that small batches are of both kinds."""
 
-    def rows(self, kind: str) -> list[tuple[str, str, str]]:
+    def rows(self, kind):
         rng = np.random.default_rng(5)
         plain = [("1", str(1 + at % 9), "3") for at in range(60)]
         ids = KINDS[kind]

@@ -10,11 +10,9 @@ from scipy.io import savemat
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.samples import Samples
 from dpmf_datasets import sample_paths, sample_sets
 from dpmf_datasets.readers import text
 from dpmf_datasets.readers.encodings import Reader
-from dpmf_datasets.readers.report import Report
 from dpmf_datasets.registry import SOURCES
 from dpmf_datasets.simulated.faces import PARTS, drawn_parts
 from dpmf_datasets.simulated.news import TOPICS, WORDS
@@ -38,14 +36,14 @@ NAMED_SETS = [
 ]
 
 
-def portraits(count: int = 6, side: int = 12) -> np.ndarray:
+def portraits(count=6, side=12):
     """Symmetric pictures (count, side, side), bright above and dark below."""
     rng = np.random.default_rng(0)
     half = rng.random((count, side, side // 2)) * np.linspace(3, 0.2, side)[:, None]
     return np.concatenate([half, half[:, :, ::-1]], axis=2)
 
 
-def real(name: str) -> Path:
+def real(name):
     if not (REAL / name).exists():
         pytest.skip(f"{name} is not in {REAL}")
     return REAL / name
@@ -89,7 +87,7 @@ def test_invented_faces_are_sums_of_their_parts():
     assert np.sqrt((residuals**2).mean()) < 0.002 * faces.X.max()
 
 
-def read_as(name: str, path: Path) -> tuple[Samples, Report]:
+def read_as(name, path):
     """The official files of a set at a path."""
     source = SOURCES[name]
     return source.read(source.entry, path)
@@ -170,7 +168,7 @@ HEADLINES = [
 ]
 
 
-def headlines_file(folder: Path, separator: str, header: bool, packed: bool) -> Path:
+def headlines_file(folder, separator, header, packed):
     rows = [[at, title, "url", "pub", kind, "story", "host", 1] for at, title, kind in HEADLINES]
     head = ["ID", "TITLE", "URL", "PUBLISHER", "CATEGORY", "STORY", "HOSTNAME", "TIMESTAMP"]
     quoting = csv.QUOTE_MINIMAL if separator == "," else csv.QUOTE_NONE

@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_datasets import import_, load, ratings
 from dpmf_datasets.simulated.low_rank import lowrank
@@ -106,7 +105,7 @@ def test_the_figures_of_movielens_are_those_of_the_real_ratings(tmp_path, monkey
     )
 
 
-def figures(ratings: Ratings) -> dict[str, float]:
+def figures(ratings):
     """What is compared: skews, spreads, and held-out RMSE of four models of growing size."""
     counts, activity = np.sort(np.bincount(ratings.items))[::-1], np.diff(ratings.by_user)
     _, person, film = biases(ratings)
@@ -119,7 +118,7 @@ def figures(ratings: Ratings) -> dict[str, float]:
     additive = mean + by_person[test.users] + by_film[test.items]
     rest = train.values - mean - by_person[train.users] - by_film[train.items]
 
-    def rmse(guess) -> float:
+    def rmse(guess):
         return float(np.sqrt(np.mean((np.clip(guess, *ratings.bounds) - test.values) ** 2)))
 
     stars = np.ceil(ratings.values)  # halves count with the star above
@@ -138,7 +137,7 @@ def figures(ratings: Ratings) -> dict[str, float]:
     }
 
 
-def biases(ratings: Ratings):
+def biases(ratings):
     mean = float(ratings.values.mean())
     residuals = ratings.values - mean
     person = np.zeros(ratings.n_users)
@@ -153,7 +152,7 @@ def biases(ratings: Ratings):
     return mean, person, film
 
 
-def factors(train: Ratings, rest, test: Ratings, rank: int = 8, ridge: float = 10.0):
+def factors(train, rest, test, rank=8, ridge=10.0):
     """Rank-8 alternating least squares on residuals, independent of the package's."""
     values = scipy.sparse.csr_matrix(
         (rest, (train.users, train.items)), shape=(train.n_users, train.n_items)

@@ -8,7 +8,6 @@ import shlex
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -36,7 +35,7 @@ EXAMPLES = [
 ]
 
 
-def _run(folder: Path, data: Path, *arguments: str) -> str:
+def _run(folder, data, *arguments):
     """Standard output of Python with these arguments, in a folder and with a data folder."""
     process = subprocess.run(
         [sys.executable, *arguments],
@@ -51,7 +50,7 @@ def _run(folder: Path, data: Path, *arguments: str) -> str:
     return process.stdout
 
 
-def _write_files(folder: Path) -> None:
+def _write_files(folder):
     """A ratings table, one of its items, and a small MovieLens 1M archive as it is published."""
     draw, rows = random.Random(0), []
     for user in range(1, 81):

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -71,7 +70,7 @@ def test_the_table_of_guarantees_has_the_status_of_the_code(kind):
     assert not rows or str(status) in rows[0]
 
 
-def kinds_of(base: type[Statistic]) -> Iterator[type[Statistic]]:
+def kinds_of(base):
     for kind in base.__subclasses__():
         yield kind
         yield from kinds_of(kind)

@@ -1,7 +1,6 @@
 """Figures of ratings in parts, beside those of the same ratings in one memory."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.components import Components
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.evaluation import metrics
 from dpmf_core.evaluation.judges import by_partitions, by_split
@@ -27,12 +25,12 @@ SPLITS = (
 )
 
 
-def timed(ratings: Ratings) -> Ratings:
+def timed(ratings):
     """With the places of ratings in their users' rows."""
     return replace(ratings, order=(ratings.items.astype(np.int64) * 7 + ratings.users) % 11)
 
 
-def model_for(ratings: Ratings) -> Recommender:
+def model_for(ratings):
     random = np.random.default_rng(1)
     return Recommender(
         ratings.bounds,
@@ -75,7 +73,7 @@ def test_every_figure_of_a_table_is_that_of_one_memory(how):
     assert figures == pytest.approx(expected, rel=1e-6)
 
 
-def signs(evaluation: Any) -> Any:
+def signs(evaluation):
     """Ratings that are predicted too high, and all (2,)."""
     errors = evaluation.predict(evaluation.test) - evaluation.test.values
     return np.array([(errors > 0).sum(), len(errors)])
@@ -90,7 +88,7 @@ def test_a_metric_that_is_added_is_seen_in_memory_and_in_partitions(small, monke
     assert 0 < whole["too_high"] == parts["too_high"] < 1
 
 
-def as_numbers(buckets: dict[str, list[dict[str, float]]]) -> list[float]:
+def as_numbers(buckets):
     return [value for rows in buckets.values() for row in rows for value in row.values()]
 
 

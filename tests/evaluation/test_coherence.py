@@ -2,12 +2,10 @@
 
 import itertools
 import zlib
-from typing import Any
 
 import numpy as np
 import pytest
 
-from dpmf_core.data.samples import Samples
 from dpmf_core.evaluation.coherence import _learn_vectors, _sentences, coherence
 from dpmf_datasets.readers.text import documents
 
@@ -17,14 +15,14 @@ SUBJECTS = [
 ]
 
 
-def corpus(public: bool = True) -> Samples:
+def corpus(public=True):
     """Documents of 25 words, each about one subject."""
     draw = np.random.default_rng(0)
     texts = [" ".join(draw.choice(SUBJECTS[d % 3], 25)) for d in range(1500)]
     return documents(texts, name="planted", public=public)[0]
 
 
-def of_gensim(samples: Samples, seed: int = 1) -> tuple[list[str], Any]:
+def of_gensim(samples, seed=1):
     models = pytest.importorskip("gensim.models", reason="gensim is not installed")
     model = models.Word2Vec(
         list(_sentences(samples)),
@@ -56,7 +54,7 @@ def test_cosines_are_gensims_as_nearly_as_two_seeds_of_gensim():
     words, vectors = _learn_vectors(corpus())
     pairs = list(itertools.combinations(sorted(words), 2))
 
-    def cosines(names: Any, V: Any) -> Any:
+    def cosines(names, V):
         place = {word: j for j, word in enumerate(names)}
         return np.array([V[place[a]] @ V[place[b]] for a, b in pairs])
 

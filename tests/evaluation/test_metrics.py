@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from dpmf_core.algorithms import Personal, Recommender
@@ -18,7 +17,6 @@ from dpmf_core.evaluation.judges import by_split
 from dpmf_core.evaluation.metrics import (
     ErrorsByUser,
     ErrorSums,
-    ListSums,
     divergence,
     list_sums,
     rare_items,
@@ -31,27 +29,21 @@ from dpmf_core.evaluation.part_metrics import f1, outlier_cells, precision, reca
 BOUNDS = (1.0, 5.0)
 
 
-def ratings(*triples: tuple[int, int, float], n_users: int = 3, n_items: int = 5) -> Ratings:
+def ratings(*triples, n_users=3, n_items=5):
     users, items, values = zip(*triples, strict=True) if triples else ((), (), ())
     return Ratings.of(
         users, items, values, n_users=n_users, n_items=n_items, bounds=BOUNDS, public=True
     )
 
 
-def by_offset(*offsets: float) -> Recommender:
+def by_offset(*offsets):
     """A model that ranks items by a fixed offset."""
     return Recommender(
         BOUNDS, 3.0, np.array(offsets, np.float32), np.zeros((len(offsets), 0), np.float32)
     )
 
 
-def lists_of(
-    model: Recommender,
-    history: Ratings,
-    test: Ratings,
-    personal: Personal | None = None,
-    k: int = 2,
-) -> ListSums:
+def lists_of(model, history, test, personal=None, k=2):
     """Of everybody who likes something in `test`."""
     liked = test.only(relevant(test))
     users, rare = np.unique(liked.users), rare_items(history.item_counts)
@@ -140,7 +132,7 @@ def test_ranking_equals_brute_force_on_random_data():
     n, m, k = 40, 30, 7
     grid = random.random((n, m))
 
-    def rated(is_rated: npt.NDArray[np.bool_]) -> Ratings:
+    def rated(is_rated):
         users, items = np.nonzero(is_rated)
         values = random.integers(1, 6, len(users))
         return Ratings.of(users, items, values, n_users=n, n_items=m, bounds=BOUNDS)
@@ -168,7 +160,7 @@ def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id(monkeypatch)
     """A draw depends on (seed, user) alone, not on who else is there."""
     liked_ratings = ratings(*((user, 0, 5.0) for user in range(0, 4000, 2)), n_users=4000)
 
-    def drawn(test: Ratings, seed: int, most: int = 500) -> npt.NDArray[np.int64]:
+    def drawn(test, seed, most=500):
         monkeypatch.setattr("dpmf_core.evaluation.metrics.MAX_RANKED_USERS", most)
         block = SplitBlock(np.arange(test.n_users), Split(test, test, test, test, "by hand"))
         return RatingsFacts.of(block, seed).ranked_ids

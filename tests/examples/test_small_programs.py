@@ -1,14 +1,11 @@
 """Programs as users write them, and what each finds."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import dpmf
-from dpmf_core.algorithms import REGISTRY, Algorithm, Recommender, Streams
-from dpmf_core.curator import Curator
+from dpmf_core.algorithms import REGISTRY, Algorithm, Recommender
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.testing.worlds import low_rank
 
@@ -43,7 +40,7 @@ class Midpoint(Algorithm):
     id, title, source = "midpoint", "Midpoint", "an example"
     words = "predicts the middle of the bounds"
 
-    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+    def fit(self, curator, rng):
         shape, n_items = curator.shape, curator.shape.n_items
         yield Recommender(shape.bounds, shape.mid_range, np.zeros(n_items), np.zeros((n_items, 0)))
 
@@ -70,7 +67,7 @@ def test_what_people_liked_recommends_better_than_popularity():
     assert recalls[0] > recalls[1] + 0.01
 
 
-def recall(model: dpmf.PrivateRecommender, held_out: pd.DataFrame) -> float:
+def recall(model, held_out):
     """The mean share of a user's held-out items that are among their 20 best."""
     users = np.intersect1d(held_out["user"].unique(), model.users_)
     lists = model.recommend(users, k=20)

@@ -5,7 +5,6 @@
 
 import platform
 from contextlib import nullcontext
-from typing import Any
 
 import pytest
 
@@ -24,7 +23,7 @@ ON_ONE_PROCESSOR = pytest.mark.skipif(
 )
 
 
-def check(name: str, value: Any, config: pytest.Config, capsys: pytest.CaptureFixture[str]) -> None:
+def check(name, value, config, capsys):
     """Compares a value with its golden file, or writes it anew where that is wanted."""
     old = files.read(name)
     lines = list(files.differences(old, value))

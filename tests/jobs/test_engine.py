@@ -2,17 +2,13 @@
 
 import sqlite3
 import threading
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.jobs import machine, worker
-from dpmf_core.jobs.engine import Engine
 from dpmf_core.jobs.machine import Limits
 from dpmf_core.runs import execution
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store
 from tests.support.engines import (
     LONG,
@@ -154,7 +150,7 @@ def test_a_measurement_that_cannot_be_made_is_told(engine):
 
 
 def test_a_store_that_takes_nothing_is_told(engine, monkeypatch):
-    def full(run: Run, owner: str) -> None:
+    def full(run, owner):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(engine.store, "put", full)
@@ -164,7 +160,7 @@ def test_a_store_that_takes_nothing_is_told(engine, monkeypatch):
     assert not job.bad_input
 
 
-def limited(folder: Path, **limits: float) -> Engine:
+def limited(folder, **limits):
     return thread_engine(folder, limits=Limits(**limits))
 
 
@@ -209,7 +205,7 @@ def test_a_run_over_its_memory_ends_with_its_worker(tmp_path, monkeypatch):
     engine.close()
 
 
-def kill_worker(engine: Engine) -> None:
+def kill_worker(engine):
     (thread,) = engine._threads
     thread.worker.kill()
 
@@ -219,7 +215,7 @@ def test_a_run_on_public_data_is_tried_once_more(deaths, state, engine, monkeypa
     attempts, kills = ([threading.Event() for _ in range(3)] for _ in range(2))
     compute, numbers = execution.run, iter(range(3))
 
-    def run(*arguments: Any, **more: Any) -> Run:
+    def run(*arguments, **more):
         number = next(numbers)
         attempts[number].set()
         if number < deaths:
@@ -241,7 +237,7 @@ def test_a_run_on_private_data_is_not_tried_again(engine, monkeypatch):
     """It may have drawn noise, and would draw again."""
     begun, killed, attempts = threading.Event(), threading.Event(), []
 
-    def run(*_: Any, **__: Any) -> Run:
+    def run(*_, **__):
         attempts.append(None)
         begun.set()
         killed.wait(WAIT)

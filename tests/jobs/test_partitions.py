@@ -1,25 +1,21 @@
 """Sums over partitions in other processes equal those here, whatever happens to a worker."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import dpmf
 from dpmf_core.base.errors import BadInput, Cancelled
-from dpmf_core.data.partitioned import ItemCounts, PartitionedRatings
-from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.partitioned import ItemCounts
 from dpmf_core.jobs import partition_reading, partitions, worker
 from dpmf_core.jobs.partition_pools import WorkersLost
-from dpmf_core.jobs.partition_reading import PartialSum, Request, WorkerRefuses, add_up
+from dpmf_core.jobs.partition_reading import PartialSum, WorkerRefuses, add_up
 from dpmf_core.jobs.partitions import spread
 from dpmf_core.jobs.worker import Worker
 from dpmf_core.runs import data_access, execution
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.worlds import low_rank
 from tests.support.parts import in_files
@@ -33,32 +29,30 @@ class PoolHere:
 
     folder: Path
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder, self.there = folder, {"one": 1, "two": 1}
-        self.before: Callable[[str, Sequence[int]], None] = lambda worker, places: None
+        self.before = lambda worker, places: None
 
-    def workers(self) -> dict[str, int]:
+    def workers(self):
         return dict(self.there)
 
-    def share(self, content: bytes, workers: Sequence[str]) -> bytes:
+    def share(self, content, workers):
         return content
 
-    def map(
-        self, function: Any, request: Request, chunks: Any, contents: Any, workers: Sequence[str]
-    ) -> Iterator[Any]:
+    def map(self, function, request, chunks, contents, workers):
         for at, places in enumerate(chunks):
             self.before(workers[at * len(workers) // len(chunks)], places)
             yield function(request, places, *contents)
 
-    def close(self, run: str) -> None: ...
+    def close(self, run): ...
 
 
-def spec(algorithm: str, **parts: Any) -> RunSpec:
+def spec(algorithm, **parts):
     data = {"id": "own"} | parts.pop("data", {})
     return RunSpec.parse(data=data, algorithm=algorithm, budget=BUDGET, **parts)
 
 
-def write_parts(ratings: Ratings, folder: Path) -> PartitionedRatings:
+def write_parts(ratings, folder):
     """The ratings in partitions as the set `own` of a data folder."""
     (folder / "parts" / "own").mkdir(parents=True)
     return in_files(ratings, N_PARTS, folder / "parts" / "own")
@@ -83,7 +77,7 @@ def pool(tmp_path, monkeypatch):
     return one
 
 
-def assert_same(one: Run, other: Run) -> None:
+def assert_same(one, other):
     assert one.arrays.keys() == other.arrays.keys()
     for name, array in one.arrays.items():
         assert np.array_equal(array, other.arrays[name]), name
@@ -119,7 +113,7 @@ def test_the_run_has_the_bits_of_the_run_here(run_spec, own, pool):
 
 
 def test_a_partition_that_is_counted_twice_is_never_released(own, pool, monkeypatch):
-    def twice(*arguments: Any) -> PartialSum:
+    def twice(*arguments):
         partial_sum = add_up(*arguments)
         return PartialSum((*partial_sum.places, 0), partial_sum.total)
 
@@ -129,7 +123,7 @@ def test_a_partition_that_is_counted_twice_is_never_released(own, pool, monkeypa
 
 
 def test_what_travels_holds_no_noise_and_no_rows(own, pool, monkeypatch):
-    messages: list[bytes] = []
+    messages = []
     monkeypatch.setattr(
         PoolHere, "share", lambda pool, content, workers: messages.append(content) or content
     )
@@ -147,7 +141,7 @@ def test_a_worker_that_is_lost_in_mid_sum_changes_no_bit(algorithm, own, pool):
     run_spec = spec(algorithm, parameters={"steps": 4} if algorithm == "dp-sgd" else {})
     here, calls = execution.run(run_spec), []
 
-    def lose(worker: str, places: Sequence[int]) -> None:
+    def lose(worker, places):
         calls.append(worker)
         if len(calls) in (3, 12):
             pool.there.pop(worker)
@@ -163,7 +157,7 @@ def test_a_worker_that_is_lost_in_mid_sum_changes_no_bit(algorithm, own, pool):
 
 
 def test_workers_that_are_lost_again_and_again_end_in_an_error(own, pool):
-    def lose(worker: str, places: Sequence[int]) -> None:
+    def lose(worker, places):
         raise WorkersLost
 
     pool.before = lose
@@ -173,9 +167,9 @@ def test_workers_that_are_lost_again_and_again_end_in_an_error(own, pool):
 
 def test_a_worker_that_refuses_gets_no_partition_and_is_named(own, pool):
     here = execution.run(spec("private-bias"))
-    asked: list[str] = []
+    asked = []
 
-    def refuse(worker: str, places: Sequence[int]) -> None:
+    def refuse(worker, places):
         asked.append(worker)
         if worker == "one":
             raise WorkerRefuses(worker, "it has another dpmf")
@@ -213,7 +207,7 @@ def test_a_damaged_partition_is_a_reason_to_refuse(own, pool):
 
 
 def test_a_cancelled_run_reads_no_further(own, pool):
-    read: list[Sequence[int]] = []
+    read = []
     pool.before = lambda worker, places: read.append(places)
     with spread("own", "private-bias"), pytest.raises(Cancelled):
         execution.run(spec("private-bias"), stopped=lambda: len(read) >= 2)

@@ -54,7 +54,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path):
     assert out.split() == ["once"]
 
 
-def python(code: str, folder: Path, **more: object) -> "subprocess.Popen[str]":
+def python(code, folder, **more):
     script = folder / "page.py"
     script.write_text(textwrap.dedent(code))
     variables = {name: str(more.pop(name)) for name in list(more) if name.isupper()}

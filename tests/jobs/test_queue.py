@@ -10,16 +10,14 @@ from dpmf_core.jobs.machine import Limits
 from dpmf_core.jobs.queue import IDLE, LONG, Queue
 
 
-def add(
-    queue: Queue, name: str, asker: str, cost: float = 1.0, priority: int = 0, number: int = 0
-) -> Task:
+def add(queue, name, asker, cost=1.0, priority=0, number=0):
     task = Task(name, None, number=number, cost=cost)
     queue.enter(task, asker, priority)
     queue.wait(task)
     return task
 
 
-def names(queue: Queue) -> list[str]:
+def names(queue):
     """What starts, in order, if each task ends before the next starts."""
     started = []
     while (task := queue.next()) is not None:
@@ -81,7 +79,7 @@ def test_the_forecast_is_what_happens_and_nobody_starves(requests):
         add(queue, str(number), asker, cost=float(cost), number=number)
     forecast = queue.tasks()
     assert [queue.ahead(task) for task in forecast] == list(range(len(requests)))
-    waited: dict[str, int] = {}
+    waited = {}
     for task in forecast:
         assert queue.next() is task
         queue.end(task)

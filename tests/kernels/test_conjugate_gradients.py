@@ -58,7 +58,7 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype, ridge):
     every_system = systems(rows, factors, ridge)
     exact = [np.linalg.solve(*system) for system in every_system]
 
-    def errors(steps: int) -> np.ndarray:
+    def errors(steps):
         start = np.zeros((N, 20), dtype)
         solution = kernels.refine_rows(
             *rows[:3], factors, ridge, start, weights=rows[3], steps=steps
@@ -94,7 +94,7 @@ def test_bits_do_not_depend_on_threads_or_on_company(rank, has_weights, monkeypa
     factors, start = random.normal(size=(M, rank)).astype(np.float32), random.normal(size=(N, rank))
     base = np.eye(rank)
 
-    def solve(first: int, last: int) -> np.ndarray:
+    def solve(first, last):
         span = slice(indptr[first], indptr[last])
         return kernels.refine_rows(
             indptr[first : last + 1] - indptr[first],

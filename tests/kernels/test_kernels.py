@@ -112,7 +112,7 @@ def test_results_do_not_depend_on_threads_or_on_company(rank, monkeypatch):
     indptr, indices, values, weights = sparse_rows()
     factors = np.random.default_rng(2).normal(size=(M, rank)).astype(np.float32)
 
-    def solve(_: int) -> np.ndarray:
+    def solve(_):
         return kernels.solve_rows(indptr, indices, values, factors, 0.5, weights=weights)
 
     monkeypatch.setenv("DPMF_THREADS", "1")
@@ -136,7 +136,7 @@ def test_a_forked_process_has_threads_of_its_own():
     assert fresh.stdout.strip() == "0"
 
 
-def _noisy_grams(rank: int, dtype: type) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _noisy_grams(rank, dtype):
     random = np.random.default_rng(3)
     noise = random.normal(size=(30, rank, rank))
     grams = noise + noise.swapaxes(1, 2)
@@ -276,10 +276,10 @@ def test_a_shuffle_is_a_permutation_that_every_key_draws_anew():
 
 def test_compiling_is_told_once():
     assert compilation.compile_kernel is not None  # which hears of what is compiled
-    told: list[str] = []
+    told = []
 
     @numba.njit
-    def double(x: float) -> float:
+    def double(x):
         return 2 * x
 
     with on_compiling(lambda: told.append("compiling")):

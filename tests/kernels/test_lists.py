@@ -6,7 +6,7 @@ import pytest
 from dpmf_core import kernels
 
 
-def by_sorting(scores: np.ndarray, rated_items: set[int], k: int) -> list[int]:
+def by_sorting(scores, rated_items, k):
     """Best first, of equal scores the first by number; what is no number comes last."""
     worth = np.where(np.isnan(scores), -np.inf, scores)
     unseen = [item for item in range(len(scores)) if item not in rated_items]

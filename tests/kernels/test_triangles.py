@@ -1,7 +1,5 @@
 """Sums of outer products, Cholesky in tiles and draws of rows, against dense numpy."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from dpmf_core.kernels.tiles import LONGEST, add_triangle, factorise, fits_tiles
 PRECISION = {np.float32: 2e-4, np.float64: 1e-11}
 
 
-def _system(rank: int, dtype: Any, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def _system(rank, dtype, seed=0):
     """A positive definite matrix and a right-hand side."""
     random = np.random.default_rng(seed)
     rows = random.normal(size=(2 * rank, rank))
@@ -86,7 +84,7 @@ def test_rows_are_solved_alike_with_and_without_tiles(rank, dtype):
 R = 5
 
 
-def world(seed: int = 3):
+def world(seed=3):
     """Sparse rows of three users, one without entries; factors, prior precision, prior term."""
     rng = np.random.default_rng(seed)
     starts, columns = np.array([0, 4, 4, 11]), rng.integers(0, 9, 11).astype(np.int32)

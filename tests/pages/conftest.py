@@ -1,12 +1,9 @@
 """A store and an engine of each page test module's own."""
 
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
-from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_datasets import sandbox
 from pages.kit import epsilon_grid, time_estimate
@@ -31,7 +28,7 @@ def short_grid(monkeypatch):
 
 
 @contextmanager
-def fresh_store(folder: Path) -> Iterator[None]:
+def fresh_store(folder):
     """An empty store in a folder, with an engine of its own.
 
     Word vectors of public documents, which take seconds to learn, are the whole session's.
@@ -42,7 +39,7 @@ def fresh_store(folder: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPMF_DATA", str(folder))
         patch.setenv("DPMF_THREADS", "2")  # pages estimate time by them
-        engines: list[Engine] = []
+        engines = []
         patch.setattr("dpmf_core.jobs.engine._only", engines)
         time_estimate._speeds.clear()  # those of the store before
         yield

@@ -4,7 +4,6 @@ import math
 import re
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
@@ -20,7 +19,6 @@ from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.runs.planning import epsilon_of_each, prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.accountant import figures, ledger_table
 from tests.pages.conftest import fresh_store
@@ -36,11 +34,11 @@ def own_store(tmp_path):
         yield
 
 
-def page(**parameters: str) -> AppTest:
+def page(**parameters):
     return ran(app_of(SCRIPT, **parameters))
 
 
-def ran(app: AppTest) -> AppTest:
+def ran(app):
     app.run()
     assert not app.exception, [error.value for error in app.exception]
     return app
@@ -66,7 +64,7 @@ def test_a_stored_run_is_accounted_from_its_ledger():
     assert releases["sensitivity"].tolist() == [row.sensitivity for row in run.record.ledger]
 
 
-def stored_run() -> Run:
+def stored_run():
     """A run as the store keeps it; only what it spent matters here."""
     budget = {"epsilon": 2.0, "delta": 1e-5}
     spec = RunSpec.parse(data={"id": "cinema"}, algorithm="dpals", budget=budget, seed=4)

@@ -22,7 +22,7 @@ from pages.server.addresses import Addresses
 LINK = "data=cinema&eps=2&p.rank=3&grid=rank%20%3D%202%2C%204"
 
 
-def browser(base: str = "") -> TestClient:
+def browser(base=""):
     """Of a server whose every page says its address."""
     route = Route("/{path:path}", lambda request: PlainTextResponse(request.url.path))
     app = Starlette(routes=[route], middleware=[Middleware(Addresses, page_address, base)])

@@ -10,7 +10,7 @@ from tests.support.engines import WAIT
 SPEC = RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean")
 
 
-def page() -> None:
+def page():
     import streamlit as st
 
     from pages.kit import runs
@@ -24,7 +24,7 @@ def test_a_run_that_ends_while_results_are_taken_is_shown(monkeypatch):
     """Runs may end after results were collected and before the page asks what goes on."""
     take, looks = runs.Request.collect, list[int]()
 
-    def collect_before_the_end(request: runs.Request, whole: object) -> None:
+    def collect_before_the_end(request, whole):
         looks.append(len(request.jobs))
         if len(looks) == 1:
             for job in request.jobs.values():

@@ -1,7 +1,6 @@
 """The Audit page: the game, and what a lesson fixes."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.teaching.lesson_links import LessonLink
 from dpmf_core.teaching.membership import SUSPECTS, best_score
@@ -9,7 +8,7 @@ from pages.audit.game import DELTA, EPSILONS, ROUNDS, STATE_KEY, Game
 from tests.pages.driving import app_of, frames, settled, words
 
 
-def after_audit(app: AppTest) -> AppTest:
+def after_audit(app):
     """The page after its audit, also where this machine is so slow that it asks before."""
     settled(app)
     for button in app.button:
@@ -19,7 +18,7 @@ def after_audit(app: AppTest) -> AppTest:
     return app
 
 
-def page(attack: str = "private-bias", runs: int = 200, **state: object) -> AppTest:
+def page(attack="private-bias", runs=200, **state):
     chosen = {f"audit.{name}": value for name, value in (state | {"runs": runs}).items()}
     return after_audit(app_of("audit/page.py", chosen, attack=attack))
 

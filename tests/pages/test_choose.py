@@ -4,10 +4,8 @@ import json
 import re
 import shlex
 import subprocess
-from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.runs.spending import account_of
@@ -31,7 +29,7 @@ def few_runs(monkeypatch):
     monkeypatch.setattr(question, "GRID", (2.0, 5.0, 10.0))
 
 
-def opened(entry: Any = None, **address: str) -> AppTest:
+def opened(entry=None, **address):
     """The page at an address, in a session that brought a data set."""
     app = app_of(SCRIPT, {} if entry is None else brought(entry), **address)
     app.run()
@@ -39,13 +37,13 @@ def opened(entry: Any = None, **address: str) -> AppTest:
     return app
 
 
-def at_step(app: AppTest, step: str) -> AppTest:
+def at_step(app, step):
     """Another step of the same session."""
     app.query_params["step"] = step
     return app.run()
 
 
-def answered(app: AppTest) -> AppTest:
+def answered(app):
     app.button(key="choose.go").click()
     return run_until(app, lambda: app.title[0].value.startswith("Use "))
 

@@ -30,21 +30,21 @@ XYZ = np.array(
 WHITE = np.array([0.95047, 1.0, 1.08883])
 
 
-def rgb(colour: str) -> np.ndarray:
+def rgb(colour):
     return np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
 
 
-def linear(colour: np.ndarray) -> np.ndarray:
+def linear(colour):
     return np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
 
 
-def contrast(one: np.ndarray, other: np.ndarray) -> float:
+def contrast(one, other):
     """From 1 to 21."""
     dark, bright = sorted(float(XYZ[1] @ linear(it)) for it in (one, other))
     return (bright + 0.05) / (dark + 0.05)
 
 
-def lab(light: np.ndarray) -> np.ndarray:
+def lab(light):
     """CIE 1976 L*a*b* of linear sRGB."""
     x, y, z = (
         np.cbrt(it) if it > 216 / 24389 else (24389 / 27 * it + 16) / 116
@@ -53,7 +53,7 @@ def lab(light: np.ndarray) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def distances(one: str, other: str) -> tuple[float, float]:
+def distances(one, other):
     """CIE 1976 difference, for most people and for a deuteranope."""
     lights = [linear(rgb(it)) for it in (one, other)]
     seen = (lights, [DEUTERANOPIA @ it for it in lights])

@@ -2,12 +2,10 @@
 
 import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.io import savemat
-from streamlit.testing.v1 import AppTest
 
 import dpmf_datasets as datasets
 from dpmf_core.runs.spending import account_of
@@ -25,7 +23,7 @@ from tests.pages.driving import (
 ACCOUNTANT = behind_sidebar("accountant/page.py")
 
 
-def table() -> bytes:
+def table():
     rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(30) for i in range(12)]
     return ("Member,Product,Points\n" + "\n".join(rows) + "\n").encode()
 
@@ -49,17 +47,17 @@ def test_raw_figures_of_ones_own_data_are_for_the_screen(mine):
     assert [it.label for it in app.get("download_button")].count("Download as CSV") == 1
 
 
-def with_upload(page: str, upload: Any, kind: str) -> AppTest:
+def with_upload(page, upload, kind):
     return settled(app_of(behind_sidebar(page), brought(upload.entry, kind)))
 
 
-def pictures() -> bytes:
+def pictures():
     out = io.BytesIO()
     savemat(out, {"fea": np.random.default_rng(0).random((40, 36))})
     return out.getvalue()
 
 
-def texts() -> bytes:
+def texts():
     return "\n".join(
         f"orbit rocket planet{k % 4} engine fuel{k % 3} launch" for k in range(40)
     ).encode()
@@ -123,22 +121,22 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(tmp_path, mon
     assert "CONDITIONAL" in words(app)
 
 
-def with_table(content: bytes, name: str = "mine.csv") -> AppTest:
+def with_table(content, name="mine.csv"):
     app = app_of("data/page.py").run()
     app.file_uploader[0].upload(name, content)
     return app.run()
 
 
-def rating_table(header: str, row: str) -> bytes:
+def rating_table(header, row):
     rows = [row.format(u=u, i=i, r=1 + (u * i) % 5) for u in range(30) for i in range(12)]
     return "\n".join([header, *rows, ""]).encode()
 
 
-def captions(app: AppTest) -> list[str]:
+def captions(app):
     return [str(it.value) for it in app.caption]
 
 
-def on_scale(app: AppTest, rating: str, scale: str, name: str = "mine.csv") -> AppTest:
+def on_scale(app, rating, scale, name="mine.csv"):
     return app.segmented_control(key=f"data.scale.{name}.{rating}").set_value(scale).run()
 
 

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dpmf_core.base.errors import BadInput
@@ -41,21 +40,21 @@ BAD_ORIGINS = (
 )
 
 
-async def _echo(websocket: WebSocket) -> None:
+async def _echo(websocket):
     await websocket.accept()
     await websocket.send_text(f"ours{websocket.headers.get('origin', '')}")
     await websocket.close()
 
 
-async def _heard(websocket: WebSocket) -> None:
+async def _heard(websocket):
     """Say which frames have come."""
     await websocket.accept()
     async for frame in websocket.iter_bytes():
         await websocket.send_text(str(BackMsg.FromString(frame).WhichOneof("type")))
 
 
-def _server(doors: Doors, **options: int) -> TestClient:
-    def answer(request: Request) -> PlainTextResponse:
+def _server(doors, **options):
+    def answer(request):
         return PlainTextResponse(f"ours{request.headers.get('origin', '')}")
 
     routes = [
@@ -75,7 +74,7 @@ def server():
         yield client
 
 
-def _stream(server: TestClient, **headers: str) -> str:
+def _stream(server, **headers):
     """What a websocket gets: its first message, or the refusal with its status."""
     try:
         with server.websocket_connect("/_stcore/stream", headers=headers) as socket:

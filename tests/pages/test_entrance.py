@@ -9,7 +9,6 @@ from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
-from starlette.websockets import WebSocket
 from streamlit.web.server.server_util import get_cookie_secret
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -19,13 +18,13 @@ from pages.server.login import COOKIE, LoginGate
 HOME, PROVIDER = "https://dpmf.example.org", "https://login.example.org/authorize"
 
 
-async def _stream(websocket: WebSocket) -> None:
+async def _stream(websocket):
     await websocket.accept()
     await websocket.send_text("open")
     await websocket.close()
 
 
-def _browser(required: bool) -> TestClient:
+def _browser(required):
     """A browser of a server that answers as Streamlit's: to the provider, and then to the root."""
     provider, root = (RedirectResponse(it, 302) for it in (PROVIDER, "/"))
     routes = [
@@ -44,14 +43,14 @@ def browser(monkeypatch):
     return _browser(required=True)
 
 
-def log_in(browser: TestClient, secret: str | None = None, is_logged_in: bool = True) -> None:
+def log_in(browser, secret=None, is_logged_in=True):
     """Give a browser the cookie that Streamlit sets after a login."""
     user = json.dumps({"sub": "1", "origin": HOME, "is_logged_in": is_logged_in})
     cookie = create_signed_value(secret or get_cookie_secret(), USER_COOKIE_NAME, user)
     browser.cookies.set(USER_COOKIE_NAME, cookie.decode())
 
 
-def statuses(browser: TestClient) -> list[int]:
+def statuses(browser):
     """How a page, an upload, a websocket and a proxy's question are answered."""
     try:
         with browser.websocket_connect("/_stcore/stream") as socket:

@@ -1,7 +1,6 @@
 """The Explore page, driven as a person would, without a browser."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.recommendations import recommend
@@ -20,12 +19,12 @@ SCRIPT = behind_sidebar("explore/page.py")
 pytestmark = pytest.mark.usefixtures("short_grid")
 
 
-def page(**parameters: str) -> AppTest:
+def page(**parameters):
     """The page on the small cinema, looked at again until its runs are finished."""
     return settled(app_of(SCRIPT, **({"data": "cinema-small"} | parameters)))
 
 
-def spec(**more: object) -> RunSpec:
+def spec(**more):
     budget = {"epsilon": 5.0, "delta": 5e-5}
     return RunSpec.parse(data={"id": "cinema-small"}, algorithm="dpals", budget=budget, **more)
 

@@ -1,9 +1,6 @@
 """The Topics and Faces pages, driven as a person would, without a browser."""
 
-from typing import Any
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
@@ -21,16 +18,16 @@ from tests.pages.driving import (
 pytestmark = pytest.mark.usefixtures("short_grid")
 
 
-def story(app: AppTest) -> dict[str, Any]:
+def story(app):
     return component(app, "matched_parts")
 
 
-def point(app: AppTest, epsilon: float) -> dict[str, Any]:
+def point(app, epsilon):
     (match,) = [it for it in story(app)["points"] if it["epsilon"] == epsilon]
     return match
 
 
-def page(name: str, **parameters: str) -> AppTest:
+def page(name, **parameters):
     return settled(app_of(behind_sidebar(f"{name}/page.py"), **parameters))
 
 

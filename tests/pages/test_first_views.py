@@ -1,8 +1,5 @@
 """What comes with the package, and what idle workers compute, is what pages ask for at first."""
 
-from collections.abc import Iterable
-from typing import Any
-
 import pytest
 
 from dpmf_core.jobs.engine import engine
@@ -11,7 +8,7 @@ from dpmf_core.runs.epsilon_grid import grid_runs
 from dpmf_core.runs.shipped_runs import identity
 from dpmf_core.runs.specification import RunSpec, run_key
 from pages.kit import epsilon_grid, runs
-from pages.kit.page_table import PAGES, Page
+from pages.kit.page_table import PAGES
 from pages.server import lifespan
 from tests.pages.driving import app_of, behind_sidebar, words
 from tests.support.engines import WAIT
@@ -22,23 +19,21 @@ RUNS_OF_PAGES = first_views.runs_of_pages()
 WITH_LESSONS = {**RUNS_OF_PAGES, **first_views.runs_of_lessons()}
 
 
-def script(page: Page) -> str:
+def script(page):
     return behind_sidebar(f"{page.folder}/page.py")
 
 
-def asked_at_first(
-    page: Page, monkeypatch: pytest.MonkeyPatch
-) -> tuple[list[RunSpec], list[RunSpec]]:
+def asked_at_first(page, monkeypatch):
     """What a page asks for before anybody has chosen anything, and what its grids are of."""
-    wanted: list[RunSpec] = []
-    grids: list[RunSpec] = []
+    wanted = []
+    grids = []
     read = epsilon_grid.read
 
-    def want(request: runs.Request, specs: dict[str, Any]) -> list[str]:
+    def want(request, specs):
         wanted.extend(it for it in specs.values() if isinstance(it, RunSpec))
         return []
 
-    def read_and_note(spec: RunSpec, *more: Any, **keywords: Any) -> Any:
+    def read_and_note(spec, *more, **keywords):
         grids.append(spec)
         return read(spec, *more, **keywords)
 
@@ -49,7 +44,7 @@ def asked_at_first(
     return wanted, grids
 
 
-def names(specs: Iterable[RunSpec]) -> set[str]:
+def names(specs):
     return {identity(it) for it in specs}
 
 
@@ -103,7 +98,7 @@ def test_a_run_of_an_older_version_is_refused(monkeypatch):
 def test_the_first_view_stands_on_an_empty_store(page, monkeypatch):
     """Without a single run being computed: engine and workers are never asked."""
 
-    def shipped_alone(request: runs.Request, run_names: list[str], whole: Any, **_: Any) -> None:
+    def shipped_alone(request, run_names, whole, **_):
         light = [it for it in run_names if whole is not None and it not in whole]
         request.results |= runs._known_runs({it: request.specs[it] for it in light}, light)
 
@@ -116,7 +111,7 @@ def test_the_first_view_stands_on_an_empty_store(page, monkeypatch):
     assert not engine().store.rows()
 
 
-def small(seed: int) -> RunSpec:
+def small(seed):
     return RunSpec.parse(
         data={"id": "cinema-small"},
         algorithm="private-bias",

@@ -32,7 +32,7 @@ PAGES = {
 }  # fmt: skip
 
 
-def text_for(name: str) -> str:
+def text_for(name):
     """One of the texts, always the same for a parameter."""
     return TEXTS[np.random.default_rng(list(name.encode())).integers(len(TEXTS))]
 

@@ -1,7 +1,6 @@
 """The course is walked through, each prediction before its result, and the glossary looks up."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.teaching import completion
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
@@ -9,7 +8,7 @@ from dpmf_core.teaching.lessons import LESSONS
 from tests.pages.driving import app_of, settled, words
 
 
-def page(lesson: str) -> AppTest:
+def page(lesson):
     # the language is what links of earlier versions say, and of no meaning
     return settled(app_of("lessons/page.py", lesson=lesson, lang="de"))
 
@@ -39,7 +38,7 @@ def test_a_lesson_is_walked_to_its_code(name):
     assert completion.read(app.code[0].value) == code  # it stays what it was
 
 
-def press(app: AppTest, label: str) -> None:
+def press(app, label):
     next(it for it in app.button if it.label == label).click()
     settled(app)
 

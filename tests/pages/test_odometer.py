@@ -1,10 +1,8 @@
 """On private data nothing trains unasked, and every button shows its price."""
 
 import re
-from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.specification import RunSpec
@@ -28,7 +26,7 @@ DELTA = 1e-5
 pytestmark = pytest.mark.usefixtures("short_grid")
 
 
-def table(users: int = 60, items: int = 12) -> bytes:
+def table(users=60, items=12):
     rows = [
         f"p{u},thing {i},{1 + (u * u + 3 * i + u * i) % 5}"
         for u in range(users)
@@ -45,24 +43,22 @@ def mine():
     forget(upload)
 
 
-def page_with(
-    page: str, mine: Any, epsilon: float = 2.0, algorithm: str = "private-bias"
-) -> AppTest:
+def page_with(page, mine, epsilon=2.0, algorithm="private-bias"):
     """A page in a session that brought these data."""
     chosen = {"epsilon": epsilon, "algorithm": algorithm, "delta": DELTA, "top_items": None}
     state = brought(mine.entry) | {f"sidebar.{name}": value for name, value in chosen.items()}
     return settled(app_of(behind_sidebar(page), state))
 
 
-def total_epsilon(mine: Any) -> float:
+def total_epsilon(mine):
     return account_of(mine.entry.id).total.epsilon
 
 
-def entries(mine: Any) -> int:
+def entries(mine):
     return len(account_of(mine.entry.id).entries)
 
 
-def buttons(app: AppTest) -> dict[str, Any]:
+def buttons(app):
     """Buttons with a price, by what they ask for."""
     return {str(it.key).rpartition(".buy.")[2]: it for it in app.button if ".buy." in str(it.key)}
 

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.papers import results
 from dpmf_core.papers.erratum import Comparison, Erratum, Reading
@@ -16,17 +15,17 @@ from tests.pages.driving import ROOT, app_of, frames, settled
 PAGE = ROOT / "pages" / "papers" / "page.py"
 
 
-def page(**address: str) -> AppTest:
+def page(**address):
     return settled(app_of("papers/page.py", **address))
 
 
-def said(app: AppTest, name: str) -> str:
+def said(app, name):
     """What the address says; AppTest holds a list where the page has written it."""
     text = app.query_params[name]
     return text if isinstance(text, str) else str(text[0])
 
 
-def section_of(app: AppTest) -> str:
+def section_of(app):
     return str(app.segmented_control(key="papers.section").value)
 
 

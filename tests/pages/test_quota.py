@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -39,7 +38,7 @@ def storage(monkeypatch, configure):
 def send(storage):
     """send(session, file, bytes): an upload through the guard to an endpoint like Streamlit's."""
 
-    async def put(request: Request) -> Response:
+    async def put(request):
         form = await request.form()
         (file,) = form.values()
         assert not isinstance(file, str)
@@ -57,7 +56,7 @@ def send(storage):
     )
     client = TestClient(app)
 
-    def send_file(session: str, file: str, size: int) -> Any:
+    def send_file(session, file, size):
         return client.put(
             f"/_stcore/upload_file/{session}/{file}",
             files={"file": ("big.csv", io.BytesIO(b"x" * size))},
@@ -66,7 +65,7 @@ def send(storage):
     return send_file
 
 
-def must_be_there(file_id: str) -> None:
+def must_be_there(file_id):
     """As a page asks for what it gets from the uploader."""
     upload_quota.must_be_there(SimpleNamespace(file_id=file_id, name="big.csv"))
 
@@ -106,22 +105,22 @@ def test_uploads_on_their_way_count_and_are_forgotten_afterwards(monkeypatch, se
 
 @pytest.mark.usefixtures("storage")
 def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_ended():
-    received: dict[str, list[str]] = {}
+    received = {}
 
-    async def keeper(scope: Any, receive: Any, send: Any) -> None:
+    async def keeper(scope, receive, send):
         """As Streamlit: reads an upload to its end."""
         kinds = received.setdefault(scope["path"], [])
         while not kinds or kinds[-1] == "http.request":
             message = await receive()
             kinds.append("done" if message.get("more_body") is False else message["type"])
 
-    async def drive() -> None:
+    async def drive():
         never, queue = asyncio.Event(), asyncio.Queue[Any]()
 
-        async def silence() -> Any:
+        async def silence():
             await never.wait()
 
-        def upload(session: str, receive: Any) -> Any:
+        def upload(session, receive):
             scope = {
                 "type": "http",
                 "method": "PUT",
@@ -153,7 +152,7 @@ def test_an_upload_of_no_declared_size_is_refused(send):
     assert answer.status_code == 411 and "must be declared" in answer.text
 
 
-def brought() -> session_files.Upload:
+def brought():
     rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(30) for i in range(12)]
     table = session_files.table("\n".join(["user,item,rating", *rows]).encode(), "mine.csv")
     return session_files.ratings(table, {}, (1.0, 5.0))

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.spending import account_of
 from dpmf_core.testing.worlds import low_rank
@@ -18,7 +17,7 @@ from tests.support.parts import in_files
 NAME = "films-in-parts"
 
 
-def page() -> AppTest:
+def page():
     link = {"data": NAME, "algo": "spectral", "eps": "5", "delta": "1e-5"}
     return settled(app_of(behind_sidebar("explore/page.py"), **link))
 

@@ -1,7 +1,6 @@
 """The Runs page: differences, notes and reports."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -9,7 +8,6 @@ import dpmf_core
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report
 from dpmf_core.runs.specification import RunSpec
 from tests.pages.driving import app_of
@@ -17,10 +15,10 @@ from tests.support.records import altered
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "pages" / "runs" / "page.py"
-PARTS: dict[str, Any] = {"data": {"id": "cinema-small"}, "budget": {"epsilon": 2.0, "delta": 1e-5}}
+PARTS = {"data": {"id": "cinema-small"}, "budget": {"epsilon": 2.0, "delta": 1e-5}}
 
 
-def run_with(**parts: Any) -> Run:
+def run_with(**parts):
     return run(RunSpec.parse(**{**PARTS, **parts}))
 
 

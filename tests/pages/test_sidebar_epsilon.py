@@ -4,7 +4,6 @@ import math
 import re
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.first_views import USUAL
 from pages.kit.sidebar import suspicion
@@ -32,7 +31,7 @@ ANY_PAGE = (
 )
 
 
-def walk(app: AppTest, where: str, **address: str) -> float:
+def walk(app, where, **address):
     """To another page, at this address; the epsilon that it shows."""
     app.session_state["where"] = where
     app.query_params.clear()

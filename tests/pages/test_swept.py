@@ -1,9 +1,7 @@
 """Sentences and tables of a sweep, from runs whose figures are made up."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -19,12 +17,7 @@ from tests.support.records import run_of
 PointsAndRuns = tuple[list[Point], dict[str, Run]]
 
 
-def points_and_runs(
-    *rows: tuple[str, str, float | None, float],
-    metric: str = "rmse",
-    grids: Mapping[int, dict[str, Any]] | None = None,
-    **guarantee: str,
-) -> PointsAndRuns:
+def points_and_runs(*rows, metric="rmse", grids=None, **guarantee):
     """Finished runs from (label, algorithm, epsilon, value); `guarantee` is that of "Other"."""
     points, runs = [], {}
     for place, (label, algorithm, epsilon, value) in enumerate(rows):
@@ -71,7 +64,7 @@ def test_what_has_no_proof_has_no_epsilon():
 
 
 def test_privacy_costs_are_differences_to_the_reference_in_each_quarter():
-    def of(base: float, step: float) -> list[Run]:
+    def of(base, step):
         quarters = [{"rmse": base + place * step} for place in range(4)]
         buckets = dict.fromkeys(payers.GROUPS, quarters)
         return [run_of(spec=RunSpec.parse(data={"id": "x"}, algorithm="als"), buckets=buckets)]

@@ -1,10 +1,6 @@
 """Widgets that set each other's values, beside a browser that has not yet heard of it."""
 
-from typing import Any
-
 import pytest
-from streamlit.proto.WidgetStates_pb2 import WidgetStates
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.teaching.lesson_links import LessonLink
 from tests.pages.driving import app_of, behind_sidebar, let_go, slider_epsilon, widget_of
@@ -18,16 +14,16 @@ st.write(f"δ = {sidebar.choice().delta:g}")
 """
 
 
-def open_page() -> AppTest:
+def open_page():
     return app_of(SCRIPT, data="cinema-small").run()
 
 
-def widget_states(app: AppTest) -> WidgetStates:
+def widget_states(app):
     """What a browser says of all its widgets."""
     return app._tree.get_widget_states()
 
 
-def late(app: AppTest, widget: Any, value: Any) -> AppTest:
+def late(app, widget, value):
     """Move one widget; the browser repeats its state before it has the answer."""
     widget.set_value(value)
     states = widget_states(app)
@@ -70,7 +66,7 @@ def test_a_box_says_what_it_does_not_take_and_goes_back(value):
     assert app.markdown[0].value == "ε = 3" and not app.error
 
 
-def latest(app: AppTest) -> Any:
+def latest(app):
     """The box of epsilon that is shown; those before it were replaced."""
     return [it for it in app.number_input if str(it.key).startswith("sidebar.epsilon.")][-1]
 

@@ -1,10 +1,8 @@
 """The Trade-off page, driven as a person would, without a browser."""
 
 import json
-from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.sweep import Method, Sweep
@@ -16,7 +14,7 @@ from tests.pages.driving import app_of, behind_sidebar, settled
 SCRIPT = behind_sidebar("tradeoff/page.py")
 
 
-def page(**parameters: str) -> AppTest:
+def page(**parameters):
     defaults = {"data": "cinema-small", "methods": "private-bias", "epsilons": "1, 5"}
     return settled(app_of(SCRIPT, **(defaults | parameters)))
 
@@ -41,7 +39,7 @@ def test_the_notebook_makes_the_same_runs_again():
     )
     cells = json.loads(sections.notebook(Question([], "epsilon", "rmse", sweep=sweep)))["cells"]
     sources = ("".join(cell["source"]) for cell in cells)
-    variables: dict[str, Any] = {}
+    variables = {}
     exec(next(it for it in sources if "\npoints = " in it), variables)
     (point,) = variables["points"]
     table = variables["rows"]([point], {point.key: run(point.spec)})

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.privacy import Budget, Gaussian, default_delta
 from dpmf_core.privacy.gaussian import gaussian_mu
@@ -19,14 +18,14 @@ from tests.pages.driving import app_of, behind_sidebar, brought, run_until, sett
 SCRIPT = behind_sidebar("tune/page.py")
 
 
-def page(data: str = "cinema-small", **state: object) -> AppTest:
+def page(data="cinema-small", **state):
     app = app_of(SCRIPT, state, data=data, algo="private-bias")
     app.run()
     assert not app.exception, [error.value for error in app.exception]
     return app
 
 
-def verdicts(app: AppTest) -> list[str]:
+def verdicts(app):
     return [
         it.value for it in (*app.success, *app.info) if "On test ratings: The winner " in it.value
     ]

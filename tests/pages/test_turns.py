@@ -1,7 +1,6 @@
 """Turns: who draws first, and that nobody waits for ever."""
 
 import threading
-from collections.abc import Callable
 
 import pytest
 
@@ -14,15 +13,15 @@ class EndOfPage(Exception):
     """As Streamlit ends a thread whose page is not wanted any more."""
 
 
-def nothing() -> None:
+def nothing():
     """Always wanted."""
 
 
-def waiting_for(line: Turns, place: int) -> Callable[[], None]:
+def waiting_for(line, place):
     """Looks until so many wait."""
     there = threading.Event()
 
-    def look() -> None:
+    def look():
         if len(line.line) >= place:
             there.set()
 
@@ -36,7 +35,7 @@ def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(mon
     line, drawn, threads = Turns(), list[int](), list[threading.Thread]()
     line.take(ANSWER, nothing)
 
-    def draw(urgency: int, number: int, look: Callable[[], None]) -> None:
+    def draw(urgency, number, look):
         line.take(urgency, look)
         drawn.append(number)
         line.give_back()
@@ -74,7 +73,7 @@ def test_others_are_drawn_while_a_page_waits(line):
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_page_that_fails_gives_its_turn_back(line, waits):
 
-    def fail() -> None:
+    def fail():
         with drawing.in_turn():
             if not waits:
                 raise EndOfPage

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.base.requesters import Asker, asking
 from dpmf_core.jobs.engine import engine
@@ -33,7 +32,7 @@ def at(monkeypatch):
     return lambda who: monkeypatch.setattr(visitor, "asker", lambda: who)
 
 
-def hers(seed: int = 0) -> str:
+def hers(seed=0):
     spec = RunSpec.parse(
         data={"id": "cinema-small"},
         algorithm="private-bias",
@@ -44,13 +43,13 @@ def hers(seed: int = 0) -> str:
         return str(engine().submit(spec).result(WAIT).key)
 
 
-def drawn(script: str, **address: str) -> AppTest:
+def drawn(script, **address):
     app = app_of(script, **address).run()
     assert not app.exception, [error.value for error in app.exception]
     return app
 
 
-def runs_page(key: str) -> AppTest:
+def runs_page(key):
     """The Runs page with one run ticked."""
     app = drawn("runs/page.py")
     row = app.dataframe[0].value["key"].tolist().index(key)
@@ -58,7 +57,7 @@ def runs_page(key: str) -> AppTest:
     return app.run()
 
 
-def labels(app: AppTest) -> set[str]:
+def labels(app):
     return {element.label for element in (*app.button, *app.text_input)}
 
 
@@ -123,7 +122,7 @@ def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put):
         put(operators="")
 
 
-def link_to(**parts: object) -> str:
+def link_to(**parts):
     return link_token(LessonSequence.parse(steps=(LessonLink.parse(**parts),)))
 
 
@@ -162,7 +161,7 @@ def test_a_data_set_that_is_not_allowed_comes_in_no_way(way, put, at):
 
 @pytest.mark.parametrize("address", ["memory://bucket/own", "file:///etc", "sqlite:///a.db"])
 def test_no_page_opens_an_address(address, monkeypatch):
-    addresses: list[str] = []
+    addresses = []
     for reader in ("partitions.read_address", "partitions.stamp", "readers.databases.read"):
         monkeypatch.setattr(f"dpmf_datasets.{reader}", addresses.append)
     assert drawn(ACCOUNT, data=address).warning and not addresses

@@ -7,7 +7,6 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.epsilon_grid import at_epsilon
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.store import Store
 from pages.start import price, you
 from tests.pages.driving import app_of, component, words
@@ -15,7 +14,7 @@ from tests.pages.driving import app_of, component, words
 STARS = (5, 1, 4, 2, 5)
 
 
-def shipped(epsilon: float | None) -> Run:
+def shipped(epsilon):
     spec = price.choice().spec()
     run = shipped_runs.released_run(
         references(spec)["open"] if epsilon is None else at_epsilon(spec, epsilon)

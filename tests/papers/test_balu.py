@@ -13,7 +13,7 @@ from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.runs.sweep import Summary
 
 
-def cell(rank: int, gain: float, errors: dict[float, float]) -> list[Summary]:
+def cell(rank, gain, errors):
     return [
         Summary(
             SKETCH,
@@ -26,7 +26,7 @@ def cell(rank: int, gain: float, errors: dict[float, float]) -> list[Summary]:
     ]
 
 
-def bowl(bottom: float) -> dict[float, float]:
+def bowl(bottom):
     return {at: 0.8 + math.log(at / bottom) ** 2 for at in (0.02, 0.04, 0.08)}
 
 

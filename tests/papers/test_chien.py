@@ -6,16 +6,15 @@ from dpmf_core.papers.chien_2021 import claims as chien_2021
 from dpmf_core.papers.chien_2021 import statements
 from dpmf_core.papers.figures import by_step
 from dpmf_core.papers.registry import CLAIMS
-from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Summary
 from tests.support.records import run_of
 
 
-def place(label: str, value: float, epsilon: float | None = None, **grid: Value) -> Summary:
+def place(label, value, epsilon=None, **grid):
     return Summary(label, "dpals", epsilon, grid, (value,))
 
 
-def leads(*shares: float) -> list[Summary]:
+def leads(*shares):
     """DPALS below a DPFW of 1 by these shares, at epsilons 1, 2, ..."""
     at = [(float(epsilon), share) for epsilon, share in enumerate(shares, 1)]
     return [

@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from dpmf_core.papers import results
 from dpmf_core.papers.balu_2016 import errata as balu_2016
-from dpmf_core.papers.erratum import Attack, Comparison, Status
+from dpmf_core.papers.erratum import Attack, Status
 from dpmf_core.papers.registry import ERRATA
 from dpmf_core.papers.source_noise import SAHA_MOVES
 from dpmf_core.runs.data_access import open_data, open_ratings
@@ -29,12 +29,12 @@ CORRECTIONS = PRIVACY.read_text("utf-8").split("\n## Corrections of the sources\
 
 
 @functools.cache
-def comparison_of(name: str) -> Comparison:
+def comparison_of(name):
     """Once: some of them read a data set."""
     return ERRATA[name].compare()
 
 
-def epsilon(mu: float, delta: float = 1e-5) -> float:
+def epsilon(mu, delta=1e-5):
     """Of a Gaussian mechanism, from its two tail probabilities."""
     return epsilon_of([1 / mu], delta)
 
@@ -42,34 +42,34 @@ def epsilon(mu: float, delta: float = 1e-5) -> float:
 MU_1 = mu_of(1.0, 1e-5)
 
 
-def theorem_1() -> Pair:
+def theorem_1():
     return 1.0, epsilon(math.sqrt(1 / (1 + math.log(1e5))))
 
 
-def clip() -> Pair:
+def clip():
     """A factor twice too long: 4 and 2 times as far, where 1 and 1 are counted."""
     return 1.0, epsilon(MU_1 * math.sqrt((4**2 + 2**2) / 2))
 
 
-def private_mean() -> Pair:
+def private_mean():
     return 1.0, epsilon(MU_1 * math.sqrt(50))
 
 
-def public_code() -> Pair:
+def public_code():
     """Gramian, Grams and right-hand sides: 1 + k + k counted, 1 + k + 9k moved."""
     return 1.0, epsilon(MU_1 * math.sqrt((1 + 100 + 900) / 201))
 
 
-def rate() -> Pair:
+def rate():
     """Of rank one, T steps of 1/T leave (1 - 1/T)^T of the matrix."""
     left = [(1 - 1 / steps) ** (2 * steps) for steps in (100, 400)]
     return 0.25, left[1] / left[0]
 
 
-def remark_6() -> Pair:
+def remark_6():
     """m^1.5 ln(1/delta) sqrt(ln n) / (10 n) = .1, by iteration, for 10,000 and 40,000 items."""
 
-    def users(m: float) -> float:
+    def users(m):
         n = 1e6
         for _ in range(200):
             n = m**1.5 * math.log(1e5) * math.sqrt(math.log(n))
@@ -78,11 +78,11 @@ def remark_6() -> Pair:
     return 4.0, users(4e4) / users(1e4)
 
 
-def start() -> Pair:
+def start():
     return 1.0, epsilon(50 / math.sqrt(2 * 50 * 5 * (1 + math.log(1e5))))
 
 
-def highest_rmse() -> Pair:
+def highest_rmse():
     """From the file of the record."""
     path = results.RECORDED_FOLDER / "chien-fig5.page.json"
     als = {
@@ -96,42 +96,42 @@ def highest_rmse() -> Pair:
 JAIN_MU = 1 / math.sqrt(4 * math.log(1e6))
 
 
-def slack() -> Pair:
+def slack():
     return 1.0, epsilon(JAIN_MU, 1e-6)
 
 
-def relation() -> Pair:
+def relation():
     return epsilon(JAIN_MU, 1e-6), epsilon(math.sqrt(2) * JAIN_MU, 1e-6)
 
 
-def rows_within_l() -> Pair:
+def rows_within_l():
     return epsilon(JAIN_MU, 1e-6), epsilon(JAIN_MU / 4, 1e-6)
 
 
 SAHA_Z = math.sqrt(2 * math.log(1.25e5)) / 0.5
 
 
-def total() -> Pair:
+def total():
     return 0.5, epsilon(math.sqrt(200) / SAHA_Z)
 
 
-def sensitivities() -> Pair:
+def sensitivities():
     """Both statistics move by the root of 2, where 2 is counted."""
     return epsilon(math.sqrt(200) / SAHA_Z), epsilon(math.sqrt(100 * (1 / 2 + 1 / 2)) / SAHA_Z)
 
 
-def simulated_faces() -> list[np.ndarray]:
+def simulated_faces():
     """Each scaled to a largest pixel of 1."""
     return [row.astype(float) / row.max() for row in np.asarray(open_data(DataSpec(id="faces")).X)]
 
 
-def scaling() -> Pair:
+def scaling():
     longest = max(math.sqrt(float((row**2).sum())) for row in simulated_faces())
     before, after = (100 * (1 / 2**2 + (length / 2) ** 2) for length in (1.0, longest))
     return epsilon(math.sqrt(before) / SAHA_Z), epsilon(math.sqrt(after) / SAHA_Z)
 
 
-def first_coefficients(V: np.ndarray, K: int = 13) -> np.ndarray:
+def first_coefficients(V, K=13):
     """NNDSVD (Boutsidis & Gallopoulos 2008) by a full decomposition, in the unit ball."""
     left, values, right = np.linalg.svd(V, full_matrices=False)
     components = [math.sqrt(values[0]) * np.abs(right[0])]
@@ -145,12 +145,12 @@ def first_coefficients(V: np.ndarray, K: int = 13) -> np.ndarray:
     return np.array([nnls(W.T, row)[0] for row in V])
 
 
-def normalisation() -> Pair:
+def normalisation():
     H = first_coefficients(np.array(simulated_faces()[:400]))
     return 1.0, float(np.linalg.norm(H, axis=1).max())
 
 
-def neighbours() -> Pair:
+def neighbours():
     V = np.array([row / np.linalg.norm(row) for row in simulated_faces()[:400]])
     other = V.copy()
     other[0] = [1, *[0] * (V.shape[1] - 1)]
@@ -159,19 +159,19 @@ def neighbours() -> Pair:
     return 2.0, float(np.linalg.norm(A.T @ A - A_other.T @ A_other))
 
 
-def cinema() -> pd.DataFrame:
+def cinema():
     ratings = open_ratings(DataSpec(id="cinema-small"))
     return pd.DataFrame(
         {"user": ratings.users, "item": ratings.items, "r": ratings.values.astype(float)}
     )
 
 
-def units() -> Pair:
+def units():
     """As printed; and a squared length of 1 for each user, over all ratings."""
     return 0.0675, math.sqrt(6040 / 1_000_209)
 
 
-def vocabulary() -> Pair:
+def vocabulary():
     """By scikit-learn: how many other documents have another column when one is emptied."""
     counts = np.array(open_data(DataSpec(id="news", weighting="none")).X.toarray())
     before = TfidfTransformer().fit_transform(counts).toarray()
@@ -181,7 +181,7 @@ def vocabulary() -> Pair:
     return 0.0, float(differ.mean())
 
 
-def gradient() -> Pair:
+def gradient():
     """Factors of equal components stay so: two numbers follow the same recursion."""
     a, b = 0.1, 0.2
     for _ in range(20):
@@ -190,7 +190,7 @@ def gradient() -> Pair:
     return 1 - 8 * 0.1 * 0.2, abs(1 - 8 * a * b)
 
 
-def thresholds() -> Pair:
+def thresholds():
     rows = cinema()
     residuals = rows["r"] - rows["r"].mean()
     residuals = residuals - residuals.groupby(rows["item"]).transform("mean")
@@ -198,7 +198,7 @@ def thresholds() -> Pair:
     return float((residuals.abs() > 2).mean()), float((residuals.abs() > math.sqrt(2)).mean())
 
 
-def item_biases() -> Pair:
+def item_biases():
     """What user means leave, and what item means of that leave."""
     rows = cinema()
     rows["r"] -= rows.groupby("user")["r"].transform("mean")
@@ -235,7 +235,7 @@ EXPECTED = {
 WITHIN = {"sgld-temperature": 4 * math.sqrt(2 / balu_2016.CHAINS)}
 
 
-def agrees(comparison: Comparison, expected: Pair, within: float = 1e-6) -> bool:
+def agrees(comparison, expected, within=1e-6):
     """Whether both figures are those that were expected."""
     return (comparison.before.value, comparison.after.value) == pytest.approx(expected, rel=within)
 
@@ -297,10 +297,10 @@ def test_how_far_a_replaced_row_moves_the_products(has_outliers):
     """Random rows stay within the bound that is proved, and some come close to it."""
     rng = np.random.default_rng(0)
 
-    def unit(x: np.ndarray) -> np.ndarray:
+    def unit(x):
         return x / np.linalg.norm(x)
 
-    def column(size: int) -> np.ndarray:
+    def column(size):
         kept = rng.random(size) < 0.6
         kept[rng.integers(size)] = True
         return unit(np.abs(rng.standard_normal(size)) * kept)

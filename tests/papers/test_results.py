@@ -33,7 +33,7 @@ def own_folder(data_folder, monkeypatch):
     return data_folder
 
 
-def summaries_of(biases: float) -> list[Summary]:
+def summaries_of(biases):
     return [
         Summary("Biases", "bias", None, {}, (biases,)),
         Summary("Mean", "global-mean", None, {}, (0.9,)),

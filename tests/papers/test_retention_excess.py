@@ -1,7 +1,5 @@
 """Vallet et al. 2014: excesses over the baseline, quarters of users, the rank test."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import pytest
 
@@ -12,14 +10,14 @@ from dpmf_core.papers.vallet_2014 import retention_excess, statements
 from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, QUARTERS
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.specification import DataSpec, Value
+from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Summary, Sweep
 from tests.support.made_up import made_up
 
 SMALL = DataSpec(id="cinema-small")
 
 
-def method(label: str, **parameters: Value) -> Method:
+def method(label, **parameters):
     return Method(algorithm="no-retention", label=label, parameters=parameters)
 
 
@@ -67,7 +65,7 @@ def test_quarters_are_of_users_by_all_that_they_rated():
     )
 
 
-def row(values: Mapping[str, float], draws: int = 8) -> list[Summary]:
+def row(values, draws=8):
     """Methods at these mean excesses, the same at both ends of the shares."""
     noise = 0.01 * np.random.default_rng(0).random(draws)
     return [

@@ -1,7 +1,6 @@
 """What is measured of Saha & Imtiaz 2022, by hand."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,20 +9,19 @@ from dpmf_core.papers.saha_2022 import units as saha_units
 from dpmf_core.papers.saha_2022.judgement import compared_with_plain, epochs, picture_roughness
 from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE
 from dpmf_core.papers.saha_2022.units import TABLE_4
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
 from tests.support.records import run_of
 
 
-def point(label: str, epsilon: float | None, data: str = "A") -> Point:
+def point(label, epsilon, data="A"):
     algorithm = "nmf" if label == PLAIN else "dp-nmf"
     budget = None if epsilon is None else {"epsilon": epsilon, "delta": 1e-5}
     spec = RunSpec.parse(data={"id": data}, algorithm=algorithm, budget=budget)
     return Point(spec, label, epsilon, {"data": data})
 
 
-def with_curve(at: Point, *objectives: float) -> Run:
+def with_curve(at, *objectives):
     steps = enumerate(objectives, start=1)
     curves = [{"step": float(step), "objective": value} for step, value in steps]
     return run_of(spec=at.spec, curves=curves)
@@ -62,7 +60,7 @@ def test_predicting_0_errs_by_the_norms_alone(monkeypatch):
     ratings = saha_units.catalogue().load("cinema-small")
     monkeypatch.setattr(saha_units, "_films", lambda: "cinema-small")
     rows, stars = (it.median for it in TABLE_4.compute(False))
-    values: Any = ratings.values.astype(float)
+    values = ratings.values.astype(float)
     norms = np.sqrt(np.bincount(ratings.users, values**2))[ratings.users]
     assert rows == pytest.approx(math.sqrt(np.mean((values / norms) ** 2)))
     assert stars == pytest.approx(math.sqrt(np.mean(values**2)))

@@ -1,14 +1,13 @@
 """What published noise costs, derived from each source's own formula."""
 
 import math
-from typing import Any
 
 import pytest
 
 from dpmf_core.algorithms import build, find
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
-from dpmf_core.papers.source_noise import SOURCE_NOISE, SourceNoise, chien, jain
+from dpmf_core.papers.source_noise import SOURCE_NOISE, chien, jain
 from dpmf_core.privacy import Budget, Calibration, Relation
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.privacy.events import normal_form
@@ -17,7 +16,7 @@ from dpmf_core.privacy.gaussian import mu
 ADD, REPLACE = Relation
 
 
-def cost(claim: SourceNoise, relation: Relation = ADD) -> float:
+def cost(claim, relation=ADD):
     return epsilon(claim.event, claim.delta, relation)
 
 
@@ -38,7 +37,7 @@ def test_private_als_costs_the_same_for_any_k_and_t(k, steps):
     assert mu(claim.event) ** 2 == pytest.approx(1.0 / (1.0 + math.log(1e5)))
 
 
-AS_PRINTED: dict[str, Any] = {"biases": False, "gram_share": 0.5}
+AS_PRINTED = {"biases": False, "gram_share": 0.5}
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ CLAIMS = (*chien_2021.CLAIMS, *jain_2018.CLAIMS)
 SIZES = {"users": (5e3, 1e4, 2e4), "items": (250.0, 500.0, 1e3), "epsilon": (2.0, 5.0, 20.0)}
 
 
-def power_law(algorithm: str, axis: str, power: float, first: float = 0.4) -> list[Summary]:
+def power_law(algorithm, axis, power, first=0.4):
     """Errors that follow a power law along an axis, nearly the same in both draws."""
     places = SIZES[axis]
     errors = [first * (x / places[0]) ** power for x in places]

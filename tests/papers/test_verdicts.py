@@ -19,7 +19,7 @@ from tests.support.made_up import made_up
 every = pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
 
 
-def start_of(claim: Claim) -> list[Summary]:
+def start_of(claim):
     """Recorded results; where nothing is recorded, those of made-up runs."""
     result = results.recorded_result(claim.id, "page") or results.recorded_result(claim.id, "full")
     if result is not None:
@@ -78,7 +78,7 @@ def test_every_recorded_result_is_of_a_claim():
     assert names <= set(CLAIMS)
 
 
-def place(label: str, value: float, epsilon: float | None = None) -> Summary:
+def place(label, value, epsilon=None):
     return Summary(label, "dpals", epsilon, {}, (value,))
 
 
@@ -111,11 +111,11 @@ PUBLISHED_ONLY = {
 }
 
 
-def unknown_sources(claim: Claim) -> set[str]:
+def unknown_sources(claim):
     return set(claim.source_ids) - {entry.id for entry in catalogue().catalogue()}
 
 
-def labels(claim: Claim) -> set[str]:
+def labels(claim):
     """Of all that is run or was measured of it."""
     run = {
         method.name for full in (False, True) for it in claim.sweeps(full) for method in it.methods
@@ -135,7 +135,7 @@ def test_what_a_claim_refers_to_exists(claim):
 FOLDER = os.environ.get("DPMF_PAPERS", "")
 
 
-def plain(text: str) -> str:
+def plain(text):
     """Letters and digits alone, without line breaks, hyphens, ligatures and fonts."""
     letters = unicodedata.normalize("NFKC", text).lower()
     return "".join(re.findall(r"[a-z0-9]+", letters))

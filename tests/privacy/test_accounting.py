@@ -1,8 +1,6 @@
 """Every accounting rule against golden values, closed forms, dp_accounting and its laws."""
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -16,7 +14,6 @@ from dpmf_core.privacy import (
     NOTHING,
     Budget,
     DiscreteGaussian,
-    Event,
     Gaussian,
     Laplace,
     PosteriorSample,
@@ -43,7 +40,7 @@ MIXED_NOISE = sequence(Repeat(Laplace(30.0), 20), Repeat(Gaussian(20.0), 5))
 MANY_LAPLACE = Repeat(Laplace(20.0), 100)
 
 
-def figures(event: Event, delta: float, relation: Relation = ADD) -> dict[str, float | None]:
+def figures(event, delta, relation=ADD):
     return {row.rule: row.epsilon for row in every_epsilon(event, delta, relation)}
 
 
@@ -53,7 +50,7 @@ def test_golden_mu(epsilon, sigma):
     assert gaussian_epsilon(gaussian_mu(epsilon, 1e-5), 1e-5) == pytest.approx(epsilon, rel=1e-10)
 
 
-def high_precision(mu: float, epsilon: float) -> float:
+def high_precision(mu, epsilon):
     """log delta in 400 digits, enough for e^700 times a tail of e^-1000."""
     with mpmath.workdps(400):
         m, eps = mpmath.mpf(mu), mpmath.mpf(epsilon)
@@ -101,9 +98,7 @@ def test_default_delta_is_a_tenth_of_one_over_n_rounded_down(n, expected):
     assert default_delta(n) <= 1 / (10 * n) * (1 + 1e-12)
 
 
-def library(
-    event: Event, step: float = 1e-4
-) -> tuple[Callable[[float], float], Callable[[float], float]]:
+def library(event, step=1e-4):
     """dp_accounting's epsilon(delta) of an event, by PLD and by RDP."""
     from dp_accounting import dp_event
     from dp_accounting.pld import PLDAccountant
@@ -324,7 +319,7 @@ def test_delta_inverts_epsilon(event):
         assert rules.delta(event, rules.epsilon(event, delta)) == pytest.approx(delta, rel=1e-3)
 
 
-def gaussian_plan(level: float) -> Event:
+def gaussian_plan(level):
     return sequence(
         Gaussian(level / math.sqrt(0.2), "counts", 3.0, math.sqrt(2)),
         Repeat(Gaussian(2 * level, "sums"), 7),
@@ -339,11 +334,11 @@ def test_calibration_inverts_epsilon(epsilon, delta, relation):
     assert cost == pytest.approx(epsilon, rel=1e-9)
 
 
-def discrete_plan(level: float) -> Event:
+def discrete_plan(level):
     return on_grids(sequence(Gaussian(level, "counts", 2.0), Repeat(Gaussian(2 * level), 3)))
 
 
-def sampled_plan(level: float) -> Event:
+def sampled_plan(level):
     return Repeat(PosteriorSample(level), 3)
 
 
@@ -443,7 +438,7 @@ def test_an_even_suspicion_at_epsilon_two():
     step = x[1] - x[0]
     without = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
 
-    def with_her(mu: float) -> Any:
+    def with_her(mu):
         return np.exp(-((x - mu) ** 2) / 2) / math.sqrt(2 * math.pi)
 
     low, high = 0.1, 2.0

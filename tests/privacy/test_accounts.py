@@ -9,10 +9,8 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,7 +32,6 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounts import Account, NoisePermit, account_of
-from dpmf_core.privacy.noise import Release
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.specification import RunSpec
@@ -65,15 +62,15 @@ def no_ledger(two_sets, monkeypatch):
     monkeypatch.delenv(accounts.LEDGER)
 
 
-def spec(**parts: Any) -> RunSpec:
+def spec(**parts):
     return RunSpec.parse(**{**QUICK, **parts})
 
 
-def private() -> Ratings:
+def private():
     return replace(world(), public=False)
 
 
-def account() -> Account:
+def account():
     return account_of(data_access.open_data(spec().data))
 
 
@@ -128,7 +125,7 @@ def test_a_killed_process_leaves_its_whole_plan_charged(tmp_path):
     assert [(entry.state, entry.charge) for entry in Account(file).entries] == [("running", CHARGE)]
 
 
-def _charge_often(file: str, times: int) -> None:
+def _charge_often(file, times):
     for _ in range(times):
         with Account(Path(file)).reserve(CHARGE) as paid:
             paid.noise(PLAN).vector("a", np.zeros(1), sensitivity=1.0)
@@ -172,7 +169,7 @@ def test_every_filter_of_the_same_data_enters_the_same_account():
     assert rows == [(data_access.open_data(spec().data).account,)]
 
 
-def _rows(file: Path, query: str) -> list[tuple[Any, ...]]:
+def _rows(file, query):
     with sqlite3.connect(file) as db:
         return db.execute(query).fetchall()
 
@@ -201,10 +198,10 @@ def test_public_data_have_no_account(tmp_path):
 @pytest.fixture
 def drawn_leaves(monkeypatch):
     """The leaf of every release that was opened, as it is opened."""
-    log: list[Any] = []
+    log = []
     open_release = Noise._open
 
-    def record(self: Noise, leaf: Any, size: int) -> Release:
+    def record(self, leaf, size):
         log.append(leaf)
         return open_release(self, leaf, size)
 
@@ -233,7 +230,7 @@ def test_an_hour_is_the_composition_of_what_was_drawn(drawn_leaves):
     Gaussian mechanism of all releases so far.
     """
 
-    def cancelled() -> None:
+    def cancelled():
         looks = iter(range(100))
         with pytest.raises(Cancelled):
             execution.run(
@@ -241,11 +238,11 @@ def test_an_hour_is_the_composition_of_what_was_drawn(drawn_leaves):
                 stopped=lambda: next(looks) >= 3,
             )
 
-    def refused() -> None:
+    def refused():
         with pytest.raises(BadInput):
             execution.run(spec(algorithm="dpals", parameters={"rank": 10**6}))
 
-    def ask(algorithm: str, epsilon: float | None, seed: int = 0) -> Callable[[], Any]:
+    def ask(algorithm, epsilon, seed=0):
         budget = {} if epsilon is None else {"epsilon": epsilon, "delta": 1e-5}
         return lambda: dpmf_core.fit("own", algorithm, seed=seed, **budget)
 
@@ -266,7 +263,7 @@ def test_an_hour_is_the_composition_of_what_was_drawn(drawn_leaves):
     assert account().total.n_uncovered == 1 and len(account().entries) == 9
 
 
-def private_selection() -> PrivateSelection:
+def private_selection():
     search = TuneSpec.parse(
         data={"id": "own"},
         algorithm="private-bias",
@@ -297,7 +294,7 @@ def test_noise_on_private_data_comes_from_the_operating_system():
     """A seed makes it again on public data alone."""
     seed = np.random.SeedSequence(1)
 
-    def draw(paid: NoisePermit) -> Any:
+    def draw(paid):
         return paid.noise(PLAN, np.random.SeedSequence(seed.entropy)).vector(
             "a", np.zeros(4), sensitivity=1.0
         )
@@ -394,7 +391,7 @@ def test_accounts_of_uploads_go_with_them(tmp_path):
 def test_sessions_that_bring_one_file_have_accounts_of_their_own():
     table = session_files.table(FRAME.to_csv(index=False).encode(), "mine.csv")
 
-    def brought_by(owner: str) -> Account:
+    def brought_by(owner):
         return account_of(session_files.ratings(table, {}, (1, 5), owner=owner).data)
 
     alice, bob = brought_by("session:alice"), brought_by("session:bob")

@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import numpy as np
@@ -22,13 +21,13 @@ from dpmf_core.privacy.rules import every_epsilon
 LEAF = DiscreteGaussian(2.0, "counts", 3.0, 2.0, 3.0 * ROUNDING)
 
 
-def draws(sigma: int, size: int, seed: int = 1) -> Any:
+def draws(sigma, size, seed=1):
     out = np.empty(size, np.int64)
     discrete_gaussian(np.random.SFC64(seed).random_raw, sigma, out)
     return out
 
 
-def law(sigma: float, reach: int) -> Any:
+def law(sigma, reach):
     weights = np.array([math.exp(-((i / sigma) ** 2) / 2) for i in range(-reach, reach + 1)])
     return weights / weights.sum()
 
@@ -39,7 +38,7 @@ def test_small_sigmas_have_their_exact_law(sigma):
     counts = np.bincount(draws(sigma, size) + reach, minlength=2 * reach + 1)
     often = size * law(sigma, reach) > 10
 
-    def chance(expected: Any) -> float:
+    def chance(expected):
         """Of such counts, those of rare numbers together."""
         both = [np.append(it[often], it[~often].sum()) for it in (counts, size * expected)]
         return float(stats.chisquare(*both).pvalue)
@@ -64,10 +63,10 @@ def test_large_sigmas_are_normal(sigma):
     assert np.unique(samples % 2).tolist() == [0, 1]
 
 
-def chance_bounds(event: Any, bits: int) -> tuple[Fraction, Fraction]:
+def chance_bounds(event, bits):
     """The least and greatest probability of an event over sequences of up to seven words."""
     total, open_ = Fraction(0), Fraction(0)
-    stack: list[tuple[int, ...]] = [()]
+    stack = [()]
     while stack:
         words = stack.pop()
         cursor = np.zeros(2, np.int64)
@@ -94,10 +93,10 @@ def test_words_that_run_out_bias_nothing():
     """Fed a word at a time or all at once: the same draws from the same words."""
 
     class Sparing:
-        def __init__(self) -> None:
+        def __init__(self):
             self.source = np.random.SFC64(3)
 
-        def raw(self, count: int) -> Any:
+        def raw(self, count):
             return self.source.random_raw(min(count, 5))
 
     out = np.empty(300, np.int64)
@@ -105,7 +104,7 @@ def test_words_that_run_out_bias_nothing():
     assert np.array_equal(out, draws(1000, 300, 3))
 
 
-def noise(seed: int = 7, threads: int = 1, plan: Any = LEAF) -> Noise:
+def noise(seed=7, threads=1, plan=LEAF):
     return Noise(plan, np.random.SeedSequence(seed), threads)
 
 
@@ -147,7 +146,7 @@ def test_the_released_matrix_is_a_function_of_whole_numbers(monkeypatch):
     """Statistics whose difference the noise makes up for give the same bits."""
     shift = np.array([[5.0, -3.0], [-3.0, 2.0]])
 
-    def of(A: Any, shift: int) -> Any:
+    def of(A, shift):
         release = noise().release("counts", sensitivity=3.0, size=3)
         fixed = np.array([11.0, 700_001.0, -12_345.0]) * release.step
         rows = np.array([A[0, 0], A[1, 0] * math.sqrt(2), A[1, 1]]) / release.step

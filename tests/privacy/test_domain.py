@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.algorithms.gradient import ItemGradient
 from dpmf_core.base.errors import BadInput
-from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, on_grid
+from dpmf_core.curator import NoisyCurator, Statistic, in_memory, on_grid
 from dpmf_core.curator.grid import grid_step
 from dpmf_core.curator.people import split_units
 from dpmf_core.data.domain import Domain, OutsideDomain
@@ -34,7 +34,7 @@ def test_samples_outside_the_domain_are_refused(value, sparse):
         Samples.of(csr_array(X) if sparse else X)
 
 
-def ratings(**changes: Any) -> Ratings:
+def ratings(**changes):
     made = Ratings.of([0, 0, 2], [1, 3, 0], [1, 5, 2], n_users=3, n_items=4, bounds=(1, 5))
     return replace(made, **changes)
 
@@ -84,10 +84,10 @@ class Broken(Statistic):
     name: ClassVar[str] = "broken"
     sensitivity: ClassVar[float] = 1.0
 
-    def empty(self, shape: Any, *shared: Any, **part: Any) -> Totals:
+    def empty(self, shape, *shared, **part):
         return (np.zeros(2),)
 
-    def add(self, block: Block, totals: Totals, *shared: Any, **part: Any) -> None:
+    def add(self, block, totals, *shared, **part):
         totals[0][1] = np.nan
 
 

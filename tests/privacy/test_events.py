@@ -3,7 +3,6 @@
 import inspect
 import json
 import math
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from dpmf_core.privacy import (
     NOTHING,
-    Event,
     Gaussian,
     Laplace,
     Repeat,
@@ -36,7 +34,7 @@ events = st.recursive(
 )
 
 
-def unrolled(event: Event) -> list[Gaussian | Laplace]:
+def unrolled(event):
     """Every release on its own, in order."""
     if isinstance(event, Repeat):
         return unrolled(event.event) * event.count
@@ -81,7 +79,7 @@ def test_what_is_no_event_is_an_error(stranger):
         normal_form(sequence(Gaussian(1.0), stranger))
 
 
-def kinds_below(kind: Any) -> set[Any]:
+def kinds_below(kind):
     return {kind} | {
         kind_below
         for below in kind.__subclasses__()

@@ -17,11 +17,10 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounting import epsilon
-from dpmf_core.privacy.events import Event
 from dpmf_core.privacy.exchange import read_ledger, to_dp_event
 from dpmf_core.privacy.failing_mechanisms import PaddedCount
 
-LEDGERS: list[Event] = [
+LEDGERS = [
     Repeat(Gaussian(3.0, "a", 2.0), 7),
     sequence(Gaussian(2.0, "a", 1.0, 1.4), Repeat(Gaussian(5.0, "b"), 4), Gaussian(9.0, groups=3)),
     sequence(Laplace(4.0, "c"), Repeat(Gaussian(3.0, "d"), 2)),

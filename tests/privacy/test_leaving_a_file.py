@@ -14,7 +14,7 @@ import pytest
 import dpmf_datasets as datasets
 from dpmf_core.algorithms.item_offsets import SumsAndCounts
 from dpmf_core.algorithms.svd_cleansing import CappedCounts, capped_ratings
-from dpmf_core.curator import Block, Statistic, in_memory
+from dpmf_core.curator import in_memory
 from dpmf_core.curator.groups import members
 from dpmf_core.data.frames import ratings_of
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
@@ -27,7 +27,7 @@ BOUNDS = (1.0, 5.0)
 ALONE = {"user": "u000"}  # the first of all ids, so that all others move up when she leaves
 
 
-def table() -> pd.DataFrame:
+def table():
     rng = np.random.default_rng(3)
     rows = [
         (f"u{user:03}", f"film{item:02}", int(rng.integers(1, 6)), int(rng.integers(10**9)))
@@ -37,11 +37,11 @@ def table() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["user", "item", "rating", "time"])
 
 
-def without(frame: pd.DataFrame) -> pd.DataFrame:
+def without(frame):
     return frame[frame["user"] != ALONE["user"]]
 
 
-def replaced(frame: pd.DataFrame) -> pd.DataFrame:
+def replaced(frame):
     """Somebody else, who comes last by her id and rated the same items otherwise."""
     other = frame.copy()
     hers = other["user"] == ALONE["user"]
@@ -50,21 +50,21 @@ def replaced(frame: pd.DataFrame) -> pd.DataFrame:
     return other
 
 
-def of_path(frame: pd.DataFrame, folder: Path) -> Ratings:
+def of_path(frame, folder):
     return load_ratings(frame, folder, "?bounds=1,5&users=200")
 
 
-def of_counted_path(frame: pd.DataFrame, folder: Path) -> Ratings:
+def of_counted_path(frame, folder):
     return load_ratings(frame, folder, "?bounds=1,5")
 
 
-def load_ratings(frame: pd.DataFrame, folder: Path, facts: str) -> Ratings:
+def load_ratings(frame, folder, facts):
     file = folder / "table.csv"
     frame.to_csv(file, index=False)
     return datasets.load(f"{file}{facts}")
 
 
-def of_parts(frame: pd.DataFrame, folder: Path) -> Ratings:
+def of_parts(frame, folder):
     file = folder / "table.csv"
     frame.to_csv(file, index=False)
     datasets.import_partitions("mine", f"{file}?bounds=1,5&users=200", n_partitions=3, replace=True)
@@ -72,17 +72,17 @@ def of_parts(frame: pd.DataFrame, folder: Path) -> Ratings:
     return parts.together()
 
 
-def of_upload(frame: pd.DataFrame, folder: Path) -> Ratings:
+def of_upload(frame, folder):
     content = frame.to_csv(index=False).encode()
     upload = session_files.ratings(session_files.table(content, "table.csv"), {}, BOUNDS)
     return datasets.load(upload.entry.id)
 
 
-def of_frame(frame: pd.DataFrame, folder: Path) -> Ratings:
+def of_frame(frame, folder):
     return ratings_of(frame, BOUNDS)
 
 
-def of_import(frame: pd.DataFrame, folder: Path) -> Ratings:
+def of_import(frame, folder):
     file = folder / "table.csv"
     frame.to_csv(file, index=False)
     datasets.import_("ml-100k", file, replace=True)
@@ -111,9 +111,7 @@ def pair(request, tmp_path_factory):
         yield *both, change is replaced
 
 
-def relative_move(
-    pair: tuple[Ratings, Ratings, bool], statistic: Statistic, *shared: object
-) -> float:
+def relative_move(pair, statistic, *shared):
     """How far the sum moves, over how far it may."""
     sums = []
     for ratings in pair[:2]:
@@ -124,7 +122,7 @@ def relative_move(
     return float(np.linalg.norm(sums[0] - sums[1])) / (statistic.sensitivity * factor)
 
 
-def block_of(ratings: Ratings) -> Block:
+def block_of(ratings):
     (block,) = in_memory(ratings).blocks
     return block
 

@@ -1,8 +1,6 @@
 """The lemmas of docs/PRIVACY.md, "Lemmas", where a search for worse neighbours cannot beat them."""
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +13,16 @@ Array = npt.NDArray[np.float64]
 SIZE = 5
 
 
-def inside(row: Array) -> Array:
+def inside(row):
     """A row within the unit ball."""
     return np.asarray(row / max(float(np.linalg.norm(row)), 1.0))
 
 
-def largest(distance: Callable[[Array, Array], Any], starts: int = 6) -> float:
+def largest(distance, starts=6):
     """The largest value that a search over two rows finds."""
     draw = np.random.default_rng(0)
 
-    def loss(x: Array) -> float:
+    def loss(x):
         return -float(distance(inside(x[:SIZE]), inside(x[SIZE:])))
 
     searches = (minimize(loss, 2 * draw.normal(size=2 * SIZE)) for _ in range(starts))
@@ -41,7 +39,7 @@ def test_second_moments_of_two_units():
 def test_second_moments_times_a_projection(columns):
     """Lemma 3: at most sqrt(2); with two columns and more it is reached."""
 
-    def distance(a: Array, b: Array) -> float:
+    def distance(a, b):
         return float(np.linalg.norm(np.outer(a, a[:columns]) - np.outer(b, b[:columns])))
 
     maximum = largest(distance)
@@ -78,7 +76,7 @@ def test_the_room_for_a_rounded_projection(columns, units):
     from dpmf_core.algorithms.base import INSIDE
     from dpmf_core.curator.grid import fraction_bits
 
-    def e(n_units: int) -> float:
+    def e(n_units):
         return 2 * math.sqrt(columns) * 2.0 ** -fraction_bits(n_units, 2)
 
     assert (2 + e(units) ** 2 / 2) * INSIDE**4 <= 2 < (2 + e(2 * units) ** 2 / 2) * INSIDE**4

@@ -1,6 +1,5 @@
 """Only planned noise is drawn, it is recorded, and it has exactly the planned scale."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from scipy import stats
 
 from dpmf_core.privacy import (
-    Event,
     Gaussian,
     Laplace,
     Noise,
@@ -29,7 +27,7 @@ PLAN = sequence(
 SIZE = 120_000
 
 
-def key(number: int) -> bytes:
+def key(number):
     """Of a secret stream, so that its draws can be repeated here."""
     return number.to_bytes(KEY_BYTES, "big")
 
@@ -44,7 +42,7 @@ def source(request, monkeypatch):
     return str(request.param)
 
 
-def noise(plan: Event = PLAN, seed: int | None = 7) -> Noise:
+def noise(plan=PLAN, seed=7):
     if seed is None:
         return Noise(plan)
     return Noise(plan, np.random.SeedSequence(seed) if SOURCE == "a seed" else Secret(key(seed)))
@@ -71,7 +69,7 @@ def test_equal_releases_of_a_schedule_are_taken_together():
 
 @pytest.mark.parametrize("draw", ["vector", "symmetric", "release"])
 def test_a_release_outside_the_plan_is_refused(draw):
-    values: dict[str, Callable[[Noise, str], object]] = {
+    values = {
         "vector": lambda it, name: it.vector(name, np.zeros(4), sensitivity=3.0),
         "symmetric": lambda it, name: it.symmetric(name, np.zeros((2, 2)), sensitivity=3.0),
         "release": lambda it, name: it.release(name, sensitivity=3.0, size=4),
@@ -103,7 +101,7 @@ def test_more_coordinates_than_declared_are_refused():
         release.vector(np.zeros(1))
 
 
-def has_scale(draws: Array, scale: float, law: str = "Gaussian") -> bool:
+def has_scale(draws, scale, law="Gaussian"):
     """A two-sided exact chi-square test of the scale at level 1e-6."""
     draws = np.asarray(draws, np.float64).ravel() / scale
     statistic, freedom = (
@@ -115,7 +113,7 @@ def has_scale(draws: Array, scale: float, law: str = "Gaussian") -> bool:
     return bool(tail > 5e-7)
 
 
-def noise_by_part(how: str, wrong: float = 1.0) -> dict[str, tuple[Array, float]]:
+def noise_by_part(how, wrong=1.0):
     """Noise of one release by coordinates with a common scale; `wrong` multiplies the scale."""
     scale, r = 6.0, 4
     release = noise().release("counts", sensitivity=3.0, size=2 * SIZE)
@@ -164,7 +162,7 @@ def test_a_matrix_takes_the_noise_of_its_isometric_coordinates():
 
 
 def test_laplace_has_its_scale():
-    def draws(wrong: float) -> Array:
+    def draws(wrong):
         release = noise().release("extremes", sensitivity=0.5, size=SIZE)
         release.scale *= wrong
         return release.vector(np.zeros(SIZE))
@@ -199,7 +197,7 @@ def test_threads_change_no_bit(monkeypatch):
         assert all(np.array_equal(draws[0], other) for other in draws[1:])
 
 
-def independent(a: Array, b: Array) -> bool:
+def independent(a, b):
     """No shared coordinate and no correlation of values, squares or neighbours."""
     size = min(a.size, b.size)
     a, b = a.ravel()[:size], b.ravel()[:size]
@@ -222,9 +220,9 @@ def test_draws_are_independent_across_releases_parts_and_chunks():
 def test_open_releases_do_not_disturb_each_other():
     """Releases that are open together and drawn block by block keep their own draws."""
 
-    def draws(order: str) -> dict[str, Array]:
+    def draws(order):
         it = noise()
-        samples: dict[str, Array] = {}
+        samples = {}
         pens = {
             "c": it.release("counts", sensitivity=3.0, size=200),
             "s": it.release("sums", sensitivity=2.0, size=200),

@@ -1,7 +1,6 @@
 """The total cost on one data set, and the filter, against independent compositions."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +30,7 @@ DELTA = 1e-5
 MULTIPLIERS = {0.5: 7.0318, 1.0: 3.7306, 2.0: 1.9938, 5.0: 0.8919, 10.0: 0.4999}
 
 
-def run(epsilon: float, **more: Any) -> Charge:
+def run(epsilon, **more):
     return Charge(
         **{
             "title": "a run",
@@ -71,7 +70,7 @@ def test_laplace_noise_is_composed_with_gaussian():
     z, b, delta = 2.0, 1.5, 1e-4
     sum_of_all = total([run(2.0, ledger=((Gaussian(z), 1), (Laplace(b), 1)), delta=delta)])
 
-    def delta_at(epsilon: float) -> float:
+    def delta_at(epsilon):
         x = np.linspace(-30, 30, 200_001)
         density = np.exp(-np.abs(x) / b) / (2 * b)
         loss = (np.abs(x - 1) - np.abs(x)) / b

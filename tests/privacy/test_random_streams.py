@@ -1,7 +1,5 @@
 """Private noise comes from a cipher with an unknown key, and its streams never meet."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,11 +9,11 @@ from dpmf_core.privacy.random_streams import KEY_BYTES, Secret
 PLAN = sequence(Repeat(Gaussian(1.0, "sums"), 3), PosteriorSample(1.0, "factors"))
 
 
-def key_of(cipher_key: str, counter: int = 0) -> bytes:
+def key_of(cipher_key, counter=0):
     return bytes.fromhex(cipher_key) + counter.to_bytes(16, "little")
 
 
-def raw(stream: Any, count: int) -> bytes:
+def raw(stream, count):
     return stream.generator().bit_generator.random_raw(count).astype("<u8").tobytes()
 
 
@@ -65,9 +63,9 @@ def test_a_third_generation_or_too_many_children_are_refused():
 
 def test_without_a_seed_the_key_is_the_operating_system_s(monkeypatch):
     """All 256 bits of it, asked for once a run."""
-    sizes: list[int] = []
+    sizes = []
 
-    def token_bytes(count: int) -> bytes:
+    def token_bytes(count):
         sizes.append(count)
         return bytes(range(count))
 
@@ -81,7 +79,7 @@ def test_without_a_seed_the_key_is_the_operating_system_s(monkeypatch):
 def test_private_noise_needs_no_stream_of_numpy(monkeypatch):
     """Without any bit generator of numpy: vectors, matrices, posterior samples."""
 
-    def refuse(*_: Any, **__: Any) -> None:
+    def refuse(*_, **__):
         raise AssertionError("a stream of numpy was opened")
 
     streams = "SFC64 PCG64 PCG64DXSM MT19937 Philox SeedSequence default_rng RandomState"

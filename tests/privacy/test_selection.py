@@ -26,10 +26,10 @@ DELTA = 1e-5
 CASES = [(0.2, 10), (1.0, 3), (1.0, 10), (1.0, 100), (2.0, 20), (5.0, 10), (20.0, 40)]
 
 
-def by_moments(mu: float, mean: float, delta: float) -> float:
+def by_moments(mu, mean, delta):
     """Papernot & Steinke 2022, Thm. 6 (Poisson), with the exact delta of a Gaussian trial."""
 
-    def bound(log: float) -> float:
+    def bound(log):
         alpha = 1 + math.exp(log)
         own = (
             alpha * mu * mu / 2
@@ -41,7 +41,7 @@ def by_moments(mu: float, mean: float, delta: float) -> float:
     return float(minimize_scalar(bound, bounds=(-3, 8), method="bounded").fun)
 
 
-def truly(shape: str, mu: float, mean: float, delta: float, order: str) -> float:
+def truly(shape, mu, mean, delta, order):
     """Epsilon of the best of K draws of N(0, 1) or N(mu, 1), by numerical integration."""
     x = np.linspace(-12, 12 + mu, 400_001)
     step = x[1] - x[0]
@@ -58,7 +58,7 @@ def truly(shape: str, mu: float, mean: float, delta: float, order: str) -> float
     slope = derivative(shape, mean)
     a, b = p * slope(P), q * slope(Q)
 
-    def over(eps: float) -> float:
+    def over(eps):
         return max(
             float(np.maximum(one - math.exp(eps) * other, 0).sum()) * step
             for one, other in ((a, b), (b, a))
@@ -117,7 +117,7 @@ def test_no_ranking_of_four_outcomes_breaks_the_price(shape):
         assert np.maximum(b - math.exp(price) * a, 0).sum() <= delta * (1 + 1e-9)
 
 
-def _generating(shape: str, mean: float):
+def _generating(shape, mean):
     k = np.arange(4000)
     chance = {
         "poisson": lambda: poisson.pmf(k, mean),

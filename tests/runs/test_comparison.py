@@ -1,7 +1,5 @@
 """The runs that a result is compared with, and when one method beats another."""
 
-from typing import Any
-
 import pytest
 from scipy import stats
 
@@ -15,7 +13,6 @@ from dpmf_core.runs.comparison import (
     run_name,
     split_name,
 )
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit.comparison import better_method
 from tests.support.records import run_of
@@ -23,7 +20,7 @@ from tests.support.records import run_of
 SMALL = Shape(500, 200, (1, 5))
 
 
-def spec(algorithm: str = "dpals", **more: Any) -> RunSpec:
+def spec(algorithm="dpals", **more):
     return RunSpec.parse(
         **{
             "data": {"id": "cinema-small"},
@@ -37,7 +34,7 @@ def spec(algorithm: str = "dpals", **more: Any) -> RunSpec:
 @pytest.mark.parametrize("every", [False, True])
 def test_every_method_has_the_same_seeds(every):
     runs = comparison(spec(seed=7), SMALL, every).runs
-    seeds: dict[str, list[int]] = {}
+    seeds = {}
     for name, one in runs.items():
         seeds.setdefault(split_name(name)[0], []).append(one.seed)
     assert set(map(tuple, seeds.values())) == {tuple(range(7, 7 + DRAWS))}
@@ -49,9 +46,7 @@ def test_every_method_has_the_same_seeds(every):
     assert list(runs).index("main draw 1") > list(runs).index("ada-dpals")
 
 
-def runs_with(
-    figures: dict[str, list[float]], status: str = "PROVEN", **others: dict[str, str]
-) -> dict[str, Run]:
+def runs_with(figures, status="PROVEN", **others):
     """Runs with these errors, a draw each. others: what a method's guarantee says otherwise."""
     out = {}
     for who, errors in figures.items():
@@ -110,7 +105,7 @@ def test_the_cost_of_a_stored_run_takes_the_runs_that_it_is_compared_with():
         for who, other in references(run_spec).items()
     }
 
-    def find(other: RunSpec) -> Run | None:
+    def find(other):
         return stored.get(other.model_dump_json())
 
     record = run_of(spec=run_spec, metrics={"rmse": 0.9}).record

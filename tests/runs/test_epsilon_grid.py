@@ -2,7 +2,6 @@
 
 import math
 import statistics
-from typing import Any
 
 import pytest
 
@@ -36,7 +35,7 @@ from dpmf_core.runs.privacy_cost import PrivacyCost, best_known
 from dpmf_core.runs.specification import RunSpec
 
 
-def spec(algorithm: str = "dpals", data: str = "cinema-small", **more: Any) -> RunSpec:
+def spec(algorithm="dpals", data="cinema-small", **more):
     return RunSpec.parse(
         data={"id": data}, algorithm=algorithm, budget={"epsilon": 2.0, "delta": 1e-5}, **more
     )
@@ -66,7 +65,7 @@ def test_the_runs_of_a_grid_are_those_that_pages_show(run_spec, pages):
     assert [it.epsilon for it in private[: len(COARSE)]] == list(COARSE)  # worth having first
 
 
-def summary(value: float | None, seed: int, epsilon: float | None = None) -> dict[str, Any]:
+def summary(value, seed, epsilon=None):
     return {"key": f"k{seed}", "seed": seed, "epsilon": epsilon, "metrics": {"rmse": value}}
 
 
@@ -108,7 +107,7 @@ def test_where_the_best_known_gains_nothing_in_one_draw_medians_are_compared():
     assert kept_at(1.0, [(0.9, 1.0, 1.0)]) is None
 
 
-def line(*at: tuple[float, float]) -> list[Measured]:
+def line(*at):
     """Three draws, a tenth apart."""
     return [Measured(epsilon, (share - 0.1, share, share + 0.1)) for epsilon, share in at]
 
@@ -211,7 +210,7 @@ def test_a_grid_says_what_noise_and_method_cost_at_each_epsilon():
     figures = {(PRIVATE, 1.0): 0.95, (PRIVATE, 4.0): 0.88, (OPEN, None): 0.85}
     figures |= {(BEST_KNOWN, None): 0.80, (TRIVIAL, None): 1.0}
 
-    def summary(of: tuple[str, float | None], draw: int) -> dict[str, object] | None:
+    def summary(of, draw):
         if of == (OPEN, None) and draw == 1:
             return None
         return {"key": "", "seed": draw, "epsilon": of[1], "metrics": {"rmse": figures[of] + draw}}

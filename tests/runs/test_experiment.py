@@ -1,19 +1,17 @@
 """From a specification to a run: repeats, keys, claims, exports, cancelling."""
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from dpmf_core import algorithms
-from dpmf_core.algorithms import Recommender, Streams
+from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.algorithms.item_offsets import SumsAndCounts
 from dpmf_core.base.errors import BadInput, Cancelled
-from dpmf_core.base.progress import Progress
-from dpmf_core.curator import Curator
 from dpmf_core.evaluation.judges import by_split
 from dpmf_core.privacy import Guarantee, PlanViolation, Relation, Status, normal_form
 from dpmf_core.privacy.gaussian import gaussian_mu
@@ -32,11 +30,11 @@ DPALS = {"algorithm": "dpals", "budget": BUDGET, "parameters": {"rank": 3, "step
 BIAS = {"algorithm": "private-bias", "budget": BUDGET}
 
 
-def spec(**parts: Any) -> RunSpec:
+def spec(**parts):
     return RunSpec.parse(**{"data": {"id": "films"}, "algorithm": "bias", **parts})
 
 
-def arrays(finished_run: Run) -> dict[str, bytes]:
+def arrays(finished_run):
     return {name: array.tobytes() for name, array in finished_run.arrays.items()}
 
 
@@ -140,7 +138,7 @@ def test_what_a_choice_assumes_makes_a_proof_conditional(parts, status):
 class ClaimedProof(PrivateBias):
     id: ClassVar[str] = "claimed"
 
-    def guarantee(self) -> Guarantee:
+    def guarantee(self):
         return Guarantee(Status.UNPROVEN, claim="ours is private")
 
 
@@ -149,7 +147,7 @@ class Hasty(PrivateBias):
 
     id: ClassVar[str] = "hasty"
 
-    def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
+    def fit(self, curator, rng):
         n_items = curator.shape.n_items
         curator.release(SumsAndCounts(), 1.0, np.ones(n_items), np.zeros(n_items))
         yield Recommender(
@@ -235,7 +233,7 @@ def test_a_specification_explains_what_is_wrong_with_it(parts, words):
 
 def test_curves_have_as_many_points_as_were_asked_for_and_are_told_as_they_grow():
     parts = {"algorithm": "als", "parameters": {"rank": 2, "steps": 30}}
-    reports: list[Progress] = []
+    reports = []
     usual, every = run(spec(**parts)), run(spec(**parts, curve_points=30), report=reports.append)
     steps = [[point["step"] for point in it.record.curves] for it in (usual, every)]
     assert (len(steps[0]), steps[0][0], steps[0][-1]) == (12, 1, 30)

@@ -8,13 +8,11 @@ import re
 import sys
 from html.parser import HTMLParser
 from types import ModuleType, SimpleNamespace
-from typing import Any
 
 import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report, script
 from dpmf_core.runs.spreadsheets import harmless, harmless_row
 from dpmf_core.runs.store import summarise
@@ -33,7 +31,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
-def hostile(text: str, epsilon: float) -> Run:
+def hostile(text, epsilon):
     """A run whose record has this text wherever text or names may be."""
     release = {
         "mechanism": "Gaussian", "statistic": text, "sensitivity": 1.0, "noise_multiplier": 2.0,
@@ -73,9 +71,9 @@ def test_the_script_holds_literals_alone(attack, monkeypatch):
     tree = ast.parse(files["script"])
     for node in tree.body:
         assert isinstance(node, ast.Expr | ast.ImportFrom | ast.Assign), ast.dump(node)
-    arguments: list[dict[str, Any]] = []
+    arguments = []
 
-    module: Any = ModuleType("stub")
+    module = ModuleType("stub")
     module.RunSpec = SimpleNamespace(parse=lambda **parts: arguments.append(parts))
     module.run = lambda _spec: SimpleNamespace(record=SimpleNamespace(metrics={}))
     module.output = SimpleNamespace(epsilon_words=lambda _record: "")
@@ -93,11 +91,11 @@ def test_the_script_holds_literals_alone(attack, monkeypatch):
 
 
 class Tags(HTMLParser):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.tags = []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
 
 
@@ -151,7 +149,7 @@ def test_markdown_has_no_link_image_or_tag_of_others(text, render):
 FORMULA = re.compile(r"[\s\"\ufeff\u200b]*[=+\-@＝＋－＠](?=.*[^\d.,%\s;:|eE+\"-])")
 
 
-def cells(text: str, separator: str) -> list[str]:
+def cells(text, separator):
     return [cell for row in csv.reader(io.StringIO(text), delimiter=separator) for cell in row]
 
 

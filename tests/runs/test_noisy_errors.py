@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -46,12 +45,12 @@ def clinic(tmp_path, monkeypatch):
     return f"{file}?bounds=1,5"
 
 
-def fit_run(data: str, algorithm: str = "private-bias", **more: Any) -> Any:
+def fit_run(data, algorithm="private-bias", **more):
     budget = None if algorithm == "bias" else {"epsilon": 1.0, "delta": DELTA}
     return run(RunSpec.parse(data={"id": data, **more}, algorithm=algorithm, budget=budget))
 
 
-def by_user(finished_run: Any) -> tuple[float, int]:
+def by_user(finished_run):
     """Root of the mean over users of their mean squared errors, clipped; and how many users."""
     parts = split_of(finished_run)
     test_ratings, half = parts.test, parts.test.shape.half_range
@@ -89,7 +88,7 @@ def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic):
     finished_run = fit_run(clinic)
     parts = split_of(finished_run)
 
-    def sums(test: Any, blocks: int = 1, model: Any = finished_run.model) -> Any:
+    def sums(test, blocks=1, model=finished_run.model):
         people = in_memory({"history": parts.history, "test": test}, blocks)
         return OpenCurator(people, Noise(NOTHING), {}).total(HeldOutErrors(), model)
 
@@ -147,7 +146,7 @@ def test_it_is_the_error_in_the_released_shape(clinic):
     ).value == pytest.approx(by_user(finished_run)[0], abs=1e-4)
 
 
-def made_half(finished_run: Any) -> float:
+def made_half(finished_run):
     return float(split_of(finished_run).test.shape.half_range)
 
 

@@ -27,10 +27,9 @@ SPEC = RunSpec.parse(
 )
 
 
-def numbers(axis: dict[str, str]) -> list[float]:
+def numbers(axis):
     """Of an axis as Plotly packs it."""
-    values: list[float] = np.frombuffer(base64.b64decode(axis["bdata"]), axis["dtype"]).tolist()
-    return values
+    return np.frombuffer(base64.b64decode(axis["bdata"]), axis["dtype"]).tolist()
 
 
 @pytest.mark.slow

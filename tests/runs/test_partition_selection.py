@@ -1,8 +1,6 @@
 """Names of one user stay unknown, and nobody moves the counts by more than 1."""
 
 import math
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -40,18 +38,17 @@ from dpmf_core.runs.partition_selection import (
     release_shape,
 )
 from dpmf_core.runs.public_shape import PublicShape, reshaped, slots
-from dpmf_core.runs.record import Run
 from tests.support.gaussian import delta_of
 
 SEED = np.random.SeedSequence(11)
 MOST_ROUNDED = 2.0**-21 * 30  # a weight loses less than a step of the grid for 2^31 units
 
 
-def threshold_event(sigma: float, failure: float, most: int) -> ThresholdedCounts:
+def threshold_event(sigma, failure, most):
     return ThresholdedCounts(sigma, ITEMS, 1.0, math.sqrt(2), failure, most)
 
 
-def shows(sigma: float, threshold: float, names: int, trials: int = 100_000) -> float:
+def shows(sigma, threshold, names, trials=100_000):
     """How often one of the names of a single user passes, simulated."""
     rng = np.random.default_rng(names)
     noisy = 1 / math.sqrt(names) + sigma * rng.standard_normal((trials, names))
@@ -80,12 +77,12 @@ def test_a_name_that_nobody_brought_never_passes():
     assert names.tolist() == [10_001, 10_000] and abs(noisy - [70, 50]).max() < 6
 
 
-def divergence(epsilon: float, mu: float, failure: float, with_unit: bool) -> float:
+def divergence(epsilon, mu, failure, with_unit):
     """The hockey-stick divergence of noise with and without a coin, either way round."""
     p_share, q_share = (1 - failure, 1.0) if with_unit else (1.0, 1 - failure)
     means = (mu, 0.0) if with_unit else (0.0, mu)
 
-    def beyond(x: float) -> float:
+    def beyond(x):
         p, q = (stats.norm.pdf(x, mean) for mean in means)
         return float(max(p_share * p - math.exp(epsilon) * q_share * q, 0.0))
 
@@ -140,7 +137,7 @@ def test_the_plan_takes_its_share_whatever_is_found(relation):
     )
 
 
-def ratings(without: int | None = None) -> Ratings:
+def ratings(without=None):
     """30 users of 12 items with names; items that nobody rated are not there, as in a file."""
     rng = np.random.default_rng(5)
     triples = [
@@ -164,13 +161,13 @@ def ratings(without: int | None = None) -> Ratings:
     )
 
 
-def name_counts(data: Ratings | Samples, most: int = 1000, blocks: int = 3) -> Any:
+def name_counts(data, most=1000, blocks=3):
     """The exact weighted counts of all names."""
     curator = OpenCurator(in_memory(data, blocks), Noise(NOTHING), {})
     return curator.total(NameCounts(1e-6, most), order_of_names(data))
 
 
-def documents(texts: list[str]) -> Samples:
+def documents(texts):
     words = sorted({word for text in texts for word in text.split()})
     ids = np.array([words.index(word) for text in texts for word in text.split()], np.int32)
     starts = np.cumsum([0, *(len(text.split()) for text in texts)])
@@ -182,10 +179,10 @@ def documents(texts: list[str]) -> Samples:
     )
 
 
-def counts_without(kind: str, gone: int, most: int) -> dict[str, float]:
+def counts_without(kind, gone, most):
     """The count of every name, without one unit; of people, without all of her documents."""
     if kind == "ratings":
-        whole: Any = ratings(gone)
+        whole = ratings(gone)
         return dict(zip(whole.titles, name_counts(whole, most), strict=True))
     texts = ["ant bee cat ant", "bee cat dog", "cat dog eel fox aaa", "dog ant"] * 2
     people = np.array([0, 1, 2, 3, 0, 0, 1, 3] if kind == "people" else range(8))
@@ -268,8 +265,8 @@ def test_the_count_is_above_the_truth_as_often_as_stated():
     assert counts.std() == pytest.approx(10.0, rel=0.05)
 
 
-def run(**changed: Any) -> Run:
-    parts: dict[str, Any] = {
+def run(**changed):
+    parts = {
         "epsilon": 8.0,
         "delta": 1e-6,
         "top_items": 60,
@@ -300,7 +297,7 @@ def test_a_run_that_releases_its_shape_is_proven_and_within_its_budget(relation)
 
 
 def test_what_cannot_be_released_is_an_error():
-    def release(data: Any, event: Any, **facts: bool) -> None:
+    def release(data, event, **facts):
         release_shape(data, Noise(event, SEED), 1e-6, most=4, slots=0, **facts)
 
     with pytest.raises(BadInput, match="epsilon"):  # too few names pass
@@ -345,18 +342,18 @@ def letters(tmp_path):
 
 
 def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters):
-    options: dict[str, Any] = {"epsilon": 4, "delta": 1e-5, "n_components": 2}
+    options = {"epsilon": 4, "delta": 1e-5, "n_components": 2}
     exact = fit(letters, "oneshot-nmf", weighting="tf", **options)
     assert exact.record.guarantee.status == "CONDITIONAL"
     assert SECRET in (samples_of(exact).vocabulary or ())
-    released: dict[str, Any] = {"item_choice": "private", "row_count": "private"}
+    released = {"item_choice": "private", "row_count": "private"}
     private = fit(letters, "oneshot-nmf", **released, **options)
     assert private.record.guarantee.status == "PROVEN"
     words = {word for topic in topics(private, 20) for word, _ in topic}
     assert SECRET not in (samples_of(private).vocabulary or ()) and {"harbour", "museum"} <= words
 
 
-def notes(people: Any = None) -> Samples:
+def notes(people=None):
     """Seven documents with five words; one person may have written four of them."""
     X = np.zeros((7, 5))
     X[:4, 0] = 2  # hers alone
@@ -385,7 +382,7 @@ def test_whether_a_run_starts_does_not_follow_from_the_true_shape(rank):
         fit(data, "dpals", epsilon=3, delta=1e-6, item_choice="private", top_items=20, rank=rank)
 
 
-def films(path: Path, diary: str = "") -> str:
+def films(path, diary=""):
     """A table of 400 users; the title of film 0 is what its first row says."""
     rows = [f"u{u:03d},{j},{1 + (u + j) % 5},Film {j}" for u in range(400) for j in range(4)]
     path.write_text(
@@ -396,7 +393,7 @@ def films(path: Path, diary: str = "") -> str:
 
 def test_a_title_that_one_user_wrote_is_no_name(tmp_path):
     """What was counted are items, by their ids; a title is one row of one user."""
-    released: dict[str, Any] = {"item_choice": "private", "row_count": "private"}
+    released = {"item_choice": "private", "row_count": "private"}
     for n, diary in enumerate(["", "my diary"]):
         path = films(tmp_path / f"{n}.csv", diary)
         run = fit(path, "private-bias", epsilon=8, delta=1e-5, **released)

@@ -1,17 +1,12 @@
 """Runs on ratings in parts have the bits of runs in memory, and refusals."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from dpmf_core.base.errors import BadInput, Cancelled
-from dpmf_core.base.progress import Progress
-from dpmf_core.data.partitioned import PartitionedRatings
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.worlds import low_rank
 from tests.support.parts import in_files
@@ -19,7 +14,7 @@ from tests.support.parts import in_files
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
 
 
-def spec(algorithm: str, **parts: Any) -> RunSpec:
+def spec(algorithm, **parts):
     return RunSpec.parse(data={"id": "films"} | parts.pop("data", {}), algorithm=algorithm, **parts)
 
 
@@ -33,7 +28,7 @@ def parts(films, tmp_path):
     return in_files(films, 6, tmp_path)
 
 
-def same(run_spec: RunSpec, whole: Ratings, parts: PartitionedRatings) -> Run:
+def same(run_spec, whole, parts):
     """The run in parts, whose model has the bits of the run in memory."""
     there, here = run(run_spec, input_data=whole), run(run_spec, input_data=parts)
     assert there.arrays.keys() == here.arrays.keys()
@@ -136,7 +131,7 @@ def test_what_needs_all_ratings_is_refused_in_words(algorithm, more, words, part
 
 
 def test_a_cancelled_run_stops_before_the_next_part(parts):
-    reports: list[Progress] = []
+    reports = []
     with pytest.raises(Cancelled):
         run(
             spec("dp-sgd", budget=BUDGET, parameters={"steps": 50}),

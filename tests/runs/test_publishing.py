@@ -4,10 +4,7 @@ import io
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +23,7 @@ from dpmf_core.testing.worlds import low_rank
 
 FILES = {"MODEL_CARD.md", "model.json", "model.npz", "privacy.html", "privacy.yaml"}
 # every local step, with and without its options
-MODELS: list[tuple[str, dict[str, Any]]] = [
+MODELS = [
     ("private-bias", {"epsilon": 3.0}),
     ("spectral", {"epsilon": 3.0}),
     ("spectral", {"epsilon": 30.0, "release": "covariance", "attention_share": 0.3}),
@@ -47,7 +44,7 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def private(n_users: int = 211) -> Ratings:
+def private(n_users=211):
     """Ratings that are not public, whose items have ids of their own."""
     data_set = low_rank(n_users=n_users)
     return replace(
@@ -55,11 +52,11 @@ def private(n_users: int = 211) -> Ratings:
     )
 
 
-def mine_of(ids: tuple[str, ...]) -> dict[str, float]:
+def mine_of(ids):
     return {ids[j]: 1.0 + (3 * j) % 5 for j in (5, 1, 9, 14, 3)}
 
 
-def as_ours(run: Run, mine: dict[str, float], ids: tuple[str, ...]) -> tuple[Any, Any]:
+def as_ours(run, mine, ids):
     """The predicted ratings of all items (n_items,) and the list of ten, by the run's own model."""
     model, places = run.model, [ids.index(item) for item in mine]
     if hasattr(model, "user_factors"):  # of the people who trained it
@@ -141,7 +138,7 @@ def folder(tmp_path_factory):
     return save(run, tmp_path_factory.mktemp("saved") / "model")
 
 
-def damages(folder: Path) -> Iterator[tuple[str, bytes]]:
+def damages(folder):
     """A file of a model, and what it may hold in place of its content."""
     sound = (folder / "model.npz").read_bytes()
     settings = json.loads((folder / "model.json").read_text())

@@ -1,14 +1,12 @@
 """A user's list from a run on ratings in partitions is the list in memory."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from dpmf_core.runs import data_access, filters
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.recommendations import recommend, top_rated
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.testing.worlds import low_rank
 from tests.support.parts import CountedParts, in_files
@@ -35,13 +33,13 @@ def parts(films, catalogue, tmp_path):
     return data, reads
 
 
-def spec(data_id: str, **data: Any) -> RunSpec:
+def spec(data_id, **data):
     return RunSpec.parse(
         data={"id": data_id, **data}, algorithm="spectral", budget={"epsilon": 5.0, "delta": 1e-6}
     )
 
 
-def both(**data: Any) -> tuple[Run, Run]:
+def both(**data):
     """The same run on ratings in one memory, and in parts."""
     return run(spec("whole", **data)), run(spec("parts", **data))
 

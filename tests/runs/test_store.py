@@ -7,9 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +20,7 @@ from dpmf_core.runs.store import FILE, DamagedRun, Store, to_json
 from tests.support.records import altered
 
 ROOT = Path(__file__).parents[2]
-SPEC: dict[str, Any] = {
+SPEC = {
     "data": {"id": "small"},
     "algorithm": "dpals",
     "parameters": {"rank": 4},
@@ -31,7 +29,7 @@ SPEC: dict[str, Any] = {
 }
 
 
-def small_run(key: str, *, fill: float = 1.5, rmse: float = 0.9) -> Run:
+def small_run(key, *, fill=1.5, rmse=0.9):
     record = {
         "key": key, "spec": SPEC, "title": "DPALS", "epsilon": {"exact": 2.0, "naive": None},
         "delta": 1e-6, "public": True, "cached": False,
@@ -47,7 +45,7 @@ def small_run(key: str, *, fill: float = 1.5, rmse: float = 0.9) -> Run:
     )
 
 
-def three(folder: Path) -> Store:
+def three(folder):
     """A store of runs a, b and c, of which b has a note."""
     store = Store(folder)
     for fill, key in enumerate("abc"):
@@ -213,7 +211,7 @@ def test_a_newer_store_is_left_alone(tmp_path):
         Store(tmp_path)
 
 
-def in_a_child(act: Callable[[], object]) -> str:
+def in_a_child(act):
     """How a function ends in a process of its own, which may give up rights or limits."""
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
@@ -235,7 +233,7 @@ def test_a_full_disk_is_an_error_and_the_store_goes_on(tmp_path):
     store = Store(tmp_path)
     store.put(small_run("a"))
 
-    def fill() -> object:
+    def fill():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
         full = Store(tmp_path)
@@ -259,7 +257,7 @@ def test_a_read_only_store_is_a_sentence(tmp_path):
     for above in (tmp_path, *tmp_path.parents[:2]):
         above.chmod(0o755)  # pytest's own folders are for their owner alone
 
-    def act() -> object:
+    def act():
         if os.geteuid() == 0:
             os.setgid(65534)
             os.setuid(65534)
@@ -312,7 +310,7 @@ for i in itertools.count():
 """
 
 
-def spawn(code: str, *arguments: str) -> subprocess.Popen[str]:
+def spawn(code, *arguments):
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments],
         cwd=ROOT,

@@ -1,20 +1,17 @@
 """Which runs a sweep holds, and what is made of them."""
 
-from typing import Any
-
 import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
-from dpmf_core.runs.record import Run
-from dpmf_core.runs.sweep import Point, Sweep, rows, summaries
+from dpmf_core.runs.sweep import Sweep, rows, summaries
 from tests.support.records import run_of
 
 SHAPE = Shape(500, 30, (1, 5))
 
 
-def sweep(**changed: Any) -> Sweep:
-    parts: dict[str, Any] = {
+def sweep(**changed):
+    parts = {
         "data": {"id": "small"},
         "methods": [{"algorithm": "dpals"}, {"algorithm": "als"}],
         "epsilons": (1.0, 5.0),
@@ -23,7 +20,7 @@ def sweep(**changed: Any) -> Sweep:
     return Sweep.model_validate(parts | changed)
 
 
-def runs_of(points: list[Point], value: float = 1.0) -> dict[str, Run]:
+def runs_of(points, value=1.0):
     """Runs as a store would hold them; each draw a little worse than the one before."""
     out = {}
     for place, point in enumerate(points):

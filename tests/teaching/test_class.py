@@ -1,7 +1,6 @@
 """A class under one lesson link: the teacher sees what the students did."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.teaching import class_records, completion, private_class
@@ -31,23 +30,23 @@ def class_settings(configure):
     configure(lesson_key="a key that nobody guesses, of this test")
 
 
-def opened(page: str, **query: str) -> AppTest:
+def opened(page, **query):
     return settled(app_of(page, **query))
 
 
-def address_of(app: AppTest) -> dict[str, str]:
+def address_of(app):
     """What the address says; the test client has some values as lists."""
     return {
         it: text if isinstance(text, str) else text[-1] for it, text in app.query_params.items()
     }
 
 
-def press(app: AppTest, key: str) -> None:
+def press(app, key):
     app.button(key=key).click()
     settled(app)
 
 
-def take_part(steps: int) -> str:
+def take_part(steps):
     """One student who takes so many of the four steps; the code, "" for an unfinished lesson."""
     app = opened("kit/navigation.py", **{"class": link_token(SEQUENCE)})
     if steps > 0:
@@ -144,7 +143,7 @@ def test_a_sequence_and_its_class_stay_after_codes_are_checked_and_after_a_reloa
     assert len(ids) == 2
 
 
-def class_links(app: AppTest) -> list[str]:
+def class_links(app):
     return [it.value for it in app.code if "class=" in it.value or "teach=" in it.value]
 
 

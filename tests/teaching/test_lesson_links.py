@@ -4,7 +4,6 @@ import hashlib
 import json
 import stat
 import zlib
-from collections.abc import Callable
 from datetime import date
 
 import pytest
@@ -30,7 +29,7 @@ def lesson_key(configure):
     configure(lesson_key=KEY)
 
 
-def sequence(**more: object) -> LessonSequence:
+def sequence(**more):
     link = LessonLink.parse(
         page="explore",
         query={"eps": "1", "class": "x", "seat": "y", "data": "cinema"},
@@ -58,7 +57,7 @@ def test_a_link_that_no_address_could_hold_is_refused():
         link_token(LessonSequence.parse(steps=(link,) * 20))
 
 
-def edit(token: str) -> str:
+def edit(token):
     """The same with ε unlocked, under the old signature."""
     body, _, signature = token.rpartition(".")
     whole = json.loads(zlib.decompress(base64_decode(body.removeprefix("."))))
@@ -68,7 +67,7 @@ def edit(token: str) -> str:
     return f".{again}.{signature}"
 
 
-def by(key: str, purpose: str = "lesson", **options: object) -> Callable[[str], str]:
+def by(key, purpose="lesson", **options):
     content = sequence().model_dump(mode="json")
     signer_options = options or {"key_derivation": "hmac", "digest_method": hashlib.sha256}
     return lambda _: str(
@@ -76,22 +75,22 @@ def by(key: str, purpose: str = "lesson", **options: object) -> Callable[[str], 
     )
 
 
-def at(text: str, place: int) -> str:
+def at(text, place):
     """Another letter at one place."""
     letter = "A" if text[place] != "A" else "B"
     return text[:place] + letter + text[place:][1:]
 
 
-def content_of(token: str) -> str:
+def content_of(token):
     return token.rpartition(".")[0]
 
 
-def signature_of_another() -> str:
+def signature_of_another():
     return link_token(sequence()).rpartition(".")[2]
 
 
 BOMB = "." + base64_encode(zlib.compress(b"0" * 10**6)).decode() + ".x"
-FORGERIES: dict[str, Callable[[str], str]] = {
+FORGERIES = {
     "the content edited": edit,
     "the signature cut": lambda token: token[:-1],
     "the signature gone": content_of,

@@ -230,7 +230,7 @@ def test_the_bound_fails_more_often_than_delta_at_epsilon_one():
 
 
 def test_busy_people_lose_most_to_the_noise():
-    def errors(algorithm: str, **more: object) -> list[float]:
+    def errors(algorithm, **more):
         spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm=algorithm, **more)
         return [float(it["rmse"]) for it in run(spec).record.buckets["activity"]]
 

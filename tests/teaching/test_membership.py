@@ -22,7 +22,7 @@ EPSILONS = (0.5, 2.0, 8.0)
 Array = npt.NDArray[np.float64]
 
 
-def logits(shares: Array) -> Array:
+def logits(shares):
     return np.asarray(np.log(shares) - np.log1p(-shares))
 
 
@@ -69,7 +69,7 @@ def test_without_noise_the_attacker_is_sure_and_right():
     assert (result.beliefs == 1).all() and result.right == 1
 
 
-def share_won(epsilon: float | None, rounds: int) -> float:
+def share_won(epsilon, rounds):
     """How often somebody wins who takes the nearest of all possible sums."""
     count = 0
     for seed in range(rounds):
@@ -97,7 +97,7 @@ def test_without_noise_the_best_player_wins_every_round():
 def test_the_bound_is_the_maximum_over_all_ways_to_name_suspects(epsilon, suspects):
     mu = gaussian_mu(epsilon, 1e-5)
 
-    def lost(q: float) -> float:
+    def lost(q):
         named = norm.cdf(norm.ppf(q) + mu)
         return -float(1 - suspects * q + suspects * named) / (suspects + 1)
 

@@ -26,7 +26,7 @@ CLASS, STEP = "a-class-of-tests", "0.answer"
 pytestmark = pytest.mark.usefixtures("configure")
 
 
-def answer(*choices: int) -> None:
+def answer(*choices):
     for choice in choices:
         class_records.record(CLASS, class_records.new_seat(), {STEP: str(choice)}, by_login=True)
 
@@ -101,7 +101,7 @@ def test_teachers_who_press_at_once_get_one_draw():
 def test_a_draw_that_is_lost_stays_charged():
     """It could not be kept after it was drawn: nobody saw it, and it is paid."""
 
-    def draw(_: object) -> list[int]:
+    def draw(_):
         noisy_counts(CLASS, STEP, [1, 1], 1.0)
         raise OSError
 

@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import json
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from dpmf_core.runs.data_access import open_split
 from dpmf_core.runs.noisy_errors import NoisyError
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.tuning import private_selection
@@ -37,7 +35,7 @@ SEARCH = {
 pytestmark = pytest.mark.usefixtures("two_sets")
 
 
-def search(**parts: Any) -> TuneSpec:
+def search(**parts):
     budget = {"epsilon": 2.0, "delta": 1e-6}
     return TuneSpec.parse(
         **{
@@ -50,7 +48,7 @@ def search(**parts: Any) -> TuneSpec:
     )
 
 
-def spec(**parts: Any) -> PrivateSelection:
+def spec(**parts):
     return PrivateSelection.parse(**{"searches": (parts.pop("search", search()),), **parts})
 
 
@@ -94,10 +92,10 @@ def test_a_cap_leaves_trainings_what_it_leaves_and_refuses_what_scores_cost():
 
 def test_the_best_noisy_score_is_what_leaves(monkeypatch):
     """Of three trials the second is best; its parameters and test error leave, nothing else."""
-    trials: list[Run] = []
+    trials = []
     scores = iter([0.9, 0.7, 0.8])
 
-    def score(run: Run, noise: Any) -> NoisyError:
+    def score(run, noise):
         trials.append(run)
         return NoisyError(next(scores), 0.5, 1.0)
 

@@ -2,7 +2,6 @@
 
 import math
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from dpmf_core.privacy.selection import SHAPES, number_of_trials, price_of_choos
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.tuning.confirmation import outcome
 from dpmf_core.tuning.search import Search, price
@@ -67,7 +65,7 @@ def engine(tmp_path):
     threads.store.close()
 
 
-def tune_spec(**parts: Any) -> TuneSpec:
+def tune_spec(**parts):
     search = {
         "rank": {"low": 1, "high": 24},
         "regularisation": {"low": 0.01, "high": 10.0, "log": True},
@@ -84,7 +82,7 @@ def tune_spec(**parts: Any) -> TuneSpec:
     )
 
 
-def run_to_end(search: Search) -> Search:
+def run_to_end(search):
     while search.advance():
         for _, jobs in list(search._running.values())[:1]:
             next((job for job in jobs if job.state in ("waiting", "running")), jobs[0]).wait(WAIT)
@@ -101,7 +99,7 @@ def test_a_trial_sees_no_test_rating():
     fresh_seeds = {one.seed for one in spec.fresh({"rank": 2}).values()}
     assert trial_seeds == {0, 1, 2} and fresh_seeds == {3, 4, 5, 6, 7}
 
-    def pairs(part: Any) -> set[tuple[int, int]]:
+    def pairs(part):
         return set(zip(part.users.tolist(), part.items.tolist(), strict=True))
 
     trial_pairs = (
@@ -150,7 +148,7 @@ def test_a_trial_waits_for_all_its_draws_and_is_stopped_as_one(tmp_path):
     assert {job.state for job in engine.jobs[3:6]} == {"cancelled"}
 
 
-def world(winner: list[float], default: list[float]) -> dict[str, Any]:
+def world(winner, default):
     both = {"winner": winner, "default": default}
     return {
         f"{who} {n}": run_of(
@@ -190,10 +188,10 @@ def test_the_winner_is_judged_by_paired_fresh_draws(gaps, verdict):
 class Fake:
     """Jobs that the test moves by hand."""
 
-    def __init__(self) -> None:
-        self.jobs: list[Any] = []
+    def __init__(self):
+        self.jobs = []
 
-    def submit(self, spec: RunSpec, priority: int = 0) -> Any:
+    def submit(self, spec, priority=0):
         job = SimpleNamespace(
             spec=spec, state="running", progress=None, bad_input=False, error=None
         )
@@ -262,10 +260,10 @@ def test_a_cut_search_goes_on_without_computing_anything_again(engine, tmp_path)
     first = [
         trial.place for trial in run_to_end(Search(spec, 4, engine, folder=tmp_path / "t")).trials
     ]
-    requests: list[RunSpec] = []
+    requests = []
 
     class Counting:
-        def submit(self, request: RunSpec, priority: int = 0) -> Any:
+        def submit(self, request, priority=0):
             requests.append(request)
             return engine.submit(request, priority)
 

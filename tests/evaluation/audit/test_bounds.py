@@ -2,7 +2,6 @@
 
 import math
 from bisect import bisect_left
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ def test_the_pair_test_of_the_same_trainings_shows_far_more():
     """mu >= √2 Φ⁻¹(0.02^(1/500)), as Φ(mu/√2)^500 = 0.02; epsilon by Balle & Wang 2018."""
     mu = math.sqrt(2) * norm.ppf(0.02 ** (1 / 500))
 
-    def slack(epsilon: float) -> float:
+    def slack(epsilon):
         a, b = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
         return float(norm.cdf(a) - math.exp(epsilon + norm.logcdf(b))) - 1e-5
 
@@ -103,10 +102,10 @@ RUNS = 2000
 
 
 TRUTH = 184  # in steps of the grid: mu .71875, epsilon 2.998
-BOTH: tuple[bounds.Attack, ...] = ("what is shared", "what is released")
+BOTH = ("what is shared", "what is released")
 
 
-def gdp_scores(mu: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def gdp_scores(mu, count, seed):
     """Scores (count, 2, runs / 2) of exactly mu-GDP audits: the log ratio, a weaker coordinate."""
     rng = np.random.default_rng(seed)
     z = rng.standard_normal((count, 2, RUNS // 2))
@@ -114,7 +113,7 @@ def gdp_scores(mu: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray
     return ratio, z + 0.3 * rng.standard_normal(z.shape) + mu * np.array([[0.0], [1.0]])
 
 
-def ruled_out(scores: np.ndarray, error: float) -> np.ndarray:
+def ruled_out(scores, error):
     """For each audit (count, 2, pairs), whether the pair test's bound exceeds the truth."""
     pairs = scores.shape[-1]
     totals = range(6 * pairs)
@@ -131,9 +130,7 @@ def ruled_out(scores: np.ndarray, error: float) -> np.ndarray:
     return np.asarray(pair_test.weighted_sum(scores[:, 0], scores[:, 1]) >= critical)
 
 
-def above_the_truth(
-    attack: bounds.Attack, rule: bounds.Rule, error: float, scores: np.ndarray
-) -> np.ndarray:
+def above_the_truth(attack, rule, error, scores):
     """For each audit, whether this test's bound is above the truth."""
     half = RUNS // 4
     if rule == "pair test":
@@ -150,7 +147,7 @@ def above_the_truth(
 def test_bounds_are_above_the_truth_no_more_often_than_stated(gaussian):
     """10,000 audits of a tight mechanism of epsilon 3: each test stays within its share of 5%."""
     errors = bounds.shares(BOTH, gaussian)
-    above: dict[Any, list[np.ndarray]] = {test: [] for test in errors}
+    above = {test: [] for test in errors}
     for block in range(10):
         ratio, shared = gdp_scores(TRUTH * pair_test.STEP, N_AUDITS // 10, block)
         for (attack, rule), error in errors.items():

@@ -1,7 +1,6 @@
 """The score of an attack that sees what is released: a ratio of Gaussian densities."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,19 +8,16 @@ import pytest
 from dpmf_core.algorithms import find
 from dpmf_core.evaluation.audit import canary_data
 from dpmf_core.evaluation.audit.audit_table import every_proven
-from dpmf_core.evaluation.audit.canaries import AttackTarget, attack_target
-from dpmf_core.evaluation.audit.canary_data import Pair, Unit
+from dpmf_core.evaluation.audit.canaries import attack_target
 from dpmf_core.privacy.gaussian import mu as mu_of
 
 
-def attack(
-    name: str, epsilon: float, unit: Unit = "user", **parameters: Any
-) -> tuple[AttackTarget, Pair]:
+def attack(name, epsilon, unit="user", **parameters):
     target = attack_target(name, canary_data.shape(find(name)), epsilon, 1e-5, parameters, "none")
     return target, target.choose(unit)
 
 
-def ratios(target: AttackTarget, pair: Pair, draws: int) -> tuple[np.ndarray, np.ndarray]:
+def ratios(target, pair, draws):
     by_world = [
         [
             target.training(pair, bool(kind), np.random.SeedSequence([9, kind, draw])).ratio

@@ -45,7 +45,7 @@ def test_sample_worlds_are_neighbours():
         assert not pair.absent.X[0].any()
 
 
-def slow(*case: object) -> object:
+def slow(*case):
     return pytest.param(*case, marks=pytest.mark.slow)
 
 

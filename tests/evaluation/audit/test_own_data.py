@@ -8,7 +8,6 @@ import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import main
-from dpmf_core.data.samples import Samples
 from dpmf_core.evaluation.audit.own_data import RAW, audit_on
 from dpmf_core.privacy import accounts
 from dpmf_core.runs.store import Store
@@ -53,7 +52,7 @@ def test_too_little_noise_is_found_on_given_data(mine):
 
 @pytest.mark.parametrize("user", [None, 4])
 def test_samples_are_attacked_too(user):
-    data: Samples = blocks(n_samples=60)
+    data = blocks(n_samples=60)
     result = audit_on(data, "oneshot-nmf", epsilon=2.0, user=user, runs=FEW)
     assert 0 < result.lost_epsilon <= result.proven * (1 + 1e-6)
 
