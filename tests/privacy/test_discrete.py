@@ -104,8 +104,8 @@ def test_words_that_run_out_bias_nothing():
     assert np.array_equal(out, draws(1000, 300, 3))
 
 
-def noise(seed=7, threads=1, plan=LEAF):
-    return Noise(plan, np.random.SeedSequence(seed), threads)
+def noise():
+    return Noise(LEAF, np.random.SeedSequence(7))
 
 
 @pytest.mark.parametrize("source", [np.random.SeedSequence(1), Secret(bytes(range(KEY_BYTES)))])
