@@ -9,7 +9,6 @@ import pandas as pd
 from benchmarks.report import RESULTS
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Outcome
-from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import CLAIMS, PAPERS
 from dpmf_core.papers.results import ClaimResult
 
@@ -73,18 +72,40 @@ def by_epsilon(
     return ["ε", *head], rows
 
 
+def with_ceilings(
+    frame: pd.DataFrame, metric: str, names: Mapping[str, str], digits: int = 3
+) -> tuple[list[str], Rows]:
+    """`by_epsilon` with a last column for the same methods without noise, if any was run."""
+    head, rows = by_epsilon(frame, metric, names, digits)
+    levels = medians(frame, metric)[-1.0]
+    ceilings = [levels.get(f"{label}, without noise") for label in names]
+    if not any(ceilings):
+        return head, rows
+    last = [decimals(it, digits) for it in ceilings]
+    return [*head, "no noise"], [[*row, it] for row, it in zip(rows, last, strict=True)]
+
+
+def references(frame: pd.DataFrame, metric: str, names: Mapping[str, str]) -> str:
+    """Guessing, the best known method without privacy, and others without privacy.
+
+    names: their titles by label, in this order.
+    """
+    guess, best, *others = without_epsilon(frame, metric, names).split(", ")
+    also = f" Others without privacy: {', '.join(others)}." if others else ""
+    return f"Guessing: {guess}. Best known without privacy: {best}.{also}"
+
+
 def without_epsilon(frame: pd.DataFrame, metric: str, names: Mapping[str, str]) -> str:
     """`ALS 0.833, SGD-MF 0.849`: medians of methods that take no epsilon."""
-    rows = frame[frame["label"].isin(names) & frame["epsilon"].isna()]
-    values = rows.groupby("label")[metric].median()
-    return ", ".join(f"{title} {values[label]:.3f}" for label, title in names.items())
+    levels = medians(frame, metric)[-1.0]
+    return ", ".join(f"{title} {levels[label]:.3f}" for label, title in names.items())
 
 
 # ---- the claims of the source papers -------------------------------------------------------------
 
 
 def claims() -> str:
-    """All claims by paper: the verdict, and each statement with its figures."""
+    """All claims by paper: the verdict, and how many of its statements hold."""
     outcomes = [
         result.verdict(claim).outcome
         for claim in CLAIMS.values()
@@ -96,8 +117,9 @@ def claims() -> str:
         f" {outcomes.count(Outcome.DIFFERS)} differ,"
         f" {outcomes.count(Outcome.CANNOT_BE_JUDGED)} cannot be judged on the data at hand."
     )
+    head = ["claim", "verdict", "statements that hold"]
     papers = [
-        f"### {paper.short}\n\n" + "\n\n".join(_claim(paper, claim) for claim in paper.claims)
+        f"### {paper.short}\n\n{markdown(head, [_claim(claim) for claim in paper.claims])}"
         for paper in PAPERS.values()
     ]
     return "\n\n".join([first, *papers])
@@ -108,15 +130,13 @@ def recorded_result(claim: Claim) -> ClaimResult | None:
     return results.recorded_result(claim.id, "full") or results.recorded_result(claim.id, "page")
 
 
-def _claim(paper: Paper, claim: Claim) -> str:
-    place = claim.source.removeprefix(f"{paper.short}, ")
+def _claim(claim: Claim) -> list[str]:
+    """A claim as a row."""
+    place = claim.source.partition(", ")[2]
     result = recorded_result(claim)
     if result is None:
-        return f"**{place}: {claim.title}.** Not measured here."
+        return [f"{place}: {claim.title}", "not measured", "-"]
     verdict = result.verdict(claim)
-    head = f"**{place}: {claim.title}.** {verdict.outcome}. {result.on} {verdict.obstacle}"
-    lines = [head.rstrip(), ""]
-    for clause in verdict.clauses:
-        mark = "holds" if clause.holds else "does not hold"
-        lines.append(f"- *{mark}*: {clause.words}: {clause.figures}")
-    return "\n".join(lines)
+    hold = sum(clause.holds for clause in verdict.clauses)
+    statements = f"{hold} of {len(verdict.clauses)}"
+    return [f"{place}: {claim.title}", verdict.outcome.lower(), statements]

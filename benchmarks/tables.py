@@ -22,6 +22,8 @@ from benchmarks.table_cells import (
     medians,
     read_csv,
     read_json,
+    references,
+    with_ceilings,
     without_epsilon,
 )
 from dpmf_core.teaching.trust import part_epsilon
@@ -46,13 +48,13 @@ FILMS = {
 }
 OPEN_FILMS = {
     "global-mean": "global mean",
-    "user-mean": "user mean",
-    "bias": "biases",
-    "sgd-mf": "SGD-MF",
-    "fw": "Frank-Wolfe",
-    "pgd": "projected gradient",
-    "als": "ALS",
     "bmf": "Bayesian MF",
+    "als": "ALS",
+    "pgd": "projected gradient",
+    "fw": "Frank-Wolfe",
+    "sgd-mf": "SGD-MF",
+    "bias": "biases",
+    "user-mean": "user mean",
 }
 FEATURE_METHODS = {
     "spectral": "spectral",
@@ -62,9 +64,9 @@ FEATURE_METHODS = {
 }
 OPEN_FEATURE_METHODS = {
     "content": "own content",
-    "bias": "biases",
-    "als": "ALS",
     "bmf": "Bayesian MF",
+    "als": "ALS",
+    "bias": "biases",
 }
 LOW_RANK = ("DP-SGD", "Spectral", "Private SVD", "DPALS", "DPFW", "Private PGD")
 FACES = {
@@ -85,64 +87,55 @@ LISTS = {
     "Spectral, public features": "spectral, genres and decades",
     "DPALS": "DPALS",
 }
-OPEN_LISTS = {"EASE": "EASE", "ALS": "ALS", "Popularity": "popularity"}
+OPEN_LISTS = {"Popularity": "popularity", "EASE": "EASE", "ALS": "ALS"}
 
 
 def films() -> str:
     """Held-out RMSE of every method on 400 films."""
     frame = read_csv("films-table.csv")
-    head, rows = by_epsilon(frame, "rmse", FILMS)
-    table = markdown(head, bold_smallest(rows))
-    return f"{table}\n\n{levels(frame, OPEN_FILMS)}{feature_table(frame)}"
+    return f"{errors(frame, FILMS, OPEN_FILMS)}\n\n{with_features(frame)}"
 
 
-def levels(frame: pd.DataFrame, without_privacy: Mapping[str, str]) -> str:
-    """Private methods without noise, where the file has them, and methods without privacy."""
-    labels = set(frame["label"])
-    names = {f"{name}, without noise": title for name, title in FILMS.items()}
-    own = without_epsilon(frame, "rmse", {it: names[it] for it in names if it in labels})
-    others = without_epsilon(frame, "rmse", without_privacy)
-    return f"The same methods without noise: {own}.\n\nWithout privacy: {others}."
+def errors(
+    frame: pd.DataFrame, private: Mapping[str, str], without_privacy: Mapping[str, str]
+) -> str:
+    """Held-out RMSE by epsilon, and what it is compared with."""
+    head, rows = with_ceilings(frame, "rmse", private)
+    lines = references(frame, "rmse", without_privacy)
+    return f"{markdown(head, bold_smallest(rows))}\n\n{lines}"
 
 
-def feature_table(frame: pd.DataFrame) -> str:
-    """A table of the methods that know genres and decades, if the file has any."""
-    if not frame["label"].str.endswith(", features").any():
-        return ""
-    titles = {f"{name}, features": title for name, title in FEATURE_METHODS.items()}
-    head, rows = by_epsilon(frame, "rmse", titles)
-    others = {f"{name}, features": title for name, title in OPEN_FEATURE_METHODS.items()}
-    without_noise = without_epsilon(frame, "rmse", others)
-    return (
-        "\n\nGenres and decades of the films are public, to all of these and to their non-private"
-        " versions:\n\n"
-        f"{markdown(head, bold_smallest(rows))}\n\nWithout privacy: {without_noise}."
+def with_features(frame: pd.DataFrame) -> str:
+    """The methods that know genres and decades."""
+    private, others = (
+        {f"{name}, features": title for name, title in names.items()}
+        for names in (FEATURE_METHODS, OPEN_FEATURE_METHODS)
     )
+    return f"With genres and decades as public item features:\n\n{errors(frame, private, others)}"
 
 
 def all_films() -> str:
     """Held-out RMSE of the best methods on every film."""
     frame = read_csv("all-films-table.csv")
-    names = {name: FILMS[name] for name in ("spectral", "dp-sgd", "ada-dpals", "dpals")}
-    head, rows = by_epsilon(frame, "rmse", names | {"private-bias": "private biases"})
-    others = {name: OPEN_FILMS[name] for name in ("bmf", "als", "user-mean")}
-    table = markdown(head, bold_smallest(rows))
-    return f"{table}\n\n{levels(frame, others)}{feature_table(frame)}"
+    private = {
+        name: FILMS[name] for name in ("spectral", "dp-sgd", "ada-dpals", "dpals", "private-bias")
+    }
+    others = {name: OPEN_FILMS[name] for name in ("global-mean", "bmf", "als", "user-mean")}
+    return f"{errors(frame, private, others)}\n\n{with_features(frame)}"
 
 
-def lists(metric: str, digits: int) -> str:
+def lists(metric: str) -> str:
     """One figure of lists for users who were not trained on."""
     frame = read_csv("films-recall.csv")
-    head, rows = by_epsilon(frame, metric, LISTS, digits)
-    without_noise = without_epsilon(frame, metric, OPEN_LISTS)
-    return f"{markdown(head, rows)}\n\nWithout privacy: {without_noise}."
+    head, rows = with_ceilings(frame, metric, LISTS)
+    return f"{markdown(head, rows)}\n\n{references(frame, metric, OPEN_LISTS)}"
 
 
 def recall() -> str:
     """Recall, NDCG and coverage."""
     return (
-        f"{lists('recall_at_20', 3)}\n\nNDCG@20:\n\n{lists('ndcg_at_20', 3)}\n\n"
-        f"Share of all films that anybody is shown:\n\n{lists('coverage', 3)}"
+        f"{lists('recall_at_20')}\n\nNDCG@20:\n\n{lists('ndcg_at_20')}\n\n"
+        f"Share of all films that anyone is shown:\n\n{lists('coverage')}"
     )
 
 
@@ -150,18 +143,21 @@ def low_rank(data: str) -> str:
     """RMSE on simulated low rank; in brackets with the noise of the source's rule."""
     frame = read_csv("lowrank-table.csv")
     frame = frame[frame["dataset"] == data]
-    head, rows = by_epsilon(frame, "rmse", {name: name for name in LOW_RANK})
+    head, rows = with_ceilings(frame, "rmse", {name: name for name in LOW_RANK})
     theirs = {f"{name}, source's noise": name for name in LOW_RANK[2:]}
     _, their_rows = by_epsilon(frame, "rmse", theirs)
     by_name = {row[0]: row[1:] for row in their_rows}
     bold = bold_smallest(rows)
-    return markdown(head, [_with_brackets(row, by_name.get(row[0])) for row in bold])
+    table = markdown(head, [_with_brackets(row, by_name.get(row[0])) for row in bold])
+    levels = without_epsilon(frame, "rmse", {"Global mean": "global mean", "ALS": "ALS"})
+    return f"{table}\n\nWithout privacy: {levels}."
 
 
 def _with_brackets(row: list[str], theirs: list[str] | None) -> list[str]:
     if theirs is None:
         return row
-    return [row[0], *(f"{own} ({other})" for own, other in zip(row[1:], theirs, strict=True))]
+    cells = (f"{own} ({other})" for own, other in zip(row[1:], theirs, strict=False))
+    return [row[0], *cells, *row[1 + len(theirs) :]]
 
 
 def both_low_ranks() -> str:
@@ -173,24 +169,22 @@ def both_low_ranks() -> str:
 def parts(file: str, names: Mapping[str, str], trivial: str, digits: int) -> str:
     """Objectives by epsilon, with the trivial guess and the non-private factorisation."""
     frame = read_csv(file)
-    head, rows = by_epsilon(frame, "objective", names, digits)
-    guess, without_privacy = (
-        frame["trivial_objective"].median(),
-        medians(frame, "objective")[-1.0]["NMF"],
-    )
+    head, rows = with_ceilings(frame, "objective", names, digits)
+    guess = decimals(frame["trivial_objective"].median(), digits)
+    best = decimals(medians(frame, "objective")[-1.0]["NMF"], digits)
     bold = markdown(head, bold_smallest(rows))
-    return f"{bold}\n\n{trivial} {guess:.3f}, NMF without privacy {without_privacy:.4f}."
+    return f"{bold}\n\nGuessing: {trivial} {guess}. Best known without privacy: NMF {best}."
 
 
 def newsgroups() -> str:
     """Objectives and coherence on 20 Newsgroups."""
     file, names = "newsgroups-table.csv", TOPICS
     frame = read_csv(file)
-    head, rows = by_epsilon(frame, "coherence", names)
-    without_privacy = medians(frame, "coherence")[-1.0]["NMF"]
+    head, rows = with_ceilings(frame, "coherence", names)
+    best = decimals(medians(frame, "coherence")[-1.0]["NMF"], 3)
     return (
-        f"{parts(file, names, 'Mean post', 3)}\n\nCoherence of the topics' words, larger is better:"
-        f"\n\n{markdown(head, rows)}\n\nNMF without privacy {without_privacy:.3f}."
+        f"{parts(file, names, 'mean post', 3)}\n\nCoherence of the topics' words, larger is better:"
+        f"\n\n{markdown(head, rows)}\n\nBest known without privacy: NMF {best}."
     )
 
 
@@ -299,8 +293,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "all_films": all_films,
     "recall": recall,
     "both_low_ranks": both_low_ranks,
-    "faces": lambda: parts("faces-table.csv", FACES, "Mean face", 4),
-    "topics": lambda: parts("topics-table.csv", TOPICS, "Mean document", 3),
+    "faces": lambda: parts("faces-table.csv", FACES, "mean face", 4),
+    "topics": lambda: parts("topics-table.csv", TOPICS, "mean document", 3),
     "newsgroups": newsgroups,
     "sketch": sketch,
     "audit": audit,

@@ -289,6 +289,9 @@ class Algorithm(BaseModel):
         Part of every cache key; raise it when results change.
     version_without_noise : int
         Added to it for runs without noise; raise it when only their parameters change.
+    exact_settings : Mapping
+        Parameters for runs without noise that differ from those of a budget with almost no noise,
+        chosen on validation ratings (benchmarks/results/utility.md).
     task : str
         What it factorises: "ratings" (shapes and data of `data.ratings`) or "samples".
     model_type : type
@@ -315,6 +318,7 @@ class Algorithm(BaseModel):
     source: ClassVar[str]
     version: ClassVar[int] = 1
     version_without_noise: ClassVar[int] = 0
+    exact_settings: ClassVar[Mapping[str, Any]] = {}
     task: ClassVar[Literal["ratings", "samples"]] = "ratings"
     model_type: ClassVar[type] = Recommender
     colour: ClassVar[str] = ""
@@ -340,8 +344,14 @@ class Algorithm(BaseModel):
 
     @classmethod
     def recommend_without_noise(cls, shape: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters for exact sums; by default those of a budget with almost no noise."""
-        return cls.recommend(shape, ALMOST_NO_NOISE, parameters)
+        """The parameters for exact sums.
+
+        They are those of a budget with almost no noise, except for `exact_settings`.
+        """
+        settings = {**cls.recommend(shape, ALMOST_NO_NOISE, parameters), **cls.exact_settings}
+        if "rank" in settings:
+            settings["rank"] = min(settings["rank"], shape.n_items)
+        return settings
 
     def check(self, shape: Any) -> None:
         """Raise BadInput if parameters do not fit the public shape."""

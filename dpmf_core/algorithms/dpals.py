@@ -7,9 +7,9 @@ with the user (joint DP); only the item side is released. Chien et al. 2021 [C21
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -18,7 +18,7 @@ from dpmf_core import kernels
 from dpmf_core.algorithms.als import random_start
 from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import private_mean
-from dpmf_core.algorithms.dpals_plan import DPALSPlan
+from dpmf_core.algorithms.dpals_plan import MOST_OF_A_USER, DPALSPlan
 from dpmf_core.algorithms.item_moments import SecondMoment, kept_rows
 from dpmf_core.algorithms.item_offsets import NoisyCounts, release_biases
 from dpmf_core.algorithms.item_systems import (
@@ -58,6 +58,12 @@ class DPALS(DPALSPlan):
     source: ClassVar[str] = "Chien et al. 2021"
     version: ClassVar[int] = 8
     version_without_noise: ClassVar[int] = 1
+    exact_settings: ClassVar[Mapping[str, Any]] = {
+        "steps": 20,
+        "ratings_per_user": MOST_OF_A_USER,
+        "regularisation": 100.0,
+        "rating_clip": 0.5,
+    }
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
@@ -254,6 +260,11 @@ class AdaDPALS(DPALS):
     title: ClassVar[str] = "Ada-DPALS"
     words: ClassVar[str] = "DPALS that uses every rating, weighted by the rarity of its item"
     source: ClassVar[str] = "Krichene et al. 2023"
+    version_without_noise: ClassVar[int] = 2
+    exact_settings: ClassVar[Mapping[str, Any]] = {
+        **DPALS.exact_settings,
+        "regularisation": 200.0,
+    }
 
     rarity_exponent: float = Field(
         0.5, ge=0, le=1, title="rarity exponent μ′", description="weight ∝ (noisy item count)^-μ′"

@@ -195,21 +195,8 @@ class DPALSPlan(PrivateAlgorithm):
 
     @classmethod
     def recommend_without_noise(cls, shape: Shape, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the setting with the least validation error over a grid.
-
-        It uses all ratings and twenty steps. Its ridge is its own, because there is no noise that
-        the ridge could follow. `benchmarks/results/utility.md` has the grid and its errors on
-        MovieLens 1M and the cinema.
-        """
-        recommended_parameters = super().recommend_without_noise(shape, parameters)
-        return recommended_parameters | {
-            "rank": min(12, recommended_parameters["rank"]),
-            "steps": 20,
-            "ratings_per_user": min(MOST_OF_A_USER, shape.n_items),
-            "regularisation": 100.0,
-            "prediction_ridge": 0.2 if parameters.get("biases", True) else 0.45,
-            "rating_clip": 0.5,
-        }
+        settings = super().recommend_without_noise(shape, parameters)
+        return settings | {"rank": min(12, settings["rank"])}
 
     # -- what it spends ----------------------------------------------------------------------------
 

@@ -107,6 +107,8 @@ class DPSGD(PrivateAlgorithm):
         "Abadi et al. 2016; the comparison left open by Chien et al. 2021, remark 8"
     )
     version: ClassVar[int] = 5
+    version_without_noise: ClassVar[int] = 1
+    exact_settings: ClassVar[Mapping[str, Any]] = {"clip_norm": 8.0, "user_regularisation": 80.0}
 
     rank: int = Field(5, ge=1, le=512, title="rank r", description="number of latent factors")
     steps: int = Field(

@@ -62,6 +62,10 @@ class InputPerturbation(PrivateAlgorithm, ALS):
     )
     source: ClassVar[str] = "Friedman, Berkovsky & Kaafar 2016; Saha & Imtiaz 2022, Table 4"
     version: ClassVar[int] = 3
+    version_without_noise: ClassVar[int] = 1
+    exact_settings: ClassVar[Mapping[str, Any]] = {  # the defaults of ALS
+        name: ALS.model_fields[name].default for name in ("rank", "regularisation", "biases")
+    }
 
     clamp: bool = Field(
         True, description="clip noisy ratings to the declared range; post-processing"
@@ -134,6 +138,8 @@ class DPNMFLaplace(PrivateAlgorithm):
     )
     source: ClassVar[str] = "Ran et al. 2022; Saha & Imtiaz 2022, Table 4"
     version: ClassVar[int] = 2
+    version_without_noise: ClassVar[int] = 1
+    exact_settings: ClassVar[Mapping[str, Any]] = {"steps": 300, "prediction_ridge": 4.0}
 
     rank: int = Field(8, ge=1, le=512, title="rank r", description="number of non-negative factors")
     steps: int = Field(

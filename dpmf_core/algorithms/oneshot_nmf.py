@@ -52,6 +52,8 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     )
     source: ClassVar[str] = "ours, after Dwork, Talwar, Thakurta & Zhang 2014"
     version: ClassVar[int] = 4
+    version_without_noise: ClassVar[int] = 1
+    exact_settings: ClassVar[Mapping[str, Any]] = {"points": 4000}
 
     n_components: int = COMPONENTS
     sum_share: float = share_field(

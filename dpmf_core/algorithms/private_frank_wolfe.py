@@ -62,6 +62,13 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     )
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 1"
     version: ClassVar[int] = 6
+    version_without_noise: ClassVar[int] = 1
+    exact_settings: ClassVar[Mapping[str, Any]] = {
+        "steps": 40,
+        "row_clip": 1.0,
+        "user_step": "ridge",
+        "prediction_ridge": 0.3,
+    }
 
     steps: int = Field(
         10, ge=1, le=200, title="steps T", description="rank-one terms; each costs budget"
@@ -256,6 +263,7 @@ class DPFWOja(DPFW):
     )
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 2; the clip of products is ours"
     version: ClassVar[int] = 6
+    exact_settings: ClassVar[Mapping[str, Any]] = {**DPFW.exact_settings, "product_clip": 1.0}
 
     steps: int = Field(
         5, ge=1, le=200, title="steps T", description="rank-one terms; each costs budget"

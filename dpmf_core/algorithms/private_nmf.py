@@ -68,6 +68,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     )
     source: ClassVar[str] = "Saha & Imtiaz 2022, Alg. 2"
     version: ClassVar[int] = 5
+    version_without_noise: ClassVar[int] = 1
+    exact_settings: ClassVar[Mapping[str, Any]] = {"steps": 30}
 
     n_components: int = COMPONENTS
     steps: int = Field(3, ge=1, le=1000, title="steps T", description="each costs budget")

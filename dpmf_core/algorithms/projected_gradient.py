@@ -175,6 +175,13 @@ class PrivatePGD(PrivateAlgorithm, PGD):
     )
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, App. E"
     version: ClassVar[int] = 4
+    version_without_noise: ClassVar[int] = 1
+    exact_settings: ClassVar[Mapping[str, Any]] = {
+        "steps": 20,
+        "row_clip": 10.0,
+        "nuclear_norm": 0.3,
+        "step_size": 1.0,
+    }
 
     steps: int = Field(
         5, ge=1, le=50, title="steps T", description="gradient steps; each costs budget"

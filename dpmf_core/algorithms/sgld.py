@@ -72,6 +72,8 @@ class SGLD(PrivateAlgorithm):
     )
     source: ClassVar[str] = "Wang, Fienberg & Smola 2015; Liu, Wang & Smola 2015"
     version: ClassVar[int] = 6
+    version_without_noise: ClassVar[int] = 1
+    exact_settings: ClassVar[Mapping[str, Any]] = {"gradient_clip": 10.0}
     uses_item_features: ClassVar[bool] = True
 
     reading: Literal["steps", "posterior-sample"] = Field(

@@ -112,6 +112,12 @@ class PrivateSVD(PrivateAlgorithm):
     )
     source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 4"
     version: ClassVar[int] = 3
+    version_without_noise: ClassVar[int] = 1
+    exact_settings: ClassVar[Mapping[str, Any]] = {
+        "rank": 8,
+        "row_clip": 10.0,
+        "prediction_ridge": 0.16,
+    }
     model_type: ClassVar[type] = Subspace
 
     rank: int = Field(5, ge=1, le=512, title="rank r", description="number of eigenvectors")

@@ -110,6 +110,13 @@ class SVDCleansing(PrivateSVD):
     )
     source: ClassVar[str] = "McSherry & Mironov 2009"
     version: ClassVar[int] = 6
+    exact_settings: ClassVar[Mapping[str, Any]] = {
+        "rank": 8,
+        "row_clip": 0.5,
+        "prediction_ridge": 0.3,
+        "ratings_per_user": 100_000,
+        "item_damping": 5.0,
+    }
 
     row_clip: float = Field(
         0.25,

@@ -22,14 +22,14 @@ from dpmf_core.papers.methods import (
 from dpmf_core.papers.saha_2022.methods import faces, parts_of, text
 from dpmf_core.privacy import Calibration
 from dpmf_core.runs.specification import DataSpec, Value
-from dpmf_core.runs.sweep import Method, Sweep
+from dpmf_core.runs.sweep import Method, Sweep, with_open
 
 PRIVATE = (
     *("private-bias", "dpals", "ada-dpals", "spectral", "dpfw", "dpfw-oja", "private-svd"),
     *("svd-cleansing", "private-pgd", "dp-sgd", "sgld", "input-perturbation", "dpnmf-laplace"),
 )
 PLAIN = ("bmf", "als", "fw", "pgd", "sgd-mf", "bias", "user-mean", "global-mean")
-EVERY = tuple(Method(algorithm=name, label=name) for name in (*PRIVATE, *PLAIN))
+EVERY = with_open(Method(algorithm=name, label=name) for name in (*PRIVATE, *PLAIN))
 BEST = ("private-bias", "spectral", "dp-sgd", "dpals", "ada-dpals", "bmf", "als")  # on every film
 GUESSES = ("user-mean", "global-mean")
 
@@ -41,7 +41,7 @@ KNOWING = ("private-bias", "dpals", "ada-dpals", "spectral", "bmf", "als", "bias
 def with_features(sweep: Sweep) -> tuple[Sweep, Sweep]:
     """Return the sweep, and one of methods that know the items' public features."""
     data = sweep.data.model_copy(update={"item_features": "public"})
-    knowing = tuple(Method(algorithm=name, label=f"{name}, features") for name in KNOWING)
+    knowing = with_open(Method(algorithm=name, label=f"{name}, features") for name in KNOWING)
     return sweep, sweep.model_copy(update={"data": data, "methods": knowing})
 
 
@@ -61,7 +61,8 @@ def _lowrank_table(full: bool) -> tuple[Sweep, ...]:
     )
     others = (DPFW, SVD, pgd)
     by_their_rules = (DPALS_SOURCE, *by_source(*others))
-    methods = on_lowrank(SPECTRAL, sgd, DPALS, *others, *by_their_rules, EXACT, MEAN)
+    own = with_open((SPECTRAL, sgd, DPALS, *others))
+    methods = on_lowrank(*own, *by_their_rules, EXACT, MEAN)
     names = ("lowrank", "lowrank-50k") if full else ("lowrank-5k",)
     return tuple(
         Sweep(
@@ -100,7 +101,7 @@ def _lists_table(full: bool) -> tuple[Sweep, ...]:
         Sweep(
             data=data_spec,
             split=SplitSpec(kind="users", test_fraction=0.1),
-            methods=methods,
+            methods=with_open(methods),
             epsilons=(0.5, 1.0, 5.0, 10.0, 20.0) if full else (1.0, 20.0),
             seeds=FRESH if full else FRESH[:2],
         )
@@ -150,7 +151,7 @@ def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
             ("nmf", "NMF", {}),
         ]
         K = parts_of(data_spec.id)
-        methods = tuple(
+        methods = with_open(
             Method(algorithm=name, label=label, parameters={"n_components": K, **parameters})
             for name, label, parameters in lines
         )

@@ -67,7 +67,7 @@ class Method(BaseModel):
 def _without_noise(method: Method) -> Method:
     if not method.is_private:
         return method
-    label = method.label and f"{method.label} without noise"
+    label = method.label and f"{method.label}, without noise"
     return method.model_copy(update={"without_noise": True, "label": label})
 
 
@@ -77,10 +77,7 @@ def with_open(methods: Iterable[Method]) -> tuple[Method, ...]:
     distinct = {
         (it.algorithm, tuple(it.parameters.items())): it for it in reversed(own) if it.is_private
     }
-    return *own, *(
-        Method(algorithm=it.algorithm, parameters=it.parameters, without_noise=True)
-        for it in reversed(distinct.values())
-    )
+    return *own, *map(_without_noise, reversed(distinct.values()))
 
 
 @dataclass(frozen=True)
