@@ -31,12 +31,14 @@ from dpmf_core.base.version import __version__ as __version__
 if TYPE_CHECKING:
     from dpmf_core.api.loading import BadInput, account, load
     from dpmf_core.api.model_selection import RatingFolds, privacy_price
-    from dpmf_core.api.nmf import PrivateNMF
-    from dpmf_core.api.recommenders import PrivateRecommender
+    from dpmf_core.api.nmf import PlainNMF, PrivateNMF
+    from dpmf_core.api.recommenders import PlainRecommender, PrivateRecommender
     from dpmf_core.api.training import TrainedModel, fit, load_model, plot, sweep
 
 __all__ = [
     "BadInput",
+    "PlainNMF",
+    "PlainRecommender",
     "PrivateNMF",
     "PrivateRecommender",
     "RatingFolds",
@@ -52,8 +54,8 @@ __all__ = [
 PLACES = {
     "api.loading": ("BadInput", "account", "load"),
     "api.model_selection": ("RatingFolds", "privacy_price"),
-    "api.nmf": ("PrivateNMF",),
-    "api.recommenders": ("PrivateRecommender",),
+    "api.nmf": ("PlainNMF", "PrivateNMF"),
+    "api.recommenders": ("PlainRecommender", "PrivateRecommender"),
     "api.training": ("TrainedModel", "fit", "load_model", "plot", "sweep"),
 }
 

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 import dpmf
 import dpmf_core
 from dpmf_core import (
+    PlainRecommender,
     PrivateRecommender,
     account,
     fit,
@@ -61,7 +62,7 @@ def test_a_fit_is_a_model_that_estimators_give_too():
     assert run.epsilon == estimator.epsilon_ == pytest.approx(5.0)
     assert run.guarantee == estimator.guarantee_
     model = fit(frame, "bias", bounds=BOUNDS, split=None)
-    same = PrivateRecommender("bias", epsilon=None, bounds=BOUNDS).fit(frame)
+    same = PlainRecommender("bias", bounds=BOUNDS).fit(frame)
     np.testing.assert_array_equal(model.predict(frame), same.predict(frame))
     pd.testing.assert_frame_equal(model.recommend(["u007"]), same.recommend(["u007"]))
     assert set(model.recommend(["u007"])["item"]) <= set(frame["item"])

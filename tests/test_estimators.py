@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dpmf_core import PrivateNMF
+from dpmf_core import PlainNMF, PrivateNMF
 from dpmf_core.base.errors import BadInput
 from dpmf_core.testing.sample_worlds import blocks
 
@@ -20,7 +20,7 @@ QUIET = 500.0
 @parametrize_with_checks(
     [
         PrivateNMF(n_components=2, epsilon=50.0, random_state=0, public=True, points=50),
-        PrivateNMF(2, epsilon=None, algorithm="nmf", random_state=0, public=True),
+        PlainNMF(n_components=2, random_state=0, public=True),
     ]
 )
 def test_scikit_learns_own_checks(estimator, check):
@@ -139,11 +139,11 @@ def test_a_guarantee_names_what_learned_before_it_without_noise(place):
 def test_the_non_private_version_is_exact_and_enters_the_account(algorithm):
     """Scikit-learn's own factorisation explains as much."""
     X = np.asarray(blocks(n_samples=300).X, np.float64)
-    ours = PrivateNMF(3, epsilon=None, algorithm=algorithm, random_state=0).fit(X)
+    ours = PlainNMF(3, algorithm=algorithm, random_state=0).fit(X)
     theirs = NMF(3, init="nndsvda", max_iter=500).fit(X)
     residuals = X - ours.inverse_transform(ours.transform(X))
     assert (residuals**2).sum() < 1.1 * theirs.reconstruction_err_**2 + 0.01 * (X**2).sum()
     assert ours.epsilon_ is None and ours.account_ is not None
     assert ours.account_.total.n_uncovered >= 1
-    again = PrivateNMF(3, epsilon=None, algorithm=algorithm, random_state=0).fit(X)
+    again = PlainNMF(3, algorithm=algorithm, random_state=0).fit(X)
     assert np.array_equal(ours.components_, again.components_)

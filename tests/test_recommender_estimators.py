@@ -1,4 +1,4 @@
-"""PrivateRecommender among scikit-learn's own tools."""
+"""PrivateRecommender and PlainRecommender among scikit-learn's own tools."""
 
 import math
 import pickle
@@ -22,6 +22,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpmf_core import (
+    PlainRecommender,
     PrivateNMF,
     PrivateRecommender,
     RatingFolds,
@@ -64,7 +65,7 @@ FAILING |= {f"check_{name}": SPARSE for name in OF_SPARSE}
 @parametrize_with_checks(
     [
         PrivateRecommender("private-bias", epsilon=50.0, bounds=(-1e3, 1e3), public=True),
-        PrivateRecommender("bias", epsilon=None, bounds=(-1e3, 1e3), public=True),
+        PlainRecommender("bias", bounds=(-1e3, 1e3), public=True),
     ],
     expected_failed_checks=lambda _: FAILING,
 )
@@ -89,7 +90,7 @@ def test_frames_arrays_and_tables_of_others_give_the_same_model():
 
 def test_it_learns_what_its_algorithm_learns():
     """The model is that of the algorithm on these ratings; predictions are those of its users."""
-    ours = PrivateRecommender("bias", epsilon=None, bounds=BOUNDS, public=True).fit(X, Y)
+    ours = PlainRecommender("bias", bounds=BOUNDS, public=True).fit(X, Y)
     model = ours.model_
     personal = model.personal(RATINGS)
     expected = model.predict(personal, RATINGS.users, RATINGS.items)
@@ -103,11 +104,9 @@ def test_every_method_for_ratings_predicts_and_recommends(method):
     kind = REGISTRY[method]
     small = FRAME[(FRAME.user < 300) & (FRAME.item < 25)]
     quick = {"steps": 3} if "steps" in kind.model_fields else {}
-    private_one = issubclass(kind, PrivateAlgorithm)
-    promise = {"epsilon": 5.0, "delta": 1e-5} if private_one else {"epsilon": None}
-    model = PrivateRecommender(
-        method, bounds=BOUNDS, public=True, random_state=0, **quick, **promise
-    ).fit(small)
+    make = PrivateRecommender if issubclass(kind, PrivateAlgorithm) else PlainRecommender
+    promise = {"epsilon": 5.0, "delta": 1e-5} if make is PrivateRecommender else {}
+    model = make(method, bounds=BOUNDS, public=True, random_state=0, **quick, **promise).fit(small)
     predictions = model.predict(small)
     assert predictions.shape == (len(small),) and np.isfinite(predictions).all()
     one, other = model.users_[3], model.users_[4]
@@ -157,7 +156,7 @@ def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path):
     assert account.total.epsilon == pytest.approx(1.0, rel=1e-6)
     assert account.lines[0].title == "Spectral"
     assert private().fit(X, Y).account_ is None
-    plain = PrivateRecommender("als", epsilon=None, bounds=BOUNDS, ledger=ledger).fit(X, Y)
+    plain = PlainRecommender(bounds=BOUNDS, ledger=ledger).fit(X, Y)
     assert plain.epsilon_ is None and account.total.n_uncovered == 1
 
 
@@ -208,8 +207,8 @@ def test_the_price_of_folds_of_random_searches_and_of_pipelines():
     search.random_state = None
     with pytest.raises(BadInput):
         privacy_price(search, X, Y)
-    with pytest.raises(BadInput):
-        privacy_price(FunctionTransformer(), X, Y)
+    with pytest.raises(BadInput, match="Got PlainRecommender"):
+        privacy_price(PlainRecommender(bounds=BOUNDS), X, Y)
 
 
 @pytest.fixture
@@ -312,9 +311,7 @@ def test_a_worker_that_does_not_know_the_account_fits_nothing():
 
 
 @pytest.mark.parametrize(
-    "model",
-    [own(), PrivateRecommender("bias", epsilon=None, bounds=BOUNDS)],
-    ids=["private", "plain"],
+    "model", [own(), PlainRecommender("bias", bounds=BOUNDS)], ids=["private", "plain"]
 )
 def test_a_pickle_of_private_ratings_warns(model):
     line = make_pipeline(FunctionTransformer(), model).fit(FEW[["user", "item"]], FEW["rating"])

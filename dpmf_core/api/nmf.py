@@ -1,4 +1,4 @@
-"""Non-negative factorisation as a scikit-learn estimator: `PrivateNMF`."""
+"""Non-negative factorisation as scikit-learn estimators: `PrivateNMF` and `PlainNMF`."""
 
 import math
 import warnings
@@ -16,86 +16,11 @@ from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
 Array = npt.NDArray[Any]
 
 
-class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # type: ignore[misc]  # scikit-learn has no types
-    """Non-negative components of samples, with privacy for each row of X.
+class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # type: ignore[misc]  # scikit-learn has no types
+    """What both factorisations share."""
 
-    A fit has total privacy loss (epsilon, delta) for adding or removing a row, or with `fit(X,
-    people=ids)` a person.
-
-    Parameters
-    ----------
-    n_components
-        The number of components, at least 1; there are never more than features.
-    epsilon, delta
-        Total privacy loss of a fit; delta is 1/(10 n) by default. None for an algorithm without
-        privacy: on private rows its fit enters their account as a release without a guarantee.
-    algorithm
-        "oneshot-nmf" or "dp-nmf"; without privacy "nmf", or "robust-nmf", which separates outliers.
-    image_shape
-        (height, width) if rows are images.
-    random_state
-        The seed of starting values.
-    public
-        Whether the rows are published or simulated. Only then does random_state also seed the
-        noise, so that a fit can be repeated. Noise on other rows comes from a secret key of the
-        operating system, because anyone who can reproduce it can subtract it.
-    noise
-        "continuous", or "discrete": sums are rounded to a grid, and the noise is an exact discrete
-        Gaussian on it.
-    ledger
-        The file of the account that a fit on private rows enters. By default an account in the data
-        folder that all fits on data in memory in this process share.
-    parameters
-        The algorithm's, by name. They may also be given one by one, as `rank=4`, which
-        `GridSearchCV` can search.
-
-    Attributes
-    ----------
-    components_ : ndarray (n_components, n_features)
-        The released components.
-    ledger_, guarantee_, epsilon_, delta_
-        What was released, its guarantee, and its cost.
-    account_
-        The account that the fit entered; None if public. It is not pickled.
-    noise_, noise_is_reproducible_
-        The noise in words, and whether a seed reproduces it.
-    n_features_in_ : int
-        The number of features.
-
-    Examples
-    --------
-    >>> import dpmf, numpy
-    >>> X = numpy.random.default_rng(0).random((50, 6))
-    >>> model = dpmf.PrivateNMF(2, epsilon=1.0, public=True, random_state=0).fit(X)
-    >>> model.components_.shape, round(model.epsilon_, 6)
-    ((2, 6), 1.0)
-    """
-
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        epsilon: float | None = 1.0,
-        delta: float | None = None,
-        algorithm: Literal["oneshot-nmf", "dp-nmf", "nmf", "robust-nmf"] = "oneshot-nmf",
-        image_shape: tuple[int, int] | None = None,
-        random_state: RandomState = None,
-        public: bool = False,
-        noise: Literal["continuous", "discrete"] = "continuous",
-        ledger: str | None = None,
-        parameters: dict[str, Any] | None = None,
-        **flat: Any,
-    ) -> None:
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.algorithm = algorithm
-        self.image_shape = image_shape
-        self.parameters = joined(parameters, flat)
-        self.random_state = random_state
-        self.public = public
-        self.noise = noise
-        self.ledger = ledger
+    n_components: int
+    image_shape: tuple[int, int] | None
 
     def fit(self, X: Any, y: Any = None, people: Any = None) -> Self:
         """Find the components of X.
@@ -213,3 +138,125 @@ class PrivateNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing): 
         check_non_negative(X, f"{type(self).__name__} (input X)")
         assumptions = () if self.public else (NUMBER_IS_PUBLIC,)
         return Samples.of(X, image=self.image_shape, public=self.public, assumptions=assumptions)
+
+
+class PrivateNMF(_NMF):
+    """Non-negative components of samples, with privacy for each row of X.
+
+    A fit has total privacy loss (epsilon, delta) for adding or removing a row, or with `fit(X,
+    people=ids)` a person.
+
+    Parameters
+    ----------
+    n_components
+        The number of components, at least 1; there are never more than features.
+    epsilon, delta
+        Total privacy loss of a fit; delta is 1/(10 n) by default.
+    algorithm
+        "oneshot-nmf" or "dp-nmf".
+    image_shape
+        (height, width) if rows are images.
+    random_state
+        The seed of starting values.
+    public
+        Whether the rows are published or simulated. Only then does random_state also seed the
+        noise, so that a fit can be repeated. Noise on other rows comes from a secret key of the
+        operating system, because anyone who can reproduce it can subtract it.
+    noise
+        "continuous", or "discrete": sums are rounded to a grid, and the noise is an exact discrete
+        Gaussian on it.
+    ledger
+        The file of the account that a fit on private rows enters. By default an account in the data
+        folder that all fits on data in memory in this process share.
+    parameters
+        The algorithm's, by name. They may also be given one by one, as `rank=4`, which
+        `GridSearchCV` can search.
+
+    Attributes
+    ----------
+    components_ : ndarray (n_components, n_features)
+        The released components.
+    ledger_, guarantee_, epsilon_, delta_
+        What was released, its guarantee, and its cost.
+    account_
+        The account that the fit entered; None if public. It is not pickled.
+    noise_, noise_is_reproducible_
+        The noise in words, and whether a seed reproduces it.
+    n_features_in_ : int
+        The number of features.
+
+    Examples
+    --------
+    >>> import dpmf, numpy
+    >>> X = numpy.random.default_rng(0).random((50, 6))
+    >>> model = dpmf.PrivateNMF(2, epsilon=1.0, public=True, random_state=0).fit(X)
+    >>> model.components_.shape, round(model.epsilon_, 6)
+    ((2, 6), 1.0)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        algorithm: Literal["oneshot-nmf", "dp-nmf"] = "oneshot-nmf",
+        image_shape: tuple[int, int] | None = None,
+        random_state: RandomState = None,
+        public: bool = False,
+        noise: Literal["continuous", "discrete"] = "continuous",
+        ledger: str | None = None,
+        parameters: dict[str, Any] | None = None,
+        **flat: Any,
+    ) -> None:
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.delta = delta
+        self.algorithm = algorithm
+        self.image_shape = image_shape
+        self.parameters = joined(parameters, flat)
+        self.random_state = random_state
+        self.public = public
+        self.noise = noise
+        self.ledger = ledger
+
+
+class PlainNMF(_NMF):
+    """Non-negative components of samples without privacy, to compare with `PrivateNMF`.
+
+    On private rows each fit enters their account as a release without a guarantee.
+
+    Parameters
+    ----------
+    n_components, image_shape, random_state, public, ledger, parameters
+        See `PrivateNMF`, also for the attributes.
+    algorithm
+        "nmf", or "robust-nmf", which separates outliers.
+
+    Examples
+    --------
+    >>> import dpmf, numpy
+    >>> X = numpy.outer([1.0, 2.0, 3.0], [1.0, 0.0, 2.0])
+    >>> round(dpmf.PlainNMF(1, public=True, random_state=0).fit(X).score(X), 3)
+    1.0
+    """
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        algorithm: Literal["nmf", "robust-nmf"] = "nmf",
+        image_shape: tuple[int, int] | None = None,
+        random_state: RandomState = None,
+        public: bool = False,
+        ledger: str | None = None,
+        parameters: dict[str, Any] | None = None,
+        **flat: Any,
+    ) -> None:
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.image_shape = image_shape
+        self.parameters = joined(parameters, flat)
+        self.random_state = random_state
+        self.public = public
+        self.ledger = ledger

@@ -1,4 +1,4 @@
-"""Recommenders as a scikit-learn regressor: `PrivateRecommender`."""
+"""Recommenders as scikit-learn regressors: `PrivateRecommender` and `PlainRecommender`."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -29,102 +29,11 @@ HELD_RATINGS = (
 )
 
 
-class PrivateRecommender(RegressorMixin, Releasing):  # type: ignore[misc]  # scikit-learn has no types
-    """A recommender with privacy for each user and all their ratings.
+class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # scikit-learn has no types
+    """What recommenders share; a `TrainedModel`, `run_`, does the work."""
 
-    A fit has total privacy loss (epsilon, delta).
-
-    Parameters
-    ----------
-    algorithm
-        The id of an algorithm for ratings.
-    epsilon, delta
-        Total privacy loss of a fit; delta is 1/(10 n) by default. None for an algorithm without
-        privacy: on private ratings its fit enters their account as a release without a guarantee.
-    bounds
-        The lowest and highest possible rating; declared, never read from the data.
-    relation
-        "add-remove" or "replace-one".
-    noise
-        "continuous" or "discrete".
-    items
-        The ids of all items, if known beforehand. By default the set of rated items is taken as
-        public.
-    random_state
-        The seed of starting values.
-    public
-        Whether the ratings are published or simulated. Only then does random_state also seed the
-        noise; other noise has a secret key of the operating system.
-    ledger
-        The file of the account that each fit on private ratings enters. By default an account in
-        the data folder, which all fits on data in memory in this process and its child processes
-        share, because the folds of a cross-validation hold the same people.
-    parameters
-        The algorithm's, by name. They may also be given one by one, as `rank=4`, which
-        `GridSearchCV` can search.
-
-    Attributes
-    ----------
-    run_
-        The `TrainedModel`, whose `record` has the ledger and epsilon by every rule.
-    model_, guarantee_, epsilon_, delta_, ledger_
-        The shared side, its guarantee and cost, and what was released.
-    account_
-        The account that the fit entered; None for public ratings. It is not pickled.
-    users_, items_
-        The ids, in the order of the model.
-    noise_, noise_is_reproducible_
-        The noise in words, and whether a seed reproduces it.
-
-    Notes
-    -----
-    A fitted estimator also holds the ratings, because each user's own side follows from them. So
-    the estimator and its pickle are private (`HoldsPrivateRatings` warns). `forget_people` drops
-    the ratings.
-
-    If the data only say who used what, give the pairs of what people liked and `bounds=(0, 1)`:
-    "spectral" then ranks items by regressions on all others. On `cinema-small` at epsilon 5, 0.30
-    of the held-out films that people liked (above 3.5) are among their 20 best, compared with 0.26
-    by popularity. DPALS fits only ones and ranks worse than popularity.
-
-    Examples
-    --------
-    >>> import dpmf, numpy
-    >>> pairs, ratings = numpy.argwhere(numpy.ones((9, 8))), numpy.full(72, 4.0)
-    >>> model = dpmf.PrivateRecommender("private-bias", epsilon=1.0, bounds=(1, 5), public=True)
-    >>> model.fit(pairs, ratings).predict(pairs).shape
-    (72,)
-    >>> round(model.epsilon_, 6)
-    1.0
-    """
-
-    def __init__(
-        self,
-        algorithm: str = "spectral",
-        *,
-        epsilon: float | None = 1.0,
-        delta: float | None = None,
-        bounds: Bounds | None = None,
-        relation: Literal["add-remove", "replace-one"] = "add-remove",
-        noise: Literal["continuous", "discrete"] = "continuous",
-        items: Sequence[Any] | None = None,
-        random_state: RandomState = None,
-        public: bool = False,
-        ledger: str | None = None,
-        parameters: dict[str, Any] | None = None,
-        **flat: Any,
-    ) -> None:
-        self.algorithm = algorithm
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.relation = relation
-        self.noise = noise
-        self.items = items
-        self.parameters = joined(parameters, flat)
-        self.random_state = random_state
-        self.public = public
-        self.ledger = ledger
+    bounds: Bounds | None
+    items: Sequence[Any] | None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from ratings.
@@ -218,21 +127,6 @@ class PrivateRecommender(RegressorMixin, Releasing):  # type: ignore[misc]  # sc
         self.__dict__.pop("account_", None)
         return self
 
-    def charge_of(self, X: Any, y: Any = None) -> Charge:
-        """Return what `fit` would charge to the account. Nothing is drawn.
-
-        Parameters
-        ----------
-        X, y
-            See `fit`.
-
-        Raises
-        ------
-        BadInput
-            If X, y or a parameter cannot be used.
-        """
-        return self._charge(self._read(X, y)[0])
-
     def __getstate__(self) -> dict[str, Any]:
         """Return the state of `Releasing`, and warn of private ratings."""
         training = None if not hasattr(self, "run_") else self.run_.training
@@ -255,7 +149,7 @@ class PrivateRecommender(RegressorMixin, Releasing):  # type: ignore[misc]  # sc
         kind = algorithms.find(self.algorithm)
         if kind.task != "ratings":
             raise BadInput(
-                f"{kind.title} factorises samples: use PrivateNMF. Algorithms for"
+                f"{kind.title} factorises samples: use PrivateNMF or PlainNMF. Algorithms for"
                 f" ratings: {', '.join(algorithms.of_task('ratings'))}."
             )
         pairs = pairs_of(X, ratings_given(X, y, self.bounds))
@@ -295,3 +189,157 @@ class PrivateRecommender(RegressorMixin, Releasing):  # type: ignore[misc]  # sc
             origin="" if ratings.public else ratings.account,
             user_keys=ratings.user_keys,
         )
+
+
+class PrivateRecommender(_RatingsEstimator):
+    """A recommender with privacy for each user and all their ratings.
+
+    A fit has total privacy loss (epsilon, delta).
+
+    Parameters
+    ----------
+    algorithm
+        The id of a private algorithm for ratings.
+    epsilon, delta
+        Total privacy loss of a fit; delta is 1/(10 n) by default.
+    bounds
+        The lowest and highest possible rating; declared, never read from the data.
+    relation
+        "add-remove" or "replace-one".
+    noise
+        "continuous" or "discrete".
+    items
+        The ids of all items, if known beforehand. By default the set of rated items is taken as
+        public.
+    random_state
+        The seed of starting values.
+    public
+        Whether the ratings are published or simulated. Only then does random_state also seed the
+        noise; other noise has a secret key of the operating system.
+    ledger
+        The file of the account that each fit on private ratings enters. By default an account in
+        the data folder, which all fits on data in memory in this process and its child processes
+        share, because the folds of a cross-validation hold the same people.
+    parameters
+        The algorithm's, by name. They may also be given one by one, as `rank=4`, which
+        `GridSearchCV` can search.
+
+    Attributes
+    ----------
+    run_
+        The `TrainedModel`, whose `record` has the ledger and epsilon by every rule.
+    model_, guarantee_, epsilon_, delta_, ledger_
+        The shared side, its guarantee and cost, and what was released.
+    account_
+        The account that the fit entered; None for public ratings. It is not pickled.
+    users_, items_
+        The ids, in the order of the model.
+    noise_, noise_is_reproducible_
+        The noise in words, and whether a seed reproduces it.
+
+    Notes
+    -----
+    A fitted estimator also holds the ratings, because each user's own side follows from them. So
+    the estimator and its pickle are private (`HoldsPrivateRatings` warns). `forget_people` drops
+    the ratings.
+
+    If the data only say who used what, give the pairs of what people liked and `bounds=(0, 1)`:
+    "spectral" then ranks items by regressions on all others. On `cinema-small` at epsilon 5, 0.30
+    of the held-out films that people liked (above 3.5) are among their 20 best, compared with 0.26
+    by popularity. DPALS fits only ones and ranks worse than popularity.
+
+    Examples
+    --------
+    >>> import dpmf, numpy
+    >>> pairs, ratings = numpy.argwhere(numpy.ones((9, 8))), numpy.full(72, 4.0)
+    >>> model = dpmf.PrivateRecommender("private-bias", epsilon=1.0, bounds=(1, 5), public=True)
+    >>> model.fit(pairs, ratings).predict(pairs).shape
+    (72,)
+    >>> round(model.epsilon_, 6)
+    1.0
+    """
+
+    def __init__(
+        self,
+        algorithm: str = "spectral",
+        *,
+        epsilon: float = 1.0,
+        delta: float | None = None,
+        bounds: Bounds | None = None,
+        relation: Literal["add-remove", "replace-one"] = "add-remove",
+        noise: Literal["continuous", "discrete"] = "continuous",
+        items: Sequence[Any] | None = None,
+        random_state: RandomState = None,
+        public: bool = False,
+        ledger: str | None = None,
+        parameters: dict[str, Any] | None = None,
+        **flat: Any,
+    ) -> None:
+        self.algorithm = algorithm
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.relation = relation
+        self.noise = noise
+        self.items = items
+        self.parameters = joined(parameters, flat)
+        self.random_state = random_state
+        self.public = public
+        self.ledger = ledger
+
+    def charge_of(self, X: Any, y: Any = None) -> Charge:
+        """Return what `fit` would charge to the account. Nothing is drawn.
+
+        Parameters
+        ----------
+        X, y
+            See `fit`.
+
+        Raises
+        ------
+        BadInput
+            If X, y or a parameter cannot be used.
+        """
+        return self._charge(self._read(X, y)[0])
+
+
+class PlainRecommender(_RatingsEstimator):
+    """A recommender without privacy, to compare with `PrivateRecommender`.
+
+    On private ratings each fit enters their account as a release without a guarantee.
+
+    Parameters
+    ----------
+    algorithm
+        The id of an algorithm for ratings without privacy.
+    bounds, items, random_state, public, ledger, parameters
+        See `PrivateRecommender`, also for the attributes.
+
+    Examples
+    --------
+    >>> import dpmf, numpy
+    >>> pairs, ratings = numpy.argwhere(numpy.ones((9, 8))), numpy.full(72, 4.0)
+    >>> model = dpmf.PlainRecommender("bias", bounds=(1, 5), public=True).fit(pairs, ratings)
+    >>> [round(float(it), 3) for it in model.predict(pairs[:2])]
+    [4.0, 4.0]
+    """
+
+    def __init__(
+        self,
+        algorithm: str = "als",
+        *,
+        bounds: Bounds | None = None,
+        items: Sequence[Any] | None = None,
+        random_state: RandomState = None,
+        public: bool = False,
+        ledger: str | None = None,
+        parameters: dict[str, Any] | None = None,
+        **flat: Any,
+    ) -> None:
+        self.algorithm = algorithm
+        self.bounds = bounds
+        self.items = items
+        self.parameters = joined(parameters, flat)
+        self.random_state = random_state
+        self.public = public
+        self.ledger = ledger

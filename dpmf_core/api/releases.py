@@ -33,7 +33,6 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     """
 
     algorithm: str
-    epsilon: float | None
     parameters: dict[str, Any] | None
     random_state: RandomState
     public: bool
@@ -109,7 +108,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # noise on private data has a secret key
-        tags.non_deterministic = self.epsilon is not None and not self.public
+        tags.non_deterministic = hasattr(self, "epsilon") and not self.public
         return tags
 
     def __getstate__(self) -> dict[str, Any]:

@@ -57,7 +57,7 @@ PLACES = {
     cls=LazyGroup,
     places=PLACES,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Completion of commands and options in bash (similar in zsh and fish):"
+    epilog="Completion of commands, options and ids in bash (similar in zsh and fish):"
     ' eval "$(_DPMF_COMPLETE=bash_source dpmf)"',
 )
 @click.version_option(__version__, prog_name="dpmf")

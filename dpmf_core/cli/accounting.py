@@ -9,6 +9,7 @@ import click
 from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.cli import output
 from dpmf_core.cli.arguments import GroupedCommand, field_option, own_param_option, pairs
+from dpmf_core.cli.completion import algorithm_ids
 from dpmf_core.cli.tables import json_option
 from dpmf_core.privacy import (
     Budget,
@@ -75,6 +76,7 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 @click.option(
     "--algorithm",
     metavar="ID",
+    shell_complete=algorithm_ids,
     help="Account the plan of this algorithm at --epsilon.",
 )
 @own_param_option

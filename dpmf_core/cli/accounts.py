@@ -8,6 +8,7 @@ import click
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import tables
 from dpmf_core.cli.arguments import GroupedCommand
+from dpmf_core.cli.completion import dataset_ids
 from dpmf_core.cli.options import ledger_option
 from dpmf_core.cli.tables import json_option
 from dpmf_core.privacy import default_delta, neighbours
@@ -29,7 +30,7 @@ WITH = (
 
 
 @click.command("spent", cls=GroupedCommand)
-@click.argument("data", metavar="DATA")
+@click.argument("data", metavar="DATA", shell_complete=dataset_ids)
 @click.option(
     "--budget",
     type=float,

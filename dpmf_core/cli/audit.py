@@ -12,6 +12,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent
 from dpmf_core.cli import tables
 from dpmf_core.cli.arguments import GroupedCommand, own_param_option, pairs
+from dpmf_core.cli.completion import algorithm_ids, dataset_ids
 from dpmf_core.cli.options import algorithm_of
 from dpmf_core.cli.runs import measured
 from dpmf_core.cli.tables import json_option
@@ -32,7 +33,7 @@ IN_TABLE = (
 
 
 @click.command(cls=GroupedCommand)
-@click.option("--algorithm", metavar="ID", help="See `algorithms`.")
+@click.option("--algorithm", metavar="ID", help="See `algorithms`.", shell_complete=algorithm_ids)
 @click.option(
     "--every",
     is_flag=True,
@@ -72,6 +73,7 @@ IN_TABLE = (
 @click.option(
     "--dataset",
     metavar="ID|PATH",
+    shell_complete=dataset_ids,
     help="Attack on these data, with a canary in them, instead of a simulated set.",
 )
 @click.option(

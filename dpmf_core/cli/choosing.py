@@ -12,6 +12,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import accounts, tables
 from dpmf_core.cli.arguments import GroupedCommand, field_option
+from dpmf_core.cli.completion import dataset_ids
 from dpmf_core.cli.options import ledger_option
 from dpmf_core.cli.runs import finish, measured
 from dpmf_core.cli.tables import json_option
@@ -49,6 +50,7 @@ def _file(option: str, name: str) -> Callable[..., Any]:
     required=True,
     metavar="ID|PATH",
     help="Ratings: see `datasets`.",
+    shell_complete=dataset_ids,
 )
 @_ask("protect", type=click.Choice(["person", "rating"]))
 @_ask("group", help="Protect any group of up to so many people instead.")

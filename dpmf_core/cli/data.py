@@ -12,6 +12,7 @@ from dpmf_core import algorithms as registry
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.cli import tables
+from dpmf_core.cli.completion import dataset_ids
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.runs.store import to_json
@@ -70,7 +71,7 @@ def _entry(data_id: str) -> Any:
 
 
 @datasets.command()
-@click.argument("data_id", metavar="ID")
+@click.argument("data_id", metavar="ID", shell_complete=dataset_ids)
 @click.option("--accept-licence", is_flag=True, help="You have read the licence and accept it.")
 @json_option
 def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
@@ -91,7 +92,7 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
 
 
 @datasets.command("import")
-@click.argument("data_id", metavar="ID")
+@click.argument("data_id", metavar="ID", shell_complete=dataset_ids)
 @click.argument("path")
 @click.option("--replace", is_flag=True, help="Replace another set of this name.")
 @click.option(

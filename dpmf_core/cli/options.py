@@ -14,6 +14,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.base import interrupts
 from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.cli.arguments import GroupedCommand, field_option, pairs
+from dpmf_core.cli.completion import algorithm_ids, dataset_ids
 from dpmf_core.cli.tables import json_option
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.privacy.formatting import delta_text
@@ -36,8 +37,8 @@ OTHERS = tuple(
     name for name, it in PARAMETERS.items() if it.section in ("data", "split") and name not in USUAL
 )
 _FACTS: dict[str, Options] = {
-    "algorithm": {"metavar": "ID", "required": True},
-    "dataset": {"metavar": "ID|PATH"},
+    "algorithm": {"metavar": "ID", "required": True, "shell_complete": algorithm_ids},
+    "dataset": {"metavar": "ID|PATH", "shell_complete": dataset_ids},
     "delta": {"show_default": "1/(10 n) for n users, documents or images, rounded down"},
 }
 

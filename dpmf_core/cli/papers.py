@@ -7,6 +7,7 @@ import click
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import tables
+from dpmf_core.cli.completion import claim_ids
 from dpmf_core.cli.runs import finish
 from dpmf_core.cli.tables import json_option
 from dpmf_core.papers import results
@@ -60,7 +61,7 @@ def _decisive(verdict: Verdict) -> str:
 
 
 @papers.command()
-@click.argument("claim_id", metavar="ID", required=False)
+@click.argument("claim_id", metavar="ID", required=False, shell_complete=claim_ids)
 @click.option("--all", "everything", is_flag=True, help="Every claim, one after the other.")
 @click.option("--page-size", is_flag=True, help="At the size of its page: at most a minute each.")
 @click.option(

@@ -15,6 +15,7 @@ from dpmf_core.base.paths import require_parent
 from dpmf_core.base.progress import Progress, on_compiling
 from dpmf_core.cli import accounts, output, tables
 from dpmf_core.cli.arguments import numbers, pairs, split_list, whole_numbers
+from dpmf_core.cli.completion import algorithm_ids, figure_ids
 from dpmf_core.cli.options import (
     RunCommand,
     algorithm_of,
@@ -202,6 +203,7 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
     "names",
     metavar="A,B,C",
     help="Algorithm ids.",
+    shell_complete=algorithm_ids,
 )
 @click.option(
     "--epsilons",
@@ -219,6 +221,7 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
 @click.option(
     "--preset",
     metavar="ID",
+    shell_complete=figure_ids,
     help=(
         "A published figure or a table of ours at full size; no other option then chooses runs. See"
         " `papers`."

@@ -8,6 +8,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import write_whole
 from dpmf_core.base.program import program
 from dpmf_core.cli import output
+from dpmf_core.cli.completion import run_keys
 from dpmf_core.cli.tables import json_option
 from dpmf_core.runs import permissions
 from dpmf_core.runs.record import Run
@@ -39,7 +40,7 @@ def find_stored(start: str) -> Run:
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", shell_complete=run_keys)
 @json_option
 def show(key: str, as_json: bool) -> None:
     """Show one run in full. The first characters of its KEY are enough."""
@@ -48,7 +49,7 @@ def show(key: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", shell_complete=run_keys)
 @click.option("--script", is_flag=True, help="Print a Python script that repeats the run.")
 @click.option("--notebook", is_flag=True, help="Print a Jupyter notebook that repeats the run.")
 @json_option
@@ -63,7 +64,7 @@ def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", shell_complete=run_keys)
 @json_option
 def delete(key: str, as_json: bool) -> None:
     store = Store()
@@ -73,7 +74,7 @@ def delete(key: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("key")
+@click.argument("key", shell_complete=run_keys)
 @click.option("--off", is_flag=True, help="Unpin: the run may be deleted when it is the oldest.")
 @json_option
 def pin(key: str, off: bool, as_json: bool) -> None:
@@ -104,7 +105,7 @@ def check(context: click.Context, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("keys", nargs=-1, required=True)
+@click.argument("keys", nargs=-1, required=True, shell_complete=run_keys)
 @click.option("--title", default="Runs", show_default=True)
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), help="Default: standard output."

@@ -48,7 +48,7 @@ class Midpoint(Algorithm):
 def test_an_algorithm_of_ones_own(frame, monkeypatch):
     monkeypatch.setattr(REGISTRY, "_external", dict(REGISTRY._from_packages()))
     REGISTRY.add(Midpoint)
-    model = dpmf.PrivateRecommender("midpoint", epsilon=None, bounds=BOUNDS).fit(frame)
+    model = dpmf.PlainRecommender("midpoint", bounds=BOUNDS).fit(frame)
     np.testing.assert_allclose(model.predict(frame), np.mean(BOUNDS))
     assert len(dpmf.sweep(frame, ["midpoint", "bias"], bounds=BOUNDS).frame()) == 2
 
@@ -60,7 +60,7 @@ def test_what_people_liked_recommends_better_than_popularity():
     liked = pd.DataFrame({"user": data.users, "item": data.items})[data.values > 3.5]
     train, test = next(iter(dpmf.RatingFolds(10).split(liked)))
     private = dpmf.PrivateRecommender(epsilon=5.0, bounds=(0, 1), public=True, random_state=0)
-    popular = dpmf.PrivateRecommender("popularity", epsilon=None, bounds=(0, 1), public=True)
+    popular = dpmf.PlainRecommender("popularity", bounds=(0, 1), public=True)
     recalls = [
         recall(model.fit(liked.iloc[train]), liked.iloc[test]) for model in (private, popular)
     ]
