@@ -26,7 +26,7 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounting import group_epsilon
-from dpmf_core.privacy.exchange import read_ledger
+from dpmf_core.privacy.exchange import EVENT, dp_event_epsilon, dp_event_to_json, read_ledger
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.summary import to_json
@@ -55,7 +55,10 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
     "--from",
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Account the rows under 'ledger' in a JSON file, from any --json here.",
+    help=(
+        "Account a JSON file: rows under 'ledger' (from any --json here), or an event of"
+        " dp_accounting under 'dp_event'."
+    ),
 )
 @click.option(
     "--delta",
@@ -99,7 +102,11 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 @json_option
 def account(**options: Any) -> None:
     if options["file"] is not None:
-        cost = _of_event(read_ledger(options["file"]), options)
+        event = read_ledger(options["file"])
+        if not isinstance(event, Event):
+            click.echo(_of_another_kind(event, options))
+            return
+        cost = _of_event(event, options)
     elif options["algorithm"]:
         cost = _plan(options)
     elif options["epsilon"] is not None:
@@ -132,7 +139,11 @@ def _group(cost: _Cost, size: int | None, relation: Relation) -> dict[str, Any] 
 
 
 def _json(cost: _Cost, group: dict[str, Any] | None) -> dict[str, Any]:
-    figures = {**cost.facts, **cost.privacy.model_dump(mode="json")}
+    try:
+        event = dp_event_to_json(cost.privacy.dp_event)
+    except UnsupportedEvent:  # dp_accounting has no such event
+        event = None
+    figures = {**cost.facts, **cost.privacy.model_dump(mode="json"), EVENT: event}
     return figures if group is None else figures | {"group": group}
 
 
@@ -151,6 +162,25 @@ def _budget(options: dict[str, Any], epsilon: float, delta: float | None) -> Bud
         raise BadInput("An epsilon holds at a delta only: add --delta, e.g. --delta 1e-6.")
     rules = {name: options[name] for name in ("relation", "calibration")}
     return checked(Budget, "the budget", {"epsilon": epsilon, "delta": delta, **rules})
+
+
+def _of_another_kind(event: Any, options: dict[str, Any]) -> str:
+    """The cost of an event that only dp_accounting knows, such as sampled releases."""
+    delta = _budget(options, 1.0, options["delta"]).delta
+    if options["group_size"]:
+        raise BadInput(
+            "Groups are accounted for Gaussian and Laplace noise. Leave out --group-size."
+        )
+    try:
+        epsilon = dp_event_epsilon(event, delta)
+    except UnsupportedEvent as why:
+        raise BadInput(str(why)) from None
+    if options["as_json"]:
+        return to_json({"epsilon": epsilon, "delta": delta, EVENT: dp_event_to_json(event)})
+    return (
+        f"epsilon = {epsilon_text(epsilon)} (delta = {delta_text(delta)}), by the accountants of"
+        " dp_accounting, provided that the event lists every release"
+    )
 
 
 def _cost_of_releases(options: dict[str, Any]) -> _Cost:

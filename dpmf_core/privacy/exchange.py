@@ -1,19 +1,32 @@
-"""Convert ledgers to events of `dp_accounting`, and read them from JSON.
+"""Convert ledgers to and from events of `dp_accounting`, and both to and from JSON.
 
 Noise multipliers are relative to what one step between neighbours moves. So an event made under
 replace-one is accounted like any other, by the default relation of `dp_accounting`.
 """
 
+import contextlib
 import json
+import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.privacy.events import Event, event_of_rows, normal_form
-from dpmf_core.privacy.mechanisms import Gaussian, Laplace, Mechanism, Relation, UnsupportedEvent
+from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.events import NOTHING, Event, Repeat, Sequence, event_of_rows, normal_form
+from dpmf_core.privacy.mechanisms import (
+    Gaussian,
+    Laplace,
+    Mechanism,
+    Relation,
+    UnsupportedEvent,
+)
 
 if TYPE_CHECKING:  # it takes a second to load, and most runs do not need it
     from dp_accounting.dp_event import DpEvent
+
+ANOTHERS = "another tool's release"
+EVENT, KIND = "dp_event", "kind"  # keys of the JSON
 
 
 def to_dp_event(event: Event, relation: Relation = Relation.ADD_REMOVE) -> "DpEvent":
@@ -48,10 +61,136 @@ def _leaf(leaf: Mechanism, relation: Relation) -> "DpEvent":
     )
 
 
-def read_ledger(path: Path) -> Event:
-    """Read the rows under "ledger" in a JSON file, as `fit --json` and `account --json` write them.
+def from_dp_event(event: "DpEvent") -> Event:
+    """Convert an event of `dp_accounting`: composed Gaussian and Laplace noise.
 
-    Raises BadInput on anything else.
+    Raises UnsupportedEvent on other kinds and on releases without noise; `dp_event_epsilon`
+    accounts those.
+    """
+    from dp_accounting import dp_event as kinds
+
+    if isinstance(event, kinds.NoOpDpEvent):
+        return NOTHING
+    if getattr(event, "noise_multiplier", 1) == 0:
+        raise UnsupportedEvent(
+            f"A {type(event).__name__} without noise has no finite epsilon. Remove it from the"
+            " event."
+        )
+    if isinstance(event, kinds.GaussianDpEvent):
+        return Gaussian(float(event.noise_multiplier), ANOTHERS, replace_one_factor=1.0)
+    if isinstance(event, kinds.LaplaceDpEvent):
+        return Laplace(float(event.noise_multiplier), ANOTHERS, replace_one_factor=1.0)
+    if isinstance(event, kinds.SelfComposedDpEvent):
+        return Repeat(from_dp_event(event.event), int(event.count))
+    if isinstance(event, kinds.ComposedDpEvent):
+        return Sequence(tuple(from_dp_event(part) for part in event.events))
+    raise UnsupportedEvent(
+        f"A {type(event).__name__} is not a Gaussian or Laplace release. Account it with"
+        " dp_event_epsilon(event, delta)."
+    )
+
+
+def dp_event_epsilon(
+    event: "DpEvent", delta: float, relation: Relation = Relation.ADD_REMOVE
+) -> float:
+    """The epsilon of any event of `dp_accounting`, exact where this package has its kinds.
+
+    Parameters
+    ----------
+    event
+        Its noise multipliers are relative to what one step between neighbours moves.
+    delta : float
+        From 0 to 1; at 0 the result is the pure epsilon.
+    relation
+        Which data sets are neighbours. Sampling without replacement needs "replace-one".
+
+    Returns
+    -------
+    float
+        Exact for Gaussian and Laplace noise; for other events the smaller result of the PLD and RDP
+        accountants of `dp_accounting`.
+
+    Raises
+    ------
+    UnsupportedEvent
+        If neither accountant covers the event under this relation.
+    """
+    with contextlib.suppress(UnsupportedEvent):
+        return exactly(from_dp_event(event), delta)
+    from dp_accounting import NeighboringRelation
+    from dp_accounting.pld import PLDAccountant
+    from dp_accounting.rdp import RdpAccountant
+
+    theirs = (
+        NeighboringRelation.REPLACE_ONE
+        if relation == Relation.REPLACE_ONE
+        else NeighboringRelation.ADD_OR_REMOVE_ONE
+    )
+    accountants = [kind(neighboring_relation=theirs) for kind in (PLDAccountant, RdpAccountant)]
+    epsilons = [_epsilon_by(it, event, delta) for it in accountants if it.supports(event)]
+    if not epsilons:
+        raise UnsupportedEvent(
+            f"No accountant covers this event under {relation}: {event!r}. Sampling without"
+            " replacement needs the relation replace-one."
+        )
+    return min(epsilons)
+
+
+def _epsilon_by(accountant: Any, event: "DpEvent", delta: float) -> float:
+    try:
+        return float(accountant.compose(event).get_epsilon(delta))
+    except ZeroDivisionError:  # the RDP accountant, on Laplace noise of scale 0
+        return math.inf
+
+
+# ---- JSON ----------------------------------------------------------------------------------------
+
+
+def dp_event_to_json(event: "DpEvent") -> dict[str, Any]:
+    """An event of `dp_accounting` as JSON: its kind, and its fields by name."""
+    import attr
+
+    fields = {it.name: getattr(event, it.name) for it in attr.fields(type(event))}
+    return {KIND: type(event).__name__, **{name: _to_json(it) for name, it in fields.items()}}
+
+
+def _to_json(value: Any) -> Any:
+    from dp_accounting.dp_event import DpEvent
+
+    if isinstance(value, DpEvent):
+        return dp_event_to_json(value)
+    return [_to_json(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def dp_event_from_json(content: Mapping[str, Any]) -> "DpEvent":
+    """Read an event from the JSON of `dp_event_to_json`. Raises BadInput."""
+    from dp_accounting import dp_event as kinds
+
+    kinds_by_name = {it.__name__: it for it in kinds.DpEvent.__subclasses__()}
+    kind = kinds_by_name.get(str(content.get(KIND)))
+    if kind is None:
+        raise BadInput(
+            f"The '{KIND}' of an event is one of {', '.join(sorted(kinds_by_name))}. Got"
+            f" {str(content.get(KIND))[:60]!r}."
+        )
+    fields = {name: _from_json(value) for name, value in content.items() if name != KIND}
+    try:
+        return kind(**fields)
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"A {kind.__name__} cannot be made of {sorted(fields)}: {error}.") from None
+
+
+def _from_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dp_event_from_json(value)
+    return [_from_json(part) for part in value] if isinstance(value, list) else value
+
+
+def read_ledger(path: Path) -> "Event | DpEvent":
+    """Read from a JSON file what was released.
+
+    The file holds ledger rows under "ledger", as `fit --json` and `account --json` write them, or
+    an event of `dp_accounting` under "dp_event". Raises BadInput on anything else.
     """
     try:
         content = json.loads(path.read_text("utf-8"))
@@ -62,7 +201,21 @@ def read_ledger(path: Path) -> Event:
             return event_of_rows(content["ledger"])
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise BadInput(f"The ledger in {path.name} cannot be read: {error}") from None
+    if isinstance(content, dict) and isinstance(content.get(EVENT), dict):
+        try:
+            event = dp_event_from_json(content[EVENT])
+            return _with_own_kinds(event)
+        except (ValueError, TypeError) as error:
+            raise BadInput(f"The event in {path.name} cannot be read: {error}") from None
     raise BadInput(
         f"{path.name} holds no ledger. A ledger is a JSON object with rows under 'ledger', as"
-        " `account --json` writes them."
+        " `account --json` writes them, or with an event of dp_accounting under 'dp_event'."
     )
+
+
+def _with_own_kinds(event: "DpEvent") -> "Event | DpEvent":
+    """Convert to an event of this package if its kinds exist here, else return it unchanged."""
+    try:
+        return from_dp_event(event)
+    except UnsupportedEvent:
+        return event

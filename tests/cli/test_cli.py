@@ -1,9 +1,12 @@
 """The command line: JSON on standard output, sentences on standard error, exit codes."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
+from dp_accounting.dp_event import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting.pld import PLDAccountant
 
 from dpmf_core import load_model
 from dpmf_core.runs.store import Store
@@ -148,7 +151,25 @@ def test_what_one_command_writes_another_accounts(say, tmp_path):
     account = say(*command).json
     assert account["epsilon"]["exact"] == pytest.approx(5.0)
     assert account["ledger"] == run.json["ledger"]
-    assert say("account", "--from", str(tmp_path / "run.json")).code == 2  # no delta
-    (tmp_path / "run.json").write_text("[]")
+    event = {"dp_event": account["dp_event"]}
+    (tmp_path / "event.json").write_text(json.dumps(event))
+    again = say("account", "--from", str(tmp_path / "event.json"), "--delta", "1e-5", "--json").json
+    assert again["epsilon"]["exact"] == pytest.approx(5.0)
+
+
+def test_another_tools_event_is_accounted(say, tmp_path):
+    """500 steps of DP-SGD, as Opacus and TensorFlow Privacy sample them."""
+    step = {"kind": "GaussianDpEvent", "noise_multiplier": 1.1}
+    sample = {"kind": "PoissonSampledDpEvent", "sampling_probability": 0.01, "event": step}
+    steps = {"kind": "SelfComposedDpEvent", "event": sample, "count": 500}
+    file = tmp_path / "opacus.json"
+    file.write_text(json.dumps({"dp_event": steps}))
+    command = ("account", "--from", str(file), "--delta", "1e-5")
+    event = SelfComposedDpEvent(PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1)), 500)
+    expected = PLDAccountant().compose(event).get_epsilon(1e-5)
+    assert say(*command, "--json").json["epsilon"] == pytest.approx(expected)
+    assert say("account", "--from", str(file)).code == 2  # no delta
+    assert say(*command, "--group-size", "3").code == 2
+    file.write_text("[]")
     output = say(*command)
     assert output.code == 2

@@ -1,12 +1,16 @@
-"""Ledgers as events of dp_accounting, whose accountant finds what ours finds, and from JSON."""
+"""Ledgers as events of dp_accounting and as JSON: what other accountants find is what we find."""
 
 import json
 
 import pytest
+from dp_accounting import NeighboringRelation
+from dp_accounting import dp_event as kinds
 from dp_accounting.pld import PLDAccountant
+from dp_accounting.rdp import RdpAccountant
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import (
+    NOTHING,
     DiscreteGaussian,
     Gaussian,
     Laplace,
@@ -17,7 +21,14 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounting import epsilon
-from dpmf_core.privacy.exchange import read_ledger, to_dp_event
+from dpmf_core.privacy.exchange import (
+    dp_event_epsilon,
+    dp_event_from_json,
+    dp_event_to_json,
+    from_dp_event,
+    read_ledger,
+    to_dp_event,
+)
 from dpmf_core.privacy.failing_mechanisms import PaddedCount
 
 LEDGERS = [
@@ -27,6 +38,9 @@ LEDGERS = [
     Laplace(2.0),
     sequence(DiscreteGaussian(2.0, "a", 2.0), Repeat(Gaussian(3.0), 2)),
 ]
+SAMPLED_EVENT = kinds.SelfComposedDpEvent(
+    kinds.PoissonSampledDpEvent(0.01, kinds.GaussianDpEvent(1.1)), 500
+)
 
 
 @pytest.mark.parametrize("relation", Relation)
@@ -34,6 +48,40 @@ LEDGERS = [
 def test_their_accountant_finds_what_ours_finds(event, relation):
     theirs = PLDAccountant().compose(to_dp_event(event, relation)).get_epsilon(1e-6)
     assert theirs == pytest.approx(epsilon(event, 1e-6, relation), rel=2e-4)
+
+
+@pytest.mark.parametrize("event", [*LEDGERS, NOTHING], ids=str)
+def test_there_and_back_costs_the_same(event):
+    content = json.loads(json.dumps(dp_event_to_json(to_dp_event(event))))
+    back = from_dp_event(dp_event_from_json(content))
+    assert epsilon(back, 1e-6) == pytest.approx(epsilon(event, 1e-6), rel=1e-9)
+    # their multipliers are already those of one step between neighbours
+    assert epsilon(back, 1e-6, Relation.REPLACE_ONE) == epsilon(back, 1e-6)
+
+
+def test_another_tools_sampled_steps_are_accounted():
+    """DP-SGD as Opacus and TensorFlow Privacy run it: 500 Poisson-sampled Gaussian steps."""
+    expected = PLDAccountant().compose(SAMPLED_EVENT).get_epsilon(1e-5)
+    assert dp_event_epsilon(SAMPLED_EVENT, 1e-5) == pytest.approx(expected, rel=1e-9)
+    ours = to_dp_event(Repeat(Gaussian(20.0), 3))
+    together = dp_event_epsilon(kinds.ComposedDpEvent([SAMPLED_EVENT, ours]), 1e-5)
+    assert expected < together < expected + epsilon(Repeat(Gaussian(20.0), 3), 1e-5)
+    with pytest.raises(UnsupportedEvent, match="dp_event_epsilon"):
+        from_dp_event(SAMPLED_EVENT)
+    with pytest.raises(UnsupportedEvent):
+        dp_event_epsilon(kinds.UnsupportedDpEvent(), 1e-5)
+    assert dp_event_epsilon(kinds.GaussianDpEvent(2.0), 1e-5) == epsilon(Gaussian(2.0), 1e-5)
+
+
+def test_sampling_without_replacement_is_accounted_under_replace_one():
+    """A tenth of the rows a step: by the RDP accountant of dp_accounting, which alone has it."""
+    step = kinds.SampledWithoutReplacementDpEvent(1000, 100, kinds.GaussianDpEvent(2.0))
+    event = kinds.SelfComposedDpEvent(step, 20)
+    theirs = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
+    expected = theirs.compose(event).get_epsilon(1e-5)
+    assert dp_event_epsilon(event, 1e-5, Relation.REPLACE_ONE) == pytest.approx(expected)
+    with pytest.raises(UnsupportedEvent, match="replace-one"):
+        dp_event_epsilon(event, 1e-5)
 
 
 def test_what_may_fail_has_no_event():
@@ -50,6 +98,9 @@ def test_what_may_fail_has_no_event():
         ({"ledger": [{"mechanism": "magic"}]}, "mechanism of a ledger's row must be one of"),
         ({"ledger": [3]}, "cannot be read"),
         ({"ledger": [{"mechanism": "Gaussian", "noise_multiplier": 1}]}, "lacks statistic"),
+        ({"dp_event": {"kind": "system"}}, "'kind' of an event is one of .*Gaussian"),
+        ({"dp_event": {"kind": "GaussianDpEvent", "z": 1}}, "cannot be made of"),
+        ({"dp_event": {"kind": "GaussianDpEvent", "noise_multiplier": -1}}, "cannot be"),
     ],
 )
 def test_a_file_that_is_no_ledger_is_refused(tmp_path, content, words):
