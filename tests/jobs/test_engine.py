@@ -164,7 +164,8 @@ def limited(folder, **limits):
     return thread_engine(folder, limits=Limits(**limits))
 
 
-def test_a_run_over_its_time_is_stopped_between_two_steps(tmp_path):
+def test_a_run_over_its_time_is_stopped_between_two_steps(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "GRACE", WAIT)
     engine = limited(tmp_path, run_seconds=0.0)
     job = engine.measure(gated("job"), asker="a")
     with pytest.raises(BadInput):
@@ -183,7 +184,7 @@ def test_a_run_that_does_not_stop_in_time_ends_with_its_worker(tmp_path, monkeyp
     (thread,) = engine._threads
     first = thread.worker
     with pytest.raises(BadInput):
-        engine.measure(gated("job"), asker="a").result(WAIT)
+        engine.measure(gated("job", heeds=False), asker="a").result(WAIT)
     assert not first.is_alive
     gates["job"].open.set()
     gated("next")

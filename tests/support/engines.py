@@ -78,6 +78,7 @@ class Gate:
     begun: threading.Event = field(default_factory=threading.Event)
     open: threading.Event = field(default_factory=threading.Event)
     times: int = 0
+    heeds: bool = True  # whether the work stops where it is told to
     stopped: Callable[[], bool] = lambda: False
 
     def has_begun(self) -> bool:
@@ -107,11 +108,11 @@ class Gated:
         report(Progress(1, 2, 0.0, ()))
         gate.begun.set()
         while not gate.open.wait(0.001):
-            if stopped():
+            if gate.heeds and stopped():
                 raise Cancelled
         return self.name
 
 
-def gated(name: str) -> Gated:
-    gates[name] = Gate()
+def gated(name: str, heeds: bool = True) -> Gated:
+    gates[name] = Gate(heeds=heeds)
     return Gated(name)
