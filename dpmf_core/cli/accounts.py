@@ -133,9 +133,10 @@ def _words(account: Account) -> str:
         for line in lines
     ]
     n_uncovered = account.total.n_uncovered
+    n_raw = account.n_raw_errors
     raw = (
-        f"The errors of {sum(line.times for line in lines)} runs were computed on the raw data:"
-        " they have no epsilon, and the total does not cover them."
+        f"The errors of {n_raw} runs were computed on the raw data: they have no epsilon, and the"
+        " total does not cover them." * bool(n_raw)
     )
     more = (
         f" Nor does it cover the releases of {n_uncovered} of them, for which nothing is proved per"

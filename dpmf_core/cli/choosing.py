@@ -103,7 +103,7 @@ def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: A
         )
     finding = _finding(_question(dataset, data, each, options), dataset, data)
     if on_data:
-        finding = replace(finding, selection=_selection_on_data(finding, DataSpec(id=dataset)))
+        finding = finding.selected(_selection_on_data(finding, DataSpec(id=dataset)))
     click.echo(to_json(_export(finding)) if as_json else _text(finding))
     if not data.public:
         accounts.tell(dataset)
@@ -169,7 +169,7 @@ def _text(finding: Finding) -> str:
     rows = [_row(finding, place) for place in places]
     head = ["epsilon", "method", result.metric.title, "95%", "gain kept", ""]
     parts = [wording.headline(result), *wording.sentences(result), ""]
-    sentences = (it for it in (finding.cost, finding.confirmation, finding.training) if it)
+    sentences = (it for it in (finding.cost, finding.training) if it)
     parts += [tables.table(head, rows), "", " ".join(sentences)]
     return "\n".join([*parts, *([finding.train] if finding.train else [])])
 

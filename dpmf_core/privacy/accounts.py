@@ -186,6 +186,14 @@ class Account:
         """The total's parts, equal charges together, oldest first."""
         return lines(self.entries, self.budget)
 
+    @property
+    def n_raw_errors(self) -> int:
+        """The number of charges of runs whose errors on the raw data are shown.
+
+        A private selection computes the errors of its trials, and shows only a noisy one.
+        """
+        return sum(entry.charge.price is None for entry in self.entries)
+
     # -- charging ----------------------------------------------------------------------------------
 
     @contextlib.contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+import dpmf_datasets as datasets
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import delta_text
@@ -24,6 +25,7 @@ WHOM: dict[Protect, str] = {
 WISHES = {"spend": "at most ε", "keep": "gain I need", "reach": "error I accept"}
 GOALS: dict[Goal, str] = {"ratings": "Ratings", "lists": "Lists of 20"}
 SPEND = 0.01, 100.0  # the range of epsilon
+FILE = "file"  # in the address: "own" if the question is about an uploaded file
 INQUIRY = "choose.asked"  # in the session: the question asked
 
 
@@ -114,7 +116,18 @@ def address() -> dict[str, str | None]:
     values = {name: _value_of(name) for name in PARTS}
     texts = {name: None if it == PARTS[name].first else f"{it}" for name, it in values.items()}
     texts |= {"epsilon": texts["spend"], "spend": None}
-    return texts | {"dataset": data_sets.stand_in(entry).id}
+    own = "own" if datasets.is_own(entry.id) or is_file_missing() else None
+    return texts | {"dataset": data_sets.stand_in(entry).id, FILE: own}
+
+
+def is_file_missing() -> bool:
+    """Return whether the address is about an uploaded file that this session does not have.
+
+    The session then has the synthetic data set of its shape, which the address names.
+    """
+    entry, address = sidebar_values.chosen_entry(), st.query_params
+    is_named = address.get(FILE) == "own" and address.get("dataset") == entry.id
+    return is_named and bool(entry.public)
 
 
 def write_to_address() -> None:
@@ -183,6 +196,18 @@ def draw_unread(entry: Any, remedy: str) -> None:
     if name := st.session_state.get(data_sets.UNREAD):
         file, title = map(safe_text.escape_letters, (name, entry.title))
         st.warning(f"**{file} is not in use.** The next steps use {title}. {remedy}")
+
+
+def draw_missing_file() -> None:
+    """Draw a warning that the uploaded file is gone, with the ways on."""
+    st.warning(
+        "**The uploaded file is gone.** This address is about a file that was uploaded in another"
+        " session, or before the page was reloaded, which deletes the file. Upload it again under"
+        " Data, or use synthetic data of the same shape; their answer may differ."
+    )
+    with st.container(horizontal=True):
+        links.to("data", "Upload it again", {})
+        links.to("choose", "Use synthetic data", {})
 
 
 def _draw_data(entry: Any) -> None:

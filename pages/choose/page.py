@@ -197,6 +197,8 @@ def draw_ways_on(inquiry: Inquiry, finding: Finding) -> None:
 
 
 def draw_answer_step() -> None:
+    if controls.is_file_missing():
+        controls.draw_missing_file()
     head, below = st.container(), st.container(border=True)
     with below:
         inquiry = controls.draw()
@@ -223,6 +225,10 @@ def draw_answer_step() -> None:
 
 
 def draw_take_away_step() -> None:
+    if controls.is_file_missing():
+        st.title("There is nothing to export", anchor=False)
+        controls.draw_missing_file()
+        return
     current = controls.current(controls.inquiry())
     controls.write_to_address()
     finding = None if current is None else find(current)

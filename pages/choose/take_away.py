@@ -17,7 +17,7 @@ from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_datasets import session_files
 from pages.kit import data_sets, forms, links, odometer, safe_text
 from pages.kit.exports import draw_files
-from pages.kit.runs import ask
+from pages.kit.runs import ask, request_at
 from pages.server import visitor
 
 SELECTING = "choose.selecting"  # in the session: the requested selection
@@ -30,12 +30,13 @@ def with_selection(finding: Finding, entry: Any) -> Finding:
     spec = _selection_spec(finding, entry)
     winners = st.session_state.setdefault(WINNERS, {})
     selection = winners.get(spec.model_dump_json()) if spec else None
-    finding = replace(finding, selection=selection)
+    if selection is not None:
+        finding = finding.selected(selection)
     if not finding.method:
         return finding
     forms.read_address(finding.method)
     parameters = forms.set_parameters(finding.method)
-    forms.write_to_address(parameters)
+    forms.write_to_address(finding.method, parameters)
     return replace(finding, parameters=parameters)
 
 
@@ -66,19 +67,22 @@ def check(finding: Finding, entry: Any) -> None:
             " releases only the winner and its noisy error."
         )
     )
-    button = st.container()
-    odometer.panel(entry.id, "choose", entry.n_users)
+    requested = st.session_state.get(SELECTING) == spec
+    if finding.selection is None and not requested:
+        label = odometer.label("Choose on my data", spec)
+        st.button(label, key="choose.own", on_click=_select, args=(spec,))
+    total = st.container()
     if finding.selection is not None:
         st.success(safe_text.escape(finding.confirmation))
-        return
-    if st.session_state.get(SELECTING) == spec:
+    elif requested:
         results = ask("choose.own", {"selection": spec}, by_button=True)
         if "selection" in results:
             winners: dict[str, SelectionResult] = st.session_state[WINNERS]
             winners[spec.model_dump_json()] = results["selection"]
             st.rerun()
-    label = odometer.label("Choose on my data", spec)
-    button.button(label, key="choose.own", on_click=_select, args=(spec,))
+    with total:  # after the request, which enters the account
+        waits = finding.selection is None and request_at("choose.own").busy
+        odometer.panel(entry.id, "choose", entry.n_users, awaits=waits)
 
 
 def _select(spec: PrivateSelection) -> None:

@@ -92,7 +92,7 @@ def draw_choice() -> None:
     )
     with right:
         links.to("choose", "Next: the question", {})
-    controls.draw_unread(data_sets.find(now), "Press “Check and use” below to use it instead.")
+    controls.draw_unread(data_sets.find(now), ratings_form.remedy())
 
 
 def _choose(key: str) -> None:

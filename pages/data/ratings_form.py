@@ -20,7 +20,7 @@ from dpmf_datasets.readers.ratings_tables import AmbiguousDates
 from dpmf_datasets.readers.report import Order, Outside
 from pages.data import session_data
 from pages.data.uploaded_data import columns_text, values_text
-from pages.kit import safe_text
+from pages.kit import data_sets, safe_text
 from pages.server import visitor
 
 SCALES = {scale.words: scale for scale in USUAL}
@@ -66,6 +66,7 @@ def draw(file: Any) -> None:
         st.caption(f"To continue, choose {' and '.join(missing)}.")
     pressed = st.button("Check and use", type="primary", key="data.use", disabled=bool(missing))
     if bounds is None:
+        st.session_state.pop(OUTSIDE, None)
         return
     description = TableDescription(name, tuple(mapping.items()), bounds, order)
     if pressed:
@@ -102,6 +103,7 @@ def _about_outside(description: TableDescription) -> Outside | None:
     """Ask what to do with ratings outside the scale; return the answer, or None before it."""
     last, outside = st.session_state.get(OUTSIDE, (None, None))
     if last != description or outside is None:
+        st.session_state.pop(OUTSIDE, None)
         return None
     low, high = description.bounds
     st.warning(
@@ -118,6 +120,14 @@ def _about_outside(description: TableDescription) -> Outside | None:
     with st.container(horizontal=True):
         choices = [way for way, words in ways.items() if st.button(words, key=f"data.use.{way}")]
     return choices[0] if choices else None
+
+
+def remedy() -> str:
+    """Return what to do to use the file, in a sentence. Call it once the form is drawn."""
+    description, _ = st.session_state.get(OUTSIDE, (None, None))
+    if description is not None and description.name == st.session_state[data_sets.UNREAD]:
+        return "Answer the question about its ratings below to use it instead."
+    return "Press “Check and use” below to use it instead."
 
 
 def _roles(

@@ -14,6 +14,9 @@ from dpmf_core.teaching.glossary import linked
 from pages.kit import lesson, links
 from pages.kit.sweep_frames import level, parameter
 
+# in the session: a method, and its parameters as the address holds them
+WRITTEN = "forms.written"
+
 
 def _label(title: str) -> str:
     """Return the title with a capital first letter, unless it is a symbol."""
@@ -67,12 +70,16 @@ def _read_from_address(kind: type[Algorithm], key: str, name: str) -> None:
     st.session_state[key] = ("on" if value else "off") if isinstance(value, bool) else value
 
 
-def write_to_address(values: Mapping[str, Any]) -> None:
-    """Put these parameters into the address, and no others."""
-    old_values: dict[str, str | None] = {
-        parameter: None for parameter in st.query_params if parameter.startswith("p.")
-    }
-    links.put_in_address(old_values | {f"p.{name}": str(value) for name, value in values.items()})
+def write_to_address(algorithm_id: str, values: Mapping[str, Any]) -> None:
+    """Put these parameters of a method into the address, and no others."""
+    old_values: dict[str, str | None] = dict.fromkeys(_in_address())
+    texts = {f"p.{name}": str(value) for name, value in values.items()}
+    st.session_state[WRITTEN] = (algorithm_id, texts)
+    links.put_in_address(old_values | texts)
+
+
+def _in_address() -> dict[str, str]:
+    return {name: text for name, text in st.query_params.items() if name.startswith("p.")}
 
 
 def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
@@ -96,8 +103,14 @@ def _fields(kind: type[Algorithm]) -> dict[str, Any]:
 
 
 def read_address(algorithm_id: str, prefix: str = "explore") -> None:
-    """Take a method's parameters from the address unless this session has set them."""
+    """Take a method's parameters from the address unless this session has set them.
+
+    Parameters that this session has written for another method are not taken.
+    """
     kind = find(algorithm_id)
+    method, texts = st.session_state.get(WRITTEN, (algorithm_id, {}))
+    if method != algorithm_id and texts == _in_address():
+        return
     for name in _fields(kind):
         _read_from_address(kind, f"{prefix}.{algorithm_id}.{name}", name)
 
@@ -141,7 +154,7 @@ def linked_parameters(algorithm_id: str) -> dict[str, Any]:
         return _of_lesson(kind)
     read_address(algorithm_id)
     values = set_parameters(algorithm_id)
-    write_to_address(values)
+    write_to_address(algorithm_id, values)
     if values:
         with st.container(horizontal=True, vertical_alignment="center"):
             text = f"Changed parameters: **{in_words(algorithm_id, values)}**."
@@ -182,5 +195,5 @@ def parameters(
             value = _widget(name, field, recommendation.get(name, field.get("default")), keys[name])
         if value is not None:
             widget_values[name] = value
-    write_to_address(widget_values)
+    write_to_address(algorithm_id, widget_values)
     return (suggestion or {}) | widget_values

@@ -143,11 +143,16 @@ def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
 
 
 def price_text(account: Account, charges: Sequence[Charge]) -> str:
-    """Return the charges' price, such as "total ε 2.00 → 2.83"."""
+    """Return the charges' price, such as "total ε 2.00 → 2.83, δ 1e-05 → 2e-05".
+
+    δ is left out if it does not change, or if nothing was released before.
+    """
     before, after = account.total, account.after(charges)
     if not _draws(charges):
         return f"no ε of its own; the total stays {epsilon_text(before.epsilon)}"
-    return f"total ε {epsilon_text(before.epsilon)} → {epsilon_text(after.epsilon)}"
+    price = f"total ε {epsilon_text(before.epsilon)} → {epsilon_text(after.epsilon)}"
+    deltas = [delta_text(it.delta) for it in (before, after) if it.delta is not None]
+    return f"{price}, δ {' → '.join(deltas)}" if len(set(deltas)) > 1 else price
 
 
 def _draws(charges: Sequence[Charge]) -> bool:
@@ -209,16 +214,18 @@ def terms(total: Total) -> str:
     )
 
 
-def panel(data_id: str, where: str, units: int) -> None:
+def panel(data_id: str, where: str, units: int, *, awaits: bool = False) -> None:
     """Draw a private data set's total, its account and its budget.
 
-    where: distinguishes places on a page. units: number of rows.
+    where: distinguishes places on a page. units: number of rows. awaits: whether the page waits for
+    work that may not be in the account yet.
     """
     account = account_of(data_id)
     if account is not None:
         running = _running(account)
         drawing.repeat(
-            functools.partial(_panel, account, where, units, running), LOOK if running else None
+            functools.partial(_panel, account, where, units, running),
+            LOOK if running or awaits else None,
         )
 
 
@@ -237,7 +244,7 @@ def _panel(account: Account, where: str, units: int, goes_on: bool) -> None:
     )
     if total.n_uncovered:
         st.caption(f"Runs without a guarantee: {total.n_uncovered:,}.")
-    plan = f" {WHOLE_PLAN}" if goes_on else ""
+    plan = f" {WHOLE_PLAN}" if _running(account) else ""
     st.caption(terms(total) + plan)
     with st.popover("Details and budget", width="stretch"):
         _draw_account(account, total)
@@ -272,7 +279,9 @@ def _draw_account(account: Account, total: Total) -> None:
         st.write("Nothing has been released yet.")
         return
     safe_text.table(_table(lines))
-    raw = sum(line.times for line in lines)
+    raw = account.n_raw_errors
+    if not raw:
+        return
     runs = f"{raw} run{'s' * (raw != 1)}"
     sentence = (
         f"Errors of {runs} were computed on the raw data, and only you see them: they have no ε,"

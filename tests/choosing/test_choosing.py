@@ -3,9 +3,11 @@
 import ast
 import html
 import json
+import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -21,10 +23,12 @@ from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_cost import Reference
 from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.tuning.choosing import wording
 from dpmf_core.tuning.choosing.answer import RARE, Answer, Place, _rare
-from dpmf_core.tuning.choosing.finding import Finding, selection
+from dpmf_core.tuning.choosing.finding import CHOSEN_ON_STAND_IN, Finding, selection
 from dpmf_core.tuning.choosing.question import Question, Runs
 from dpmf_core.tuning.choosing.report import notebook, report
+from dpmf_core.tuning.private_selection import SelectionResult
 from tests.support.records import run_of
 
 SHAPE = Shape(600, 30, (1.0, 5.0))
@@ -218,6 +222,30 @@ LARGER_DELTA = 1e-4
 def selection_of(**parts):
     question = Question.parse(data={"id": SMALLER}, delta=LARGER_DELTA, spend=2.0, **parts)
     return selection(question, DataSpec(id=SMALLER), METHODS, 2.0, 5.0)
+
+
+def test_after_a_private_selection_everything_is_of_the_method_that_it_chose():
+    """Title, sentences, ring, table, command and cost; the measured best is the rival."""
+    result = SelectionResult(
+        selection_of(), 0.9, {"method": "dpals"}, None, 3.29, False, "", interval=(0.85, 0.95)
+    )
+    before = small_finding(public=False)
+    finding = before.selected(result)
+    best = finding.answer.best
+    assert (best.method, best.epsilon, best.value) == ("dpals", 2.0, 0.95)
+    assert finding.answer.measured_best.method == finding.answer.next_best.method == "spectral"
+    assert finding.answer.cheaper == PLACES[3]  # DPALS itself, at ε = 1
+    assert finding.place == best and finding.configuration["algorithm"] == "dpals"
+    assert best.title in finding.headline and best.title in finding.name
+    evidence = wording.sentences(finding.answer)
+    assert best.title in evidence[0] and "0.95" in evidence[1]
+    rows = re.findall(r"<tr>.*?</tr>", report(finding), re.S)
+    assert [PLACES[5].title in row for row in rows if "the answer" in row] == [True]
+    assert CHOSEN_ON_STAND_IN in report(before)
+    assert CHOSEN_ON_STAND_IN not in report(finding) + notebook(finding)
+    assert "3.29" in finding.cost and finding.cost in html.unescape(report(finding))
+    none = replace(result, score=None, winner={}, interval=None)
+    assert before.selected(none).answer == before.answer
 
 
 def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group():

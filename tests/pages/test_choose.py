@@ -95,6 +95,17 @@ def test_an_address_names_the_synthetic_data_of_a_file_and_opens_them(mine):
     assert opened(dataset="cinema?users=1000000&items=100&density=0.9&bounds=1,5").warning
 
 
+def test_an_address_of_a_file_that_is_gone_exports_no_other_answer(mine):
+    _, entry = mine
+    address = dict(opened(entry).query_params)
+    assert not opened(entry, **address).warning  # the session has it
+    link = {name: value[0] if isinstance(value, list) else value for name, value in address.items()}
+    gone = opened(**link, draws="few")
+    assert gone.warning and gone.query_params["file"]
+    taken = at_step(gone, "take")
+    assert taken.warning and not taken.code and not taken.get("download_button")
+
+
 @pytest.fixture
 def mine():
     table = messy_table()
@@ -138,8 +149,10 @@ def test_a_choice_on_private_data_is_bought_and_in_the_account(mine):
     account = account_of(entry.id)
     assert not account.entries
     price = re.search(r"total ε 0\.00 → (\d+\.\d\d)", app.button(key="choose.own").label)
-    app.button(key="choose.own").click()
+    app.button(key="choose.own").click().run()
+    assert not any(it.key == "choose.own" for it in app.button)  # not while it runs, nor after
     run_until(app, lambda: app.success)
+    assert account.n_raw_errors == 0  # those of its trials stay inside it
     assert f"{account.total.epsilon:.2f}" == price[1] and len(account.entries) == 1
     text = app.success[0].value
     assert f"ε = {price[1]}" in text and "It chose" in text

@@ -5,9 +5,13 @@ import re
 import pytest
 
 from dpmf_core.jobs.engine import engine
+from dpmf_core.privacy import Gaussian, Status
+from dpmf_core.privacy.formatting import delta_text
+from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
+from pages.kit import odometer
 from tests.pages.driving import (
     app_of,
     behind_sidebar,
@@ -119,6 +123,39 @@ def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine):
         epsilon_of([7.0318, 3.7306, 1.9938, 0.8919, 0.4999], DELTA), abs=0.002
     )
     assert "12.33" in words(app)
+
+
+def test_a_price_says_how_delta_grows(mine):
+    """The deltas of private selections add up; that of equal runs stays."""
+    account = account_of(mine.entry.id)
+    selection = Charge("selection", (), Status.PROVEN, delta=DELTA, price=(1.0, 2.0))
+    run = Charge("run", ((Gaussian(3.0), 1),), Status.PROVEN, delta=DELTA)
+    assert "δ" not in odometer.price_text(account, [selection])
+    account.enter(run)
+    assert "δ" not in odometer.price_text(account, [run]) and account.n_raw_errors == 1
+    account.enter(selection)
+    assert account.n_raw_errors == 1
+    price = odometer.price_text(account, [selection])
+    assert price.endswith(f"δ {delta_text(2 * DELTA)} → {delta_text(3 * DELTA)}")
+
+
+def test_parameters_are_of_the_method_for_which_the_session_wrote_them():
+    script = (
+        "import streamlit as st\nfrom pages.kit import forms\n"
+        "forms.read_address(st.session_state.method)\n"
+        "values = forms.set_parameters(st.session_state.method)\n"
+        "forms.write_to_address(st.session_state.method, values)\n"
+    )
+    address = {"p.local_columns": "False"}
+    app = app_of(script, {"method": "private-bias"}, **address).run()
+    assert "p.local_columns" in app.query_params
+    app.session_state["method"] = "dpals"
+    app.run()
+    assert "p.local_columns" not in app.query_params
+    app.session_state["method"] = "private-bias"
+    assert "p.local_columns" in app.run().query_params
+    linked = app_of(script, {"method": "dpals"}, **address).run()  # a link may be of any method
+    assert "p.local_columns" in linked.query_params
 
 
 def test_a_budget_refuses_in_words(mine):

@@ -64,7 +64,7 @@ class Answer:
 
     reference: id of the best method without privacy; plain, guesses: its values and those of the
     trivial one, per draw. without_noise: values of each candidate without noise, per draw, by its
-    id.
+    id. chosen: id of a method that a private selection chose, else ''.
     """
 
     question: Question
@@ -73,6 +73,7 @@ class Answer:
     plain: tuple[float, ...]
     guesses: tuple[float, ...]
     without_noise: Mapping[str, tuple[float, ...]]
+    chosen: str = ""
 
     @property
     def metric(self) -> Metric:
@@ -144,9 +145,18 @@ class Answer:
 
     @cached_property
     def best(self) -> Place | None:
-        """The recommendation: the best within the budget, or the cheapest that is good enough.
+        """The answer: the chosen method at the epsilon of the measured best, else that best."""
+        measured = self.measured_best
+        if measured is None or self.chosen in ("", measured.method):
+            return measured
+        here = (it for it in self.places if it.epsilon == measured.epsilon)
+        return next(it for it in here if it.method == self.chosen)
 
-        None if there is none.
+    @cached_property
+    def measured_best(self) -> Place | None:
+        """The best within the budget, or the cheapest that is good enough; None if there is none.
+
+        It ignores the choice of a private selection.
         """
         good = [place for place in self.front if self.enough(place)]
         if not good:
@@ -155,21 +165,22 @@ class Answer:
 
     @cached_property
     def next_best(self) -> Place | None:
-        """The best other method at the same epsilon."""
+        """The best of the other methods at the same epsilon."""
         here = self.at(self.best.epsilon) if self.best else []
-        return here[1] if len(here) > 1 else None
+        return next((it for it in here if it != self.best), None)
 
     @cached_property
     def cheaper(self) -> Place | None:
-        """The best at the next smaller epsilon of the grid."""
+        """The best at the next smaller epsilon of the grid; the chosen method, if there is one."""
         if self.best is None:
             return None
         below = [it for it in self.question.epsilons if it < self.best.epsilon]
-        return next(iter(self.at(below[-1])), None) if below else None
+        places = self.at(below[-1]) if below else []
+        return next((it for it in places if self.chosen in ("", it.method)), None)
 
     @cached_property
     def gap(self) -> PairedDifference | None:
-        """The next best's value minus the best's, draw by draw; smaller is better in both."""
+        """The next best's value minus the answer's, draw by draw; smaller is better in both."""
         if self.best is None or self.next_best is None:
             return None
         first, second = (

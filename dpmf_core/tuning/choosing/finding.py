@@ -3,7 +3,7 @@
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -22,6 +22,9 @@ CHOSEN_ON_PUBLIC = "Choosing cost no ε, because these data are public or synthe
 CHOSEN_ON_STAND_IN = (
     "Choosing cost no ε: methods were tried on synthetic data made only from declared and public"
     " facts, never from the ratings."
+)
+TRIED_ON_STAND_IN = (
+    "Trying the methods cost no ε: it used synthetic data made only from declared and public facts."
 )
 ON_STAND_IN = "measured on synthetic data of the same shape"
 
@@ -53,7 +56,7 @@ class Finding:
     @property
     def headline(self) -> str:
         """The recommendation, and where it was measured if not on the data."""
-        text = wording.headline(self.answer, self.place)
+        text = wording.headline(self.answer)
         return text if self.public else f"{text} ({ON_STAND_IN})"
 
     @property
@@ -71,7 +74,8 @@ class Finding:
         if place is None:
             return ""
         measured = [ON_STAND_IN] * (not self.public)
-        measured += ["with recommended parameters"] * bool(self.parameters)
+        words = "with recommended parameters rather than those of the command"
+        measured += [words] * bool(self.parameters)
         return (
             f"{self.name} {', '.join([wording.gain_words(self.answer, place), *measured])};"
             f" {wording.belief_words(question, place.epsilon)} (slack δ ="
@@ -81,15 +85,21 @@ class Finding:
     @property
     def place(self) -> Place | None:
         """The method to train at its epsilon, as measured; None if there is none."""
-        best = self.answer.best
-        if best is None or best.method == self.method:
-            return best
-        return next(it for it in self.answer.at(best.epsilon) if it.method == self.method)
+        return self.answer.best
+
+    def selected(self, selection: SelectionResult) -> "Finding":
+        """The finding after a private selection, whose winner becomes the answer."""
+        chosen = str(selection.winner.get("method", ""))
+        return replace(self, selection=selection, answer=replace(self.answer, chosen=chosen))
 
     @property
     def cost(self) -> str:
-        """The cost of choosing before the data themselves were used, in a sentence."""
-        return CHOSEN_ON_PUBLIC if self.public else CHOSEN_ON_STAND_IN
+        """The cost of choosing and the data that it used, in sentences."""
+        if self.public:
+            return CHOSEN_ON_PUBLIC
+        if self.selection is None:
+            return CHOSEN_ON_STAND_IN
+        return f"{TRIED_ON_STAND_IN} {self.confirmation}"
 
     @property
     def confirmation(self) -> str:
@@ -114,14 +124,12 @@ class Finding:
 
     @property
     def method(self) -> str:
-        """The method to train: the private selection's, else the answer's; '' without."""
-        if self.selection is not None and self.selection.winner:
-            return str(self.selection.winner["method"])
+        """The method to train; '' if there is no answer."""
         return "" if self.answer.best is None else self.answer.best.method
 
     @property
     def _as_on_stand_in(self) -> str:
-        best = self.answer.best
+        best = self.answer.measured_best
         if best is None or best.method == self.method:
             return ", as the synthetic data did"
         return f"; the synthetic data had chosen {best.title}"

@@ -14,9 +14,9 @@ MORE = "More people and more ratings make the noise matter less. More draws narr
 CERTAIN = 99.0  # percent, above which a belief is called certain
 
 
-def headline(answer: Answer, place: Place | None = None) -> str:
-    """The recommendation, as a title. place: a choice other than the answer's best."""
-    best = place or answer.best
+def headline(answer: Answer) -> str:
+    """The recommendation, as a title."""
+    best = answer.best
     if best is None:
         return _none(answer)
     return f"Use {best.title} at ε = {budget_text(best.epsilon)}: it {gain_words(answer, best)}"
@@ -63,15 +63,17 @@ def _between(answer: Answer, place: Place) -> str:
     return (
         f"100% is {_reference(answer)}; 0% is guessing. Over"
         f" {len(place.shares)} draws of split and noise, {place.title} keeps {low:.0%} to"
-        f" {high:.0%} (95% interval of the mean).{_may_miss(answer, low)}"
+        f" {high:.0%} (95% interval of the mean).{_may_miss(answer, low, high)}"
     )
 
 
-def _may_miss(answer: Answer, low: float) -> str:
-    """That chance may hide a smaller share than requested; '' if it does not."""
+def _may_miss(answer: Answer, low: float, high: float) -> str:
+    """That the share is or may be smaller than requested; '' if it is not."""
     keep = answer.question.keep
     if keep is None or low >= keep:
         return ""
+    if high < keep:
+        return f" You asked for {keep:.0%}, which is more."
     return f" You asked for {keep:.0%}, which lies inside this interval: it may be a little less."
 
 
@@ -105,10 +107,12 @@ def _rival(answer: Answer) -> str:
     other, gap = answer.next_best, answer.gap
     if other is None or gap is None:
         return ""
-    name = f"Next best at the same ε: {other.title}"
+    which = "Best" if other == answer.measured_best else "Next best"
+    name = f"{which} at the same ε: {other.title}"
     share = "" if other.share is None else f", which keeps {max(other.share, 0):.0%}"
-    if gap.clear > 0:
-        return f"{name}{share}; it is worse in each of the {len(gap.differences)} draws."
+    if gap.clear:
+        word = "worse" if gap.clear > 0 else "better"
+        return f"{name}{share}; it is {word} in each of the {len(gap.differences)} draws."
     return f"{name}{share}; {len(gap.differences)} draws cannot tell the two apart."
 
 
@@ -121,8 +125,8 @@ def _less(answer: Answer) -> str:
     if best.share is None or cheaper.share is None:
         return f"{at} has {answer.metric.title} {answer.metric.text(cheaper.value)}."
     loss = round(100 * best.share) - round(100 * cheaper.share)
-    points = "1 point" if loss == 1 else f"{loss} points"
-    return f"{at} keeps {max(cheaper.share, 0):.0%}: {points} less."
+    points = "1 point" if abs(loss) == 1 else f"{abs(loss)} points"
+    return f"{at} keeps {max(cheaper.share, 0):.0%}: {points} {'less' if loss >= 0 else 'more'}."
 
 
 def _none(answer: Answer) -> str:
