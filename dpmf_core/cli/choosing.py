@@ -103,7 +103,7 @@ def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: A
         )
     finding = _finding(_question(dataset, data, each, options), dataset, data)
     if on_data:
-        finding = finding.selected(_selection_on_data(finding, DataSpec(id=dataset)))
+        finding = finding.with_selection(_selection_on_data(finding, DataSpec(id=dataset)))
     click.echo(to_json(_export(finding)) if as_json else _text(finding))
     if not data.public:
         accounts.tell(dataset)

@@ -31,7 +31,7 @@ def with_selection(finding: Finding, entry: Any) -> Finding:
     winners = st.session_state.setdefault(WINNERS, {})
     selection = winners.get(spec.model_dump_json()) if spec else None
     if selection is not None:
-        finding = finding.selected(selection)
+        finding = finding.with_selection(selection)
     if not finding.method:
         return finding
     forms.read_address(finding.method)

@@ -230,7 +230,7 @@ def test_after_a_private_selection_everything_is_of_the_method_that_it_chose():
         selection_of(), 0.9, {"method": "dpals"}, None, 3.29, False, "", interval=(0.85, 0.95)
     )
     before = small_finding(public=False)
-    finding = before.selected(result)
+    finding = before.with_selection(result)
     best = finding.answer.best
     assert (best.method, best.epsilon, best.value) == ("dpals", 2.0, 0.95)
     assert finding.answer.measured_best.method == finding.answer.next_best.method == "spectral"
@@ -245,7 +245,7 @@ def test_after_a_private_selection_everything_is_of_the_method_that_it_chose():
     assert CHOSEN_ON_STAND_IN not in report(finding) + notebook(finding)
     assert "3.29" in finding.cost and finding.cost in html.unescape(report(finding))
     none = replace(result, score=None, winner={}, interval=None)
-    assert before.selected(none).answer == before.answer
+    assert before.with_selection(none).answer == before.answer
 
 
 def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group():

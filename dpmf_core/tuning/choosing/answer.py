@@ -64,7 +64,7 @@ class Answer:
 
     reference: id of the best method without privacy; plain, guesses: its values and those of the
     trivial one, per draw. without_noise: values of each candidate without noise, per draw, by its
-    id. chosen: id of a method that a private selection chose, else ''.
+    id. selected_method: id of the method that a private selection chose, else ''.
     """
 
     question: Question
@@ -73,7 +73,7 @@ class Answer:
     plain: tuple[float, ...]
     guesses: tuple[float, ...]
     without_noise: Mapping[str, tuple[float, ...]]
-    chosen: str = ""
+    selected_method: str = ""
 
     @property
     def metric(self) -> Metric:
@@ -147,10 +147,10 @@ class Answer:
     def best(self) -> Place | None:
         """The answer: the chosen method at the epsilon of the measured best, else that best."""
         measured = self.measured_best
-        if measured is None or self.chosen in ("", measured.method):
+        if measured is None or self.selected_method in ("", measured.method):
             return measured
         here = (it for it in self.places if it.epsilon == measured.epsilon)
-        return next(it for it in here if it.method == self.chosen)
+        return next(it for it in here if it.method == self.selected_method)
 
     @cached_property
     def measured_best(self) -> Place | None:
@@ -176,7 +176,7 @@ class Answer:
             return None
         below = [it for it in self.question.epsilons if it < self.best.epsilon]
         places = self.at(below[-1]) if below else []
-        return next((it for it in places if self.chosen in ("", it.method)), None)
+        return next((it for it in places if self.selected_method in ("", it.method)), None)
 
     @cached_property
     def gap(self) -> PairedDifference | None:

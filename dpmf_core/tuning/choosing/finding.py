@@ -87,10 +87,12 @@ class Finding:
         """The method to train at its epsilon, as measured; None if there is none."""
         return self.answer.best
 
-    def selected(self, selection: SelectionResult) -> "Finding":
+    def with_selection(self, selection: SelectionResult) -> "Finding":
         """The finding after a private selection, whose winner becomes the answer."""
-        chosen = str(selection.winner.get("method", ""))
-        return replace(self, selection=selection, answer=replace(self.answer, chosen=chosen))
+        method = str(selection.winner.get("method", ""))
+        return replace(
+            self, selection=selection, answer=replace(self.answer, selected_method=method)
+        )
 
     @property
     def cost(self) -> str:
