@@ -125,7 +125,10 @@ def draw(finding: Finding, entry: Any) -> None:
             placeholder="without it, run the command in that folder",
         )
     st.code(finding.train, language="bash", wrap_lines=True)
-    st.caption(f"{finding.cost} {finding.training} `fit --config which-method.toml` does the same.")
+    st.caption(
+        f"{safe_text.escape(finding.cost)} {finding.training}"
+        " `fit --config which-method.toml` does the same."
+    )
     files = {
         "which-method.html": ("Page to print", report(finding)),
         "which-method.toml": ("Configuration", finding.configuration_file),
