@@ -120,7 +120,8 @@ def _less(answer: Answer) -> str:
     best, cheaper = answer.best, answer.cheaper
     if best is None or cheaper is None:
         return ""
-    which = "it" if cheaper.method == best.method else f"the best, {cheaper.title},"
+    own = best.title if answer.selected_method else "it"
+    which = own if cheaper.method == best.method else f"the best, {cheaper.title},"
     at = f"At ε = {budget_text(cheaper.epsilon)} {which}"
     if best.share is None or cheaper.share is None:
         return f"{at} has {answer.metric.title} {answer.metric.text(cheaper.value)}."
