@@ -280,6 +280,7 @@ def collect(
         first = again[again_rows.argmin()]
         example = f"{user_labels[user_ids[first]]},{item_labels[item_ids[first]]}"
         rows.tally.add(Kind.DUPLICATE, np.sort(again_rows), example)
+    n_differing = int((all_values[again] != all_values[again - 1]).sum())
     return Rows(
         users=user_ids,
         items=item_ids,
@@ -293,12 +294,23 @@ def collect(
         reading_notes=(
             *rows.reading_notes,
             *([times.words] if times.words else []),
+            *_repeat_notes(n_differing, len(again)),
             *spelling_notes(user_labels, "users"),
             *spelling_notes(item_labels, "items"),
         ),
         assumptions=(*table.assumptions, *(times.assumptions if "time" in places else ())),
         dates_are_ambiguous=times.ambiguous,
     )
+
+
+def _repeat_notes(n_differing: int, n_repeats: int) -> list[str]:
+    """Return how many repeats have another rating than the one before, if there are repeats."""
+    if not n_repeats:
+        return []
+    return [
+        f"{n_differing:,} of {n_repeats:,} repeats of a user and an item have another rating than"
+        " the one before; the average was taken."
+    ]
 
 
 def _joined(parts: list[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:

@@ -21,7 +21,7 @@ class Kind(StrEnum):
     CLAMPED_VALUE = "out of declared bounds, clamped"
     DUPLICATE = "duplicate (user, item), averaged"
     WRONG_COUNT = "count that differs from the ratings in the row, the ratings are taken"
-    NO_TIME = "time that cannot be read, so the order of the ratings is not used"
+    NO_TIME = "time that cannot be read, so no rating's order is used"
     EMPTY_USER = "user without a usable rating, kept as an empty row"
 
 
@@ -41,7 +41,7 @@ IN_TABLE: dict[str, tuple[str, str]] = {
     Kind.CLAMPED_VALUE: ("rating outside the bounds", "set to the nearest bound"),
     Kind.DUPLICATE: ("same user and item again", "averaged"),
     Kind.WRONG_COUNT: ("count differs from the ratings in the row", "ratings taken"),
-    Kind.NO_TIME: ("time cannot be read", "order of ratings not used"),
+    Kind.NO_TIME: ("time cannot be read", "no rating's order is used"),
     Kind.EMPTY_USER: ("user without a usable rating", "kept, without ratings"),
 }
 # unusable rows

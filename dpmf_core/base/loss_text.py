@@ -1,11 +1,25 @@
 """Privacy losses as text: on pages, in terminals, tables, files and links."""
 
+import math
+from decimal import ROUND_CEILING, Decimal
+
+LEAST_DOUBT = 1e-6  # percent; smaller doubts are not shown
+
 
 def epsilon_text(epsilon: float | None) -> str:
-    """A computed epsilon: two decimals, or two digits if small; a dash if there is none."""
+    """A computed epsilon, rounded up, so that it never reads lower than it is.
+
+    It has two decimals, or two digits below 0.1. A dash stands for none.
+    """
     if epsilon is None:
         return "-"
-    return f"{epsilon:.2f}" if epsilon >= 0.01 or not epsilon else f"{epsilon:.2g}"
+    if not 0 < epsilon < math.inf:
+        return f"{epsilon:.2f}"
+    small = epsilon < 0.1
+    exact = Decimal(f"{epsilon:.{'6g' if small else '5f'}}")  # without floating-point error
+    last = exact.adjusted() - 1 if small else -2
+    above = exact.quantize(Decimal(1).scaleb(last), ROUND_CEILING)
+    return f"{float(above):.2g}" if small else f"{above:.2f}"
 
 
 def budget_text(epsilon: float) -> str:
@@ -19,6 +33,19 @@ def budget_text(epsilon: float) -> str:
 def epsilon_number(epsilon: float | None) -> float | None:
     """An epsilon for a table or a file, rounded to six digits to hide floating-point error."""
     return None if epsilon is None else float(f"{epsilon:.6g}")
+
+
+def certainty_text(epsilon: float) -> str:
+    """The most that a 50% suspicion may become, rounded up; "" if it is all but 100%.
+
+    It has whole percents up to 99%, and then as many decimals as keep it below 100%.
+    """
+    doubt = 100 / (1 + math.exp(min(epsilon, 700.0)))  # percent
+    if doubt < LEAST_DOUBT:
+        return ""
+    decimals = max(0, math.ceil(-math.log10(doubt)))
+    most = math.ceil((100 - doubt) * 10**decimals - 1e-6) / 10**decimals
+    return f"{most:.{decimals}f}%"
 
 
 def delta_text(delta: float) -> str:

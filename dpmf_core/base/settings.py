@@ -278,8 +278,11 @@ def _sentence(problem: ErrorDetails) -> str:
         )
     source = f"{PREFIX}{name.upper()}" if f"{PREFIX}{name.upper()}" in os.environ else str(file())
     got = "" if name in SECRET else f" Got {problem['input']!r}."
+    why = f" ({problem['msg']})."
+    if problem["type"] == "string_pattern_mismatch":
+        why = f". It takes {Settings.model_fields[name].description}."
     return (
-        f"{source}: the setting '{name}' cannot be used ({problem['msg']}).{got} `{program()} app"
+        f"{source}: the setting '{name}' cannot be used{why}{got} `{program()} app"
         " --settings` explains it."
     )
 

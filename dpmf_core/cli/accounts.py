@@ -107,7 +107,7 @@ def figure(account: Account) -> str:
             f"delta = {delta_text(total.delta)}, per {total.unit},"
             f" {neighbours(total.unit, total.relation)}, {total.rule}"
         )
-    limit = f" of {budget.epsilon:.2f}" if budget else ""
+    limit = f" of {epsilon_text(budget.epsilon)}" if budget else ""
     n = total.n_uncovered
     more = f" Drawn without a guarantee as well: {n:,}." if n else ""
     return (

@@ -1,9 +1,22 @@
 """Privacy losses as printed, with all their terms."""
 
-from dpmf_core.base.loss_text import budget_text, delta_text, epsilon_number, epsilon_text
+from dpmf_core.base.loss_text import (
+    budget_text,
+    certainty_text,
+    delta_text,
+    epsilon_number,
+    epsilon_text,
+)
 from dpmf_core.privacy.guarantee import neighbours
 
-__all__ = ["budget_text", "delta_text", "epsilon_in_full", "epsilon_number", "epsilon_text"]
+__all__ = [
+    "budget_text",
+    "certainty_text",
+    "delta_text",
+    "epsilon_in_full",
+    "epsilon_number",
+    "epsilon_text",
+]
 
 
 def epsilon_in_full(

@@ -280,8 +280,8 @@ def check(before: Sequence[Charge], request: Sequence[Charge], budget: AccountBu
     )
     raise BadInput(
         f"The budget of these data is epsilon = {epsilon_text(budget.epsilon)} (delta ="
-        f" {delta_text(budget.delta)}, {budget.relation}). Drawn so far: {so_far:.2f}. This run"
-        f" would make it {then:.2f}, so nothing was drawn. "
+        f" {delta_text(budget.delta)}, {budget.relation}). Drawn so far: {epsilon_text(so_far)}."
+        f" This run would make it {epsilon_text(then)}, so nothing was drawn. "
         + (
             f"Use an epsilon of at most {remaining_epsilon:.3g} in all."
             if remaining_epsilon > 1e-4

@@ -135,6 +135,11 @@ def notebook_of_sweep(title: str, sweep: Mapping[str, Any], figure: str, metric:
     return notebook("sweep.notebook", title=title, sweep=sweep, figure=figure, metric=metric)
 
 
+NEEDS = """It needs dpmf. If Python finds no module dpmf_core, either install it
+(python -m pip install path/to/the/clone), or set PYTHONPATH to the clone of dpmf,
+as in: PYTHONPATH=path/to/the/clone python this_script.py"""
+
+
 def script(record: RunRecord) -> str:
     """A Python script that repeats a run, exactly on public data.
 
@@ -151,7 +156,7 @@ def script(record: RunRecord) -> str:
         )
     )
     return (
-        f'"""{title}, again. Needs the package dpmf."""\n\nfrom dpmf_core.cli'
+        f'"""{title}, again.\n\n{NEEDS}\n"""\n\nfrom dpmf_core.cli'
         f" import output\nfrom dpmf_core.runs.execution import run\nfrom"
         f" dpmf_core.runs.specification import RunSpec\n\n{note}spec ="
         " RunSpec.parse(\n"

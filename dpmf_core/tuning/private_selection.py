@@ -36,7 +36,7 @@ from dpmf_core.privacy import (
 )
 from dpmf_core.privacy.accounting import of_group
 from dpmf_core.privacy.accounts import NoisePermit, charging
-from dpmf_core.privacy.formatting import delta_text
+from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
@@ -186,8 +186,9 @@ class PrivateSelection(BaseModel):
         least = at(LEAST_EPSILON).epsilon
         if least >= total:
             raise BadInput(
-                f"Noisy scores alone cost ε = {least:.2f}, but the search may cost at most"
-                f" {total:g}. Raise that limit, add more noise to the scores, or use fewer trials."
+                f"Noisy scores alone cost ε = {epsilon_text(least)}, but the search may cost at"
+                f" most {total:g}. Raise that limit, add more noise to the scores, or use fewer"
+                " trials."
             )
         ends = math.log(LEAST_EPSILON), math.log(total)
         each = math.exp(brentq(lambda it: at(math.exp(it)).epsilon - total, *ends, rtol=1e-4))

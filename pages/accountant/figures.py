@@ -66,11 +66,13 @@ def draw(event: Event, delta: float) -> None:
         charts.show(fig, "accountant.delta", alt, curve, leaves=True, caption=words)
 
 
-def kept_words(line: Sequence[Measured], epsilon: float, best: str) -> str:
+def kept_words(
+    line: Sequence[Measured], epsilon: float, best: str, *, is_private: bool = False
+) -> str:
     """Return how much a model keeps at an epsilon, measured there or on both sides.
 
     line: shares kept, ascending by epsilon. best: the title of the method without privacy whose
-    gain over guessing is 100%.
+    gain over guessing is 100%. is_private: whether a measurement is a release from private data.
     """
     here = [it for it in line if it.epsilon == epsilon]
     below = [it for it in line if it.epsilon < epsilon][-1:]
@@ -78,7 +80,10 @@ def kept_words(line: Sequence[Measured], epsilon: float, best: str) -> str:
     around = here or [*below, *above]
     if not here and not (below and above):
         near = "".join(f" At ε = {budget_text(it.epsilon)} it is {it.median:.0%}." for it in around)
-        return f"The gain that each model keeps is not measured yet; Explore measures it.{near}"
+        cost = f" That is a release and costs its ε, {budget_text(epsilon)}." if is_private else ""
+        return (
+            f"The gain that each model keeps is not measured yet; Explore measures it.{cost}{near}"
+        )
     at = " and ".join(budget_text(it.epsilon) for it in around)
     shares = " to ".join(f"{max(it.median, 0.0):.0%}" for it in around)
     return f"**Each keeps {shares} of {best}'s gain over guessing** (measured at ε = {at})."

@@ -24,6 +24,7 @@ from pages.accountant import figures, ledger_table
 from pages.kit import (
     epsilon_grid,
     links,
+    odometer,
     privacy_card,
     safe_text,
     session_widgets,
@@ -115,8 +116,8 @@ def from_claim() -> Loaded:
     rows = [
         {"the same noise": it.title, "nominal ε": budget_text(nominal)}
         | {
-            f"exact total ε, {neighbours('unit', relation)}": (
-                f"{epsilon_of(it.event, it.delta, relation):.3f}"
+            f"exact total ε, {neighbours('unit', relation)}": epsilon_text(
+                epsilon_of(it.event, it.delta, relation)
             )
             for relation in Relation
         }
@@ -219,7 +220,8 @@ def many_models() -> None:
         f" {budget_text(each)}",
         anchor=False,
     )
-    kept = figures.kept_words(line, each, best_known_title(choice.algorithm))
+    best, is_private = best_known_title(choice.algorithm), odometer.is_private(spec)
+    kept = figures.kept_words(line, each, best, is_private=is_private)
     st.write(
         f"{kept} For {title} on {safe_text.escape_letters(data)}, at δ ="
         f" {delta_text(choice.delta)} for all models together. The total covers people whose"

@@ -33,6 +33,7 @@ ANSWERS = {
     "yes or no, privately": ("yes", "no"),
     "1 to 5, privately": ("1", "2", "3", "4", "5"),
 }
+NOT_IN_LINK = {"runs": " It does not contain the ticked runs."}  # by page
 MAY_CHANGE = (ONLY_EPSILON, EVERYTHING, NOTHING, AS_CHOSEN)
 
 
@@ -69,7 +70,7 @@ def _draw_form(page: Page) -> None:
         return
     st.caption(
         "The link opens this page with its current values. Locked controls cannot be changed;"
-        " hidden ones are not shown."
+        f" hidden ones are not shown.{NOT_IN_LINK.get(page.id, '')}"
     )
     parts, gathers = _ask(page)
     try:

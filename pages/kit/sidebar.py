@@ -1,6 +1,5 @@
 """The sidebar of pages about data: its widgets, hidden or locked if a lesson says so."""
 
-import math
 from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Literal
@@ -10,8 +9,7 @@ import streamlit as st
 from dpmf_core import algorithms
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.privacy import PERSON, VALUE, Status
-from dpmf_core.privacy.formatting import budget_text, delta_text
-from dpmf_core.privacy.interpretation import belief
+from dpmf_core.privacy.formatting import budget_text, certainty_text, delta_text
 from dpmf_core.teaching.deployments import DEPLOYMENTS
 from dpmf_core.teaching.glossary import linked
 from pages.kit import data_sets, lesson, odometer, safe_text, sidebar_values
@@ -47,7 +45,6 @@ CLAIMS = {
     "image": "that an image is in the data",
 }
 NOT_BY_EPSILON = "With this choice ε alone is no guarantee; see the privacy card."
-LEAST_DOUBT = 1e-6  # percent; smaller doubts are not shown
 CAUTION = (
     "Units, periods and places of noise differ, so a smaller ε is not always a stronger guarantee."
 )
@@ -343,14 +340,11 @@ def _meaning(claim: str | None, epsilon: float) -> str:
 
 
 def suspicion(epsilon: float) -> str:
-    """Return what an even suspicion may become, rounded up but never to 100%."""
-    doubt = 100 * belief(0.5, -epsilon)  # percent
-    if doubt < LEAST_DOUBT:
+    """Return what an even suspicion may become."""
+    sure = certainty_text(epsilon)
+    if not sure:
         return "may become almost certain"
-    decimals = max(1, math.ceil(-math.log10(doubt)))
-    at_most = math.ceil((100 - doubt) * 10**decimals) / 10**decimals
-    figure = f"{at_most:.{decimals}f}%".replace(".0%", "%")
-    return f"becomes at most {figure} sure, except in rare cases"
+    return f"becomes at most {sure} sure, except in rare cases"
 
 
 # ---- real deployments ----------------------------------------------------------------------------

@@ -132,8 +132,8 @@ def composition() -> None:
     show(fig, "steps.figure", "Total epsilon over steps, exactly and as a sum.", table)
     exact, plain_sum = added_up(0.5, steps)
     st.markdown(
-        f"**{steps} steps of ε = 0.5 cost {exact:.2f} in total**: more than one step, less than the"
-        f" sum, {plain_sum:g}."
+        f"**{steps} steps of ε = 0.5 cost {epsilon_text(exact)} in total**: more than one step,"
+        f" less than the sum, {plain_sum:g}."
         if steps > 1
         else "**One step of ε = 0.5 costs 0.5.**"
     )

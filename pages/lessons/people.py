@@ -3,8 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.privacy.formatting import budget_text, epsilon_text
-from dpmf_core.privacy.interpretation import belief
+from dpmf_core.privacy.formatting import budget_text, certainty_text, epsilon_text
 from dpmf_core.teaching import linkage, membership
 from dpmf_core.teaching.demonstrations import (
     PHOTOGRAPHS,
@@ -209,9 +208,9 @@ def attacker() -> None:
     with right:
         curve = pd.DataFrame(best_attacks(epsilon), columns=["fpr", "fnr"])
         show(charts.trade_off(curve), "curve", "Trade-off curve.", curve)
-    most = belief(0.5, epsilon)
-    sure = f"at most **{most:.0%}**" if most < 0.995 else "**over 99%**"
-    st.markdown(f"Someone who starts at 50:50 can become {sure} sure that you took part.")
+    most = certainty_text(epsilon)
+    sure = f"at most **{most}** sure" if most else "almost certain"
+    st.markdown(f"Someone who starts at 50:50 can become {sure} that you took part.")
     st.caption(
         f"ε in total, δ = {DELTA_TEXT}, per person, add/remove, exact. With Gaussian noise, a"
         " result that moves the belief further has probability"

@@ -10,7 +10,7 @@ from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS, title_of
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import neighbours
-from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_number, epsilon_text
+from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.runs.comparison import cost_of, differences, extremes, references
 from dpmf_core.runs.privacy_cost import PrivacyCost, ReferenceLine
 from dpmf_core.runs.record import Run, RunRecord
@@ -35,7 +35,7 @@ def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
                 "made": pd.Timestamp(row["created"]),
                 "algorithm": row["title"],
                 "data": data_sets.title_of(row["dataset"]),
-                "ε": epsilon_number(row["epsilon"]),
+                "ε": _as_printed(row["epsilon"]),
                 "δ": row["delta"] if row["epsilon"] else None,
                 "protects": f"one {row['unit']}, {neighbours(row['unit'], row['relation'])}"
                 if row["epsilon"] and row["unit"]
@@ -59,6 +59,10 @@ def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
     )
     # empty cells instead of "None"
     return table.astype({name: float for name in ("ε", "δ", "RMSE", "objective") if name in table})
+
+
+def _as_printed(epsilon: float | None) -> float | None:
+    return None if epsilon is None else float(epsilon_text(epsilon))
 
 
 def names_of(runs: list[Run]) -> list[str]:

@@ -20,7 +20,7 @@ from pages.server import sessions, visitor
 
 COLUMNS = {
     "made": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
-    "ε": st.column_config.NumberColumn(format="%.4g"),
+    "ε": st.column_config.NumberColumn(format="%g"),
     "δ": st.column_config.NumberColumn(format="%.1e"),
     **comparison.FORMATS,
     "seconds": st.column_config.NumberColumn(format="%.2f"),

@@ -10,7 +10,7 @@ import pandas as pd
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Gaussian, Relation, default_delta, neighbours
-from dpmf_core.privacy.formatting import budget_text, delta_text
+from dpmf_core.privacy.formatting import budget_text, certainty_text, delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.interpretation import Meaning, meaning
 from dpmf_core.runs import shipped_runs
@@ -118,7 +118,7 @@ def _facts(
             f" {cost.words(best_title())}",
         },
         {
-            "number": percent(one.suspicion),
+            "number": certainty_text(epsilon) or "almost certain",
             "words": "is how sure someone who starts at 50:50 can become that you took part"
             f" (exceptions: {exceptions(one)} in 100,000).",
         },

@@ -14,7 +14,7 @@ from dpmf_core.algorithms import Recommender
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.privacy import Gaussian
-from dpmf_core.privacy.formatting import budget_text, delta_text
+from dpmf_core.privacy.formatting import budget_text, certainty_text, delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.interpretation import meaning
 from dpmf_core.runs import shipped_runs
@@ -140,6 +140,7 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     noise = membership.noise_of(epsilon, delta, COUNT, max(STARS))
     attack = _attack(tuple(ratings[it] for it in known_titles), noise)
     one = meaning(Gaussian(1 / gaussian_mu(epsilon, delta)), delta)
+    most = certainty_text(epsilon)
     low, high = np.quantile(attack.beliefs, (0.05, 0.95))
     st.subheader("Can an attacker tell that you took part?", anchor=False)
     st.write(
@@ -149,7 +150,7 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     figures: dict[str, Any] = {
         "Without noise": "100% sure",
         f"With noise, ε = {budget_text(epsilon)}": f"{low:.0%} to {high:.0%} sure",
-        "The bound": "at most " * (one.suspicion < 0.995) + price.percent(one.suspicion),
+        "The bound": f"at most {most}" if most else "almost certain",
     }
     for column, (label, value) in zip(st.columns(3), figures.items(), strict=True):
         column.markdown(f"{label}  \n**{value}**")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.settings import CLASS, PROFILES, read
+from dpmf_core.base.settings import CLASS, PROFILES, Settings, read
 
 pytestmark = pytest.mark.usefixtures("data_folder")
 
@@ -53,6 +53,16 @@ def test_a_wrong_variable_and_a_named_file_that_is_not_there_are_refused(data_fo
     monkeypatch.setenv("DPMF_SETTINGS", str(data_folder / "none.toml"))
     with pytest.raises(BadInput, match="DPMF_SETTINGS"):
         read()
+
+
+@pytest.mark.parametrize("name", ["hosts", "embed_in"])
+def test_a_refused_address_is_told_what_the_setting_takes(name, monkeypatch):
+    monkeypatch.setenv(f"DPMF_{name.upper()}", "*")
+    with pytest.raises(BadInput) as refused:
+        read()
+    sentence = str(refused.value)
+    assert Settings.model_fields[name].description in sentence
+    assert "'*'" in sentence and "pattern" not in sentence
 
 
 def test_a_file_that_anybody_may_write_is_refused(data_folder):

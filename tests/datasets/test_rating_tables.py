@@ -323,6 +323,14 @@ def test_a_columns_name_may_say_its_scale(column, scale):
     assert found == scale or (found is not None and (found.low, found.high) == scale)
 
 
+def test_repeats_that_contradict_each_other_are_counted():
+    rows = ("1,1,3", "1,1,3", "1,2,3", "2,1,2", "1,2,5", "2,2,4", "1,1,3")
+    ratings, report = read(table(*rows))
+    assert problems(report)[Kind.DUPLICATE][0] == 3
+    assert [it for it in report.assumed if it.startswith("1 of 3 ")]
+    assert sorted(ratings.values.tolist()) == [2, 3, 4, 4]
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("time", ["yesterday", "1e300", "-1e15", "25/13/2020"])
 def test_an_unreadable_time_ends_the_order_not_the_rating(time):

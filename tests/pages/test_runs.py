@@ -10,6 +10,8 @@ from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.reports import report
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import summarise
+from pages.runs.comparison import run_table
 from tests.pages.driving import app_of
 from tests.support.records import altered
 
@@ -28,6 +30,13 @@ def two():
         run_with(algorithm="private-bias"),
         run_with(algorithm="private-bias", budget={"epsilon": 8.0, "delta": 1e-5}),
     ]
+
+
+def test_the_table_prints_an_epsilon_as_everywhere_else(two):
+    record = {"epsilon": 0.45483, "title": "", "dataset": "cinema", "unit": "user"}
+    row = summarise(two[0].record) | record | {"created": "2026-11-22"}
+    row |= {"note": "", "tags": "", "owner": ""}
+    assert run_table([row], {})["ε"].tolist() == [0.46]
 
 
 def test_only_what_differs_is_shown(two):

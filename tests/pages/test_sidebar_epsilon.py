@@ -15,8 +15,8 @@ def test_an_even_suspicion_is_never_said_to_grow_less_than_it_may():
     for epsilon in EPSILONS:
         may_become = 100 / (1 + math.exp(-epsilon))
         match = re.search(r"([\d.]+)%", suspicion(epsilon))
-        assert (float(match[1]) if match else 100) == pytest.approx(may_become + 0.05, abs=0.0501)
-        assert (float(match[1]) if match else 100) >= may_become
+        shown = float(match[1]) if match else 100
+        assert may_become <= shown < may_become + 1
 
 
 def test_odds_of_three_to_one_are_three_quarters():

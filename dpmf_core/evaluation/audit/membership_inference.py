@@ -27,7 +27,7 @@ from dpmf_core.evaluation.audit.canary_data import Unit
 from dpmf_core.privacy import Guarantee
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import Event, normal_form
-from dpmf_core.privacy.formatting import delta_text
+from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.gaussian import mu as mu_of
 from dpmf_core.privacy.interpretation import false_negatives
@@ -121,7 +121,8 @@ class AuditSpec(BaseModel):
 class Figure:
     """One epsilon of an audit.
 
-    sign: "≤" if proved, "=" if known exactly, "≥" if measured. value: None if there is none.
+    sign: "≤" if proved, "=" if known exactly, "≥" if measured, "up to" for what could be measured.
+    value: None if there is none.
     """
 
     name: str
@@ -131,11 +132,12 @@ class Figure:
 
     @property
     def words(self) -> str:
-        """The epsilon with its sign and two decimals; a lower bound is rounded down."""
+        """The epsilon with its sign; what is or could be measured is rounded down."""
         if self.value is None:
             return "none"
-        value = canaries.rounded(self.value) if self.sign == "≥" else self.value
-        return f"{self.sign} {value:.2f}"
+        if self.sign in ("≥", "up to"):
+            return f"{self.sign} {canaries.rounded(self.value):.2f}"
+        return f"{self.sign} {epsilon_text(self.value)}"
 
 
 @dataclass(frozen=True)
@@ -224,8 +226,11 @@ class Audit:
                 "error rates only: the pair test, which could show more, is valid only if every"
                 " release is in the ledger with Gaussian noise"
             )
-        meaning = f"what {self.spec.runs:,} training runs show if the attack never errs, by {limit}"
-        return (*figures, Figure("at best", "≥", self.most, meaning))
+        meaning = (
+            f"not a finding: the largest epsilon that {self.spec.runs:,} training runs could show,"
+            f" if an attack never erred, by {limit}"
+        )
+        return (*figures, Figure("at best", "up to", self.most, meaning))
 
     @property
     def broken(self) -> bool:
@@ -268,17 +273,18 @@ class Audit:
         sentence = f"epsilon is at least {canaries.rounded(self.lower):.2f} ({runs})"
         if self.proven is None:
             return f"{self.title}: {sentence}; nothing is proved."
+        proven = epsilon_text(self.proven)
         if self.unit not in self.covered_units:
             return (
-                f"{self.title}: {sentence} for one {self.unit}; what is proved, {self.proven:.2f}"
+                f"{self.title}: {sentence} for one {self.unit}; what is proved, {proven}"
                 f" ({self.terms}), is for one {self.covered_units[-1]} only."
             )
         if self.broken:
             return (
-                f"{self.title}: {sentence}, but the ledger says {self.proven:.2f} ({self.terms}):"
+                f"{self.title}: {sentence}, but the ledger says {proven} ({self.terms}):"
                 " the guarantee is violated."
             )
-        return f"{self.title}: {sentence}, proven at most {self.proven:.2f} ({self.terms})."
+        return f"{self.title}: {sentence}, proven at most {proven} ({self.terms})."
 
 
 def audit(

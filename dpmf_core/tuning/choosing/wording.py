@@ -1,17 +1,14 @@
 """An answer in sentences: plain text for pages, terminals and reports."""
 
-import math
 import statistics
 from collections.abc import Sequence
 
 from dpmf_core import algorithms
-from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.privacy.interpretation import belief
+from dpmf_core.privacy.formatting import budget_text, certainty_text
 from dpmf_core.tuning.choosing.answer import Answer, Place, interval
 from dpmf_core.tuning.choosing.question import Question
 
 MORE = "More people and more ratings make the noise matter less. More draws narrow the intervals."
-CERTAIN = 99.0  # percent, above which a belief is called certain
 
 
 def headline(answer: Answer) -> str:
@@ -29,8 +26,8 @@ def belief_words(question: Question, epsilon: float) -> str:
         "group": f"that a given group of up to {question.group} people took part",
         "rating": "which of two ratings a person gave",
     }[question.protect]
-    percent = 100 * belief(0.5, epsilon)
-    sure = f"at most {math.ceil(percent)}% sure" if percent <= CERTAIN else "almost certain"
+    most = certainty_text(epsilon)
+    sure = f"at most {most} sure" if most else "almost certain"
     return f"someone who starts 50% sure {of_whom} can become {sure}"
 
 

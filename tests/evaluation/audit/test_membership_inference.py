@@ -62,6 +62,8 @@ def test_nothing_is_found_above_a_proof(name, budget, runs):
         "value of a rating, another value" if name == "input-perturbation" else "user, add/remove"
     )
     assert f"proven at most {budget:.2f} (delta = 1e-5, per {unit}, exact)" in result.words
+    signs = {it.name: it.words.rpartition(" ")[0] for it in result.figures}
+    assert signs["proved"] == "≤" and signs["at best"] not in ("≤", "=", "≥")
 
 
 @pytest.mark.slow

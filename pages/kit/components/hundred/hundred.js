@@ -70,6 +70,12 @@ function filled(template, values) {
 // The largest whole number below 100 counts as 99: nobody is certain.
 const inHundred = (share) => Math.min(99, Math.round(100 * share));
 
+// Rounded up, with as many decimals as keep it below 100, as the library prints it.
+function percentAtMost(share) {
+  const decimals = Math.min(8, Math.max(0, Math.ceil(-Math.log10(100 * (1 - share)))));
+  return String(Math.ceil(100 * share * 10 ** decimals - 1e-6) / 10 ** decimals);
+}
+
 function show(view, epsilon) {
   const { data } = view;
   const found = known(data.points, epsilon);
@@ -78,7 +84,7 @@ function show(view, epsilon) {
   const values = {
     epsilon: Number(epsilon.toPrecision(3)),
     about: found.exact ? "" : data.words.about,
-    suspicion: inHundred(found.suspicion),
+    suspicion: percentAtMost(found.suspicion),
     correct: inHundred(found.correct),
     exception: found.exception < 1e-12 ? "0" : found.exception.toExponential(0),
   };
@@ -88,7 +94,7 @@ function show(view, epsilon) {
   view.guess.textContent = filled(data.words.guess, values);
   view.svg.setAttribute("aria-label", view.suspicion.textContent);
   view.figures.forEach((figure, place) => {
-    figure.setAttribute("class", place < values.suspicion ? "yes" : "no");
+    figure.setAttribute("class", place < inHundred(found.suspicion) ? "yes" : "no");
     if (place < 50) figure.classList.add("even");
   });
 }
