@@ -11,6 +11,7 @@ from dpmf_core.teaching.lesson_links import CONTROLS, OLD_NAMES
 
 UNKNOWN_PAGE = "unknown"  # in the first page's address: the unknown page
 NO_PAGES = ("oauth2callback",)  # where a login returns
+STREAMLIT = ("_stcore", "auth", "component", "media", "static")  # folders of its own
 FIRST_ONCE = "explore"  # its links once were the server's address alone
 
 
@@ -37,7 +38,7 @@ class Addresses:
             await self.app(scope, receive, send)
             return
         # relative, because a proxy may have removed a prefix
-        up = "../" if scope["path"].endswith("/") and scope["path"] != self.base else "./"
+        up = "../" * scope["path"].removeprefix(self.base).count("/") or "./"
         joint = "&" if "?" in own else "?"
         await RedirectResponse(f"{up}{own}{joint * bool(query)}{query}")(scope, receive, send)
 
@@ -58,7 +59,8 @@ class Addresses:
         """
         name = unquote(scope["path"].removeprefix(self.base).rstrip("/"))
         is_page = not name or self.page_address(name) is not None or name in NO_PAGES
-        if is_page or not scope["path"].startswith(self.base) or "/" in name or "." in name:
+        is_of_streamlit = name.partition("/")[0] in STREAMLIT or "." in name
+        if is_page or is_of_streamlit or not scope["path"].startswith(self.base):
             return None
         wants_page = "text/html" in Headers(scope=scope).get("accept", "")
         return f"?{urlencode({UNKNOWN_PAGE: name[:40]})}" if wants_page else None

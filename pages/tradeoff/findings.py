@@ -64,6 +64,11 @@ class Results:
             it for it in self.summaries if it.epsilon is None and is_reference(it.algorithm)
         )
 
+    @property
+    def has_best_known(self) -> bool:
+        """Whether the reference is the best known method without privacy, or a better one."""
+        return any(it.algorithm == best_known(self.metric) for it in self.summaries)
+
     @cached_property
     def trivial(self) -> Summary | None:
         """The best trivial predictor."""
@@ -151,8 +156,7 @@ def _place_and_gain(results: Results, top: Summary) -> list[str]:
         )
         words.append(f"It **{clause}** {levels}.")
         if (cost := results.cost(top)) is not None:
-            is_best = reference.algorithm == best_known(results.metric)
-            words.append(cost.words(reference.label, is_best=is_best))
+            words.append(cost.words(reference.label, is_best=results.has_best_known))
     return words
 
 

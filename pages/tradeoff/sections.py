@@ -55,8 +55,10 @@ def figure(question: Question, runs: Runs, metric: str, aside: DeltaGenerator) -
                 at = _pick_epsilon(question, "tradeoff.at")
             table = table[table["epsilon"].isna() | (table["epsilon"] == at)]
     table = best_of_second(table, axis, kind)
-    best = best_known(kind.id, in_parts=is_in_parts(question.sweep.data.id))
-    table = table[~table["id"].isin({*ALWAYS[:1]} - {best})]  # the best by another measure
+    known = best_known(kind.id, in_parts=is_in_parts(question.sweep.data.id))
+    results = Results(question.points, runs, metric)
+    best = results.reference.algorithm if results.reference and results.has_best_known else known
+    table = table[~table["id"].isin({ALWAYS[0], known} - {best})]  # one line is enough
     fig = sweep_charts.against(table, axis, kind.label, title, best)
     medians = table.groupby("name", sort=False)["value"].median()
     words = "; ".join(f"{name} {value:.3f}" for name, value in medians.items())

@@ -89,6 +89,9 @@ def test_a_browser_that_asks_for_no_page_is_told_so_on_the_first_one(base):
     answer = browser(base).get(f"{base}/nothing-like-it?a=1", headers={"Accept": "text/html,*/*"})
     there = urljoin(f"http://x{base}/nothing-like-it", answer.headers["location"])
     assert there == f"http://x{base}/?unknown=nothing-like-it&a=1"
+    answer = browser(base).get(f"{base}/explore/nothing", headers={"Accept": "text/html"})
+    there = urljoin(f"http://x{base}/explore/nothing", answer.headers["location"])
+    assert there == f"http://x{base}/?unknown=explore%2Fnothing"
 
 
 def test_no_address_means_two_pages_and_every_section_has_a_first_one():

@@ -56,6 +56,15 @@ def test_an_epsilon_that_protects_a_rating_is_not_ranked_among_those_that_protec
     assert "0.900" in title
 
 
+def test_lists_are_compared_with_the_best_that_ran_even_if_another_is_best_known():
+    ends = [("EASE", "ease", None, 0.07), ("Bayesian MF", "bmf", None, 0.10)]
+    points, runs = points_and_runs(("A", "dpals", 1.0, 0.09), *ends, metric="ndcg_at_20")
+    results = Results(points, runs, "ndcg_at_20")
+    assert results.reference.label == "Bayesian MF" and results.has_best_known
+    points, runs = points_and_runs(("A", "dpals", 1.0, 0.09), ends[1], metric="ndcg_at_20")
+    assert not Results(points, runs, "ndcg_at_20").has_best_known
+
+
 def test_what_has_no_proof_has_no_epsilon():
     points, runs = points_and_runs(*LINES, ("Other", "dp-sgd", 1.0, 0.5), *ENDS, status="UNPROVEN")
     table = sections.methods_table(Results(points, runs, "rmse")).set_index("method")
