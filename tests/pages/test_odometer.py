@@ -92,10 +92,10 @@ def test_each_button_says_what_it_costs_and_costs_it(mine):
     price = float(re.findall(r"→ ([\d.]+)", buttons(app)["Other private methods"].label)[0])
     buttons(app)["Other private methods"].click()
     settled(app)
-    assert total_epsilon(mine) == pytest.approx(price, abs=0.005)
+    assert 0 <= price - total_epsilon(mine) < 0.01  # rounded up
     widget_of(app.sidebar.number_input, "sidebar.epsilon").set_value(1.0)
     settled(app)
-    assert total_epsilon(mine) == pytest.approx(price, abs=0.005)  # moving epsilon trains nothing
+    assert 0 <= price - total_epsilon(mine) < 0.01  # moving epsilon trains nothing
     assert f"{price:.2f}" in buttons(app)["This run"].label
     engine().forget(mine.entry.id)  # a lost answer is not made again unasked
     bought = entries(mine)
