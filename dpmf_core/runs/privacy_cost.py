@@ -120,7 +120,10 @@ class PrivacyCost:
 
     @property
     def noise(self) -> float:
-        """The cost of noise: the private run minus the method without noise; may be negative."""
+        """The cost of noise: the private run minus the method without noise; may be negative.
+
+        Both have settings of their own, so it need not vanish as noise does.
+        """
         return round(self.metric.sign * (self.private - self.without_noise), self.metric.digits)
 
     @property
@@ -168,7 +171,7 @@ class PrivacyCost:
         title = self.metric.title[0].upper() + self.metric.title[1:]
         return (
             f"{title} is {total} {direction} than with {best}, {which} without"
-            f" privacy: {noise} from noise, {method} from the method."
+            f" privacy: {noise} from noise and settings chosen for it, {method} from the method."
         )
 
     def text(self, cost: float) -> str:

@@ -179,7 +179,7 @@ def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
     fig = charts.figure(
         kind.title,
         "",
-        height=60 + 38 * len(names),
+        height=60 + 35 * len(names),
         xaxis={"range": [low - 0.06 * (high - low) - 1e-3, high + 0.25 * (high - low) + 1e-3]},
         yaxis={
             "categoryorder": "array",

@@ -60,7 +60,7 @@ def draw_payers(key: str, runs: Runs, leaves: bool | None = None) -> None:
 
 def _quarters_figure(runs: Runs, by: str) -> charts.Ready:
     title, rows = GROUPS[by][0], errors_by_quarter(runs, by)
-    fig = charts.figure(title, "RMSE", height=290)
+    fig = charts.figure(title, "RMSE", height=260)
     for (name, ident), line in rows.groupby(["name", "id"], sort=False):
         plain = not colours.is_coloured(str(ident))
         fig.add_scatter(
