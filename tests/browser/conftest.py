@@ -1,6 +1,7 @@
 """A real server on loopback and a real Chromium."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import TimeoutError as TookTooLong
+from playwright.sync_api import expect, sync_playwright
 
 from pages.kit.page_table import PAGES, SECTIONS
 
@@ -30,15 +32,25 @@ QUIET = (
 
 
 def go(page, name):
-    """To another page through the navigation: its section in the header, then its view."""
+    """To another page through the navigation, until it is drawn: its section, then its view."""
     target = next(it for it in PAGES if it.title == name)
     page.get_by_test_id("stTopNavLink").get_by_text(
         SECTIONS[target.section].title, exact=True
     ).click()
     if target.view:
-        label = target.title
         row = page.locator(".st-key-navigation-row")
-        row.get_by_role("radio", name=label, exact=True).click()
+        row.get_by_role("radio", name=name, exact=True).click()
+    await_view(page, name)
+
+
+def await_view(page, name):
+    """Until the view of this name, or the first page, is drawn to its end."""
+    target = next((it for it in PAGES if it.title == name), PAGES[0])
+    opened = page.locator("[data-testid=stTopNavLink][aria-current=page]")
+    expect(opened).to_contain_text(SECTIONS[target.section].title)
+    # the server names the view in the window's title when it starts to draw it
+    expect(page).to_have_title(re.compile("^" + re.escape(name or "dpmf")))
+    settle(page)
 
 
 def settle(page):
@@ -128,8 +140,6 @@ def server(tmp_path_factory):
 def chromium():
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on this machine")
-    from playwright.sync_api import expect, sync_playwright
-
     expect.set_options(timeout=180_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))

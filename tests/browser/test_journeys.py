@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 
 from dpmf_core.teaching import completion
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit.page_table import PAGES, SECTIONS
-from tests.browser.conftest import choose, go, settle
+from pages.kit.page_table import SECTIONS
+from tests.browser.conftest import await_view, choose, go, settle
 from tests.support.messy_table import messy_table
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -74,7 +74,6 @@ def test_each_door_and_view_is_one_step_of_the_back_button(visit):
     seen = [("", page.url)]
     for name in ("Lessons", "Ratings", "Topics", "2 Answer", "Account", "Papers"):
         go(page, name)
-        await_view(page, name)
         seen.append((name, page.url))
     first = page.evaluate("history.length") - len(seen) + 1
     assert first in (1, 2)  # with the empty page of a new window, or without
@@ -89,22 +88,10 @@ def test_each_door_and_view_is_one_step_of_the_back_button(visit):
     assert urlsplit(page.url).path == "/" and not urlsplit(page.url).query
 
 
-def await_view(page, name):
-    """Until the view of this name, or the first page, is drawn to its end."""
-    target = next((it for it in PAGES if it.title == name), PAGES[0])
-    opened = page.locator("[data-testid=stTopNavLink][aria-current=page]")
-    expect(opened).to_contain_text(SECTIONS[target.section].title)
-    if sum(it.section == target.section and not it.for_operator for it in PAGES) > 1:
-        view = page.locator(".st-key-navigation-row").get_by_role("radio", name=name, exact=True)
-        expect(view.first).to_be_checked()
-    settle(page)
-
-
 def test_a_section_leads_from_another_of_its_views_to_the_first(visit):
     page = visit("/explore?view=topics")
     await_view(page, "Topics")
     go(page, "Ratings")
-    await_view(page, "Ratings")
     page.go_back()
     await_view(page, "Topics")
 
@@ -145,9 +132,7 @@ def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit):
     box.press("Enter")
     headline(page, "At ε = 2,")
     go(page, "Account")
-    settle(page)
     go(page, "Ratings")
-    settle(page)
     page.reload()
     settle(page)
     expect(box).to_have_value("2")
