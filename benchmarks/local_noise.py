@@ -10,7 +10,7 @@ import pandas as pd
 
 import dpmf_datasets as datasets
 from benchmarks.report import RESULTS
-from dpmf_core import sweep
+from dpmf import sweep
 from dpmf_core.runs.needed_epsilon import first_reaching
 
 FILE = RESULTS / "local-noise.csv"

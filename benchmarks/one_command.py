@@ -70,7 +70,7 @@ def measurement(algorithm: str, *options: str) -> dict[str, Any]:
 
     The error on held-out ratings is reported too. Raises RuntimeError if the command fails.
     """
-    command = [sys.executable, "-m", "dpmf_core", "fit", "--algorithm", algorithm, "--json"]
+    command = [sys.executable, "-m", "dpmf", "fit", "--algorithm", algorithm, "--json"]
     command += ["--epsilon", "1"] if algorithm in PRIVATE else []
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as answer:
         home = Path(folder) / "data"

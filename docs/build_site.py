@@ -17,7 +17,7 @@ from mkdocs.config import load_config
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-import dpmf_core  # noqa: E402
+import dpmf  # noqa: E402
 from dpmf_core import algorithms  # noqa: E402
 from dpmf_core.cli import program  # noqa: E402
 from dpmf_core.cli.data import describe  # noqa: E402
@@ -36,7 +36,7 @@ COPIED_FILES = (
     "deploy/*",
     "examples/*",
 )
-PUBLIC = {name: getattr(dpmf_core, name) for name in dpmf_core.__all__}
+PUBLIC = {name: getattr(dpmf, name) for name in dpmf.__all__}
 RETURNED = (Run, RunRecord, Guarantee, Account)  # what functions return
 
 
@@ -89,7 +89,7 @@ def _parameter(name: str, field: dict[str, Any]) -> str:
 
 def commands_page() -> str:
     """What `--help` prints, of every command."""
-    parts = ["# Commands", "What `python -m dpmf_core COMMAND --help` prints."]
+    parts = ["# Commands", "What `python -m dpmf COMMAND --help` prints."]
     with click.Context(program, info_name="dpmf") as context:
         for name in program.list_commands(context):
             command = program.get_command(context, name)

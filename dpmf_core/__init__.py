@@ -23,46 +23,4 @@ Notation, as in the cited papers; words at the door, letters inside:
 | level | noise over sensitivity that scales a whole plan | |
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-from dpmf_core.base.version import __version__ as __version__
-
-if TYPE_CHECKING:
-    from dpmf_core.api.loading import BadInput, account, load
-    from dpmf_core.api.model_selection import RatingFolds, privacy_price
-    from dpmf_core.api.nmf import PlainNMF, PrivateNMF
-    from dpmf_core.api.recommenders import PlainRecommender, PrivateRecommender
-    from dpmf_core.api.training import TrainedModel, fit, load_model, plot, sweep
-
-__all__ = [
-    "BadInput",
-    "PlainNMF",
-    "PlainRecommender",
-    "PrivateNMF",
-    "PrivateRecommender",
-    "RatingFolds",
-    "TrainedModel",
-    "account",
-    "fit",
-    "load",
-    "load_model",
-    "plot",
-    "privacy_price",
-    "sweep",
-]
-PLACES = {
-    "api.loading": ("BadInput", "account", "load"),
-    "api.model_selection": ("RatingFolds", "privacy_price"),
-    "api.nmf": ("PlainNMF", "PrivateNMF"),
-    "api.recommenders": ("PlainRecommender", "PrivateRecommender"),
-    "api.training": ("TrainedModel", "fit", "load_model", "plot", "sweep"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """What is named here is loaded when first asked for: the command line starts without it."""
-    for module, names in PLACES.items():
-        if name in names:
-            return getattr(importlib.import_module(f"dpmf_core.{module}"), name)
-    raise AttributeError(f"module 'dpmf_core' has no attribute {name!r}")
+__version__ = "0.1.0"

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, HTTPException, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from dpmf_core import load_model
+from dpmf import load_model
 from dpmf_core.base.errors import BadInput
 
 

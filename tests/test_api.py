@@ -9,8 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import dpmf
-import dpmf_core
-from dpmf_core import (
+from dpmf import (
     PlainRecommender,
     PrivateRecommender,
     account,
@@ -37,9 +36,9 @@ def test_the_signature_shows_every_parameter_of_a_run(function, others):
     assert shown["test_fraction"].default == 0.1
 
 
-def test_the_package_hands_on_what_the_core_offers():
-    assert dpmf.fit is fit
-    assert all(getattr(dpmf, name) is getattr(dpmf_core, name) for name in dpmf_core.__all__)
+def test_the_package_offers_what_it_lists_and_nothing_else():
+    assert sorted(name for names in dpmf.PLACES.values() for name in names) == dpmf.__all__
+    assert all(getattr(dpmf, name).__name__ == name for name in dpmf.__all__)
     with pytest.raises(AttributeError):
         _ = dpmf.fitt
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, Normalizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dpmf_core import PlainNMF, PrivateNMF
+from dpmf import PlainNMF, PrivateNMF
 from dpmf_core.base.errors import BadInput
 from dpmf_core.testing.sample_worlds import blocks
 

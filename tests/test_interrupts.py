@@ -16,7 +16,7 @@ from tests.support.engines import CATALOGUE, WAIT
 
 ROOT = Path(__file__).parents[1]
 FIT = ["fit", "--dataset", "small", "--algorithm", "dpals", "--param", "rank=3", "--epsilon", "5"]
-COMMAND = ["-m", "dpmf_core", *FIT]
+COMMAND = ["-m", "dpmf", *FIT]
 FIRST = "dpmf_core.base.interrupts"  # what a program of ours imports first
 
 
@@ -105,7 +105,7 @@ def run(command, data, shell="{}", **variables):
     """A command of ours within a line of the shell, which tells its exit code last."""
     ours = {"DPMF_DATA": str(data), "DPMF_CATALOGUE": CATALOGUE}
     return subprocess.run(
-        ["bash", "-c", shell.format(f"{sys.executable} -m dpmf_core {command}")],
+        ["bash", "-c", shell.format(f"{sys.executable} -m dpmf {command}")],
         cwd=ROOT,
         env={**os.environ, **ours, **variables},
         capture_output=True,

@@ -139,7 +139,7 @@ class User:
         folders = {"XDG_DATA_HOME": str(self.folder / "data"), "XDG_CACHE_HOME": str(self.cache)}
         outer = {name: it for name, it in os.environ.items() if not name.startswith("DPMF_")}
         return subprocess.Popen(
-            [sys.executable, "-m", "dpmf_core", *arguments],
+            [sys.executable, "-m", "dpmf", *arguments],
             cwd=ROOT,
             env=outer | folders | variables,
             stdout=subprocess.PIPE,

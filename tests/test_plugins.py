@@ -121,7 +121,7 @@ def test_what_cannot_be_used_is_named_and_hurts_nothing_else(packages, tmp_path)
     assert refusals.keys() == ENTRIES.keys()
     for name, words in refusals.items():
         assert name in words and words in process.stderr  # logged
-    fit = ["-m", "dpmf_core", "fit", "--dataset", "cinema-small", "--algorithm"]
+    fit = ["-m", "dpmf", "fit", "--dataset", "cinema-small", "--algorithm"]
     wrong = run(packages, tmp_path, [*fit, "toy-raising", "--epsilon", "1"])
     assert wrong.returncode == 2 and refusals["toy-raising"] in wrong.stderr
 
@@ -130,7 +130,7 @@ def test_what_cannot_be_used_is_named_and_hurts_nothing_else(packages, tmp_path)
 def test_it_costs_what_is_asked_and_predicts(packages, tmp_path):
     """Added to each user's own mean, which costs nothing, the offsets explain something more."""
     code = (
-        "from dpmf_core import fit\nmine = fit('cinema-small', 'toy-offsets', epsilon=5)\n"
+        "from dpmf import fit\nmine = fit('cinema-small', 'toy-offsets', epsilon=5)\n"
         "mean = fit('cinema-small', 'user-mean')\n"
         "print(mine.record.epsilon.exact, *(it.record.metrics['rmse'] for it in (mine, mean)))"
     )

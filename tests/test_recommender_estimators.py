@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dpmf_core import (
+from dpmf import (
     PlainRecommender,
     PrivateNMF,
     PrivateRecommender,

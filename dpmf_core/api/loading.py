@@ -37,7 +37,7 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
     Parameters
     ----------
     data
-        A catalogue id (`python -m dpmf_core datasets`), a path, or data in memory. A data frame
+        A catalogue id (`python -m dpmf datasets`), a path, or data in memory. A data frame
         (pandas, polars, pyarrow) holds one rating per row; its columns are found by their names
         (see `frames.ratings_of`). Arrays are (users, items, ratings), optionally with times, or one
         array with these columns. A sparse matrix holds ratings, users x items, if bounds are given,

@@ -84,13 +84,13 @@ def fit(
     data, bounds
         See `dpmf.load`.
     algorithm
-        An id of `python -m dpmf_core algorithms`.
+        An id of `python -m dpmf algorithms`.
     keep
         Whether to look for the run in the store first, and to store it. Runs on data in memory are
         never stored.
     ledger
         The file of the account that a run on private data enters. By default that of the data in
-        the data folder (`dpmf_core.account`); data in memory in this process share one.
+        the data folder (`dpmf.account`); data in memory in this process share one.
     spread
         For ratings in partitions that have an id: workers read the partitions and add them up. True
         starts processes on this machine; an address names a Dask scheduler. The model has the same

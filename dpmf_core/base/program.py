@@ -8,8 +8,8 @@ from pathlib import Path
 
 @functools.cache
 def program() -> str:
-    """Return `dpmf` if it is installed, else `python -m dpmf_core`, as in a clone."""
-    return "dpmf" if _is_installed() else "python -m dpmf_core"
+    """Return `dpmf` if it is installed, else `python -m dpmf`, as in a clone."""
+    return "dpmf" if _is_installed() else "python -m dpmf"
 
 
 def start() -> tuple[str, ...]:

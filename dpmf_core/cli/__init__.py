@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import click
 
+from dpmf_core import __version__
 from dpmf_core.base import interrupts
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.program import program as program_name
 from dpmf_core.base.requesters import OPERATOR, asking
-from dpmf_core.base.version import __version__
 from dpmf_core.cli.lazy_group import LazyGroup, Place
 
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPT = 0, 1, 2, 130

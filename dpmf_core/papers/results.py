@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer
 
+from dpmf_core import __version__
 from dpmf_core.base.paths import create_folder, data_folder, workplace
-from dpmf_core.base.version import __version__
 from dpmf_core.papers.figures import Claim, Figure, Verdict
 from dpmf_core.runs.sweep import Summary
 

@@ -19,8 +19,7 @@ from typing import Any, Self, TypedDict
 import numpy.typing as npt
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
-from dpmf_core import algorithms
-from dpmf_core.base.version import __version__
+from dpmf_core import __version__, algorithms
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings

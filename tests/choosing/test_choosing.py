@@ -202,7 +202,7 @@ def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path):
     called = []
     names = {"sys": sys, "subprocess": SimpleNamespace(run=called_with(called))}
     exec(compile(code, "cell", "exec"), names)
-    assert called[0][1:4] == ["-m", "dpmf_core", "choose"]
+    assert called[0][1:4] == ["-m", "dpmf", "choose"]
     assert called[0][3:] == finding.again_arguments
     training = "".join(cells[-1]["source"])
     fits = [it for it in ast.walk(ast.parse(training)) if isinstance(it, ast.Call)]

@@ -8,7 +8,7 @@ import pytest
 from dp_accounting.dp_event import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
 from dp_accounting.pld import PLDAccountant
 
-from dpmf_core import load_model
+from dpmf import load_model
 from dpmf_core.runs.store import Store
 
 SMALL = ("fit", "--dataset", "small")

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def spawn(*arguments, **env):
-    command = [sys.executable, "-m", "dpmf_core", *arguments]
+    command = [sys.executable, "-m", "dpmf", *arguments]
     with default_interrupts():
         return subprocess.Popen(
             command,

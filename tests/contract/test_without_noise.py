@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.random import SeedSequence
 
-import dpmf_core
+import dpmf
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm, build, find, without_noise
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
@@ -92,7 +92,7 @@ def test_noise_none_and_an_epsilon_exclude_each_other():
     with pytest.raises(ValueError, match="budget"):
         Budget(**BUDGET, noise=NoiseKind.NONE)
     with pytest.raises(BadInput, match="not private"):
-        dpmf_core.fit("small", "als", noise="none", keep=False)
+        dpmf.fit("small", "als", noise="none", keep=False)
 
 
 def private_world():
@@ -109,8 +109,8 @@ def numbers_called_epsilon(value, inside=False):
 
 def test_no_record_and_no_export_carries_an_epsilon():
     data = private_world()
-    run = dpmf_core.fit(data, "spectral", noise="none", keep=False)
-    with_epsilon = dpmf_core.fit(data, "spectral", **BUDGET, keep=False).record.to_dict()
+    run = dpmf.fit(data, "spectral", noise="none", keep=False)
+    with_epsilon = dpmf.fit(data, "spectral", **BUDGET, keep=False).record.to_dict()
     assert numbers_called_epsilon(with_epsilon)
     assert numbers_called_epsilon(run.record.to_dict()) == []
     assert numbers_called_epsilon(run.export()) == []

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import dpmf_datasets as datasets
-from dpmf_core import fit
+from dpmf import fit
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC
 from dpmf_core.runs.data_access import open_data

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpmf_core import load
+from dpmf import load
 
 DRIVER = "psycopg"
 ROWS = [(u, f"film {i}", 1 + (u * i) % 5) for u in range(1, 41) for i in range(1, 21)]

@@ -16,11 +16,11 @@ from tests.support.engines import WAIT
 from tests.support.gaussian import epsilon_of
 
 COMMANDS = [
-    line.split("dpmf_core", 1)[1]
+    line.split("-m dpmf", 1)[1]
     for path in DOCUMENTS
     for block in blocks(path, "sh")
     for line in block.replace("\\\n", " ").splitlines()
-    if line.startswith(".venv/bin/python -m dpmf_core")
+    if line.startswith(".venv/bin/python -m dpmf")
 ]
 BARE = {
     "PATH": "/usr/bin:/bin",
@@ -72,7 +72,7 @@ def test_every_command_runs(tmp_path):
     _write_files(tmp_path)
     assert len(IMPORTS_FIRST) >= 14
     for command in IMPORTS_FIRST:
-        output = _run(tmp_path, tmp_path / "data", "-m", "dpmf_core", *shlex.split(command))
+        output = _run(tmp_path, tmp_path / "data", "-m", "dpmf", *shlex.split(command))
         if "--json" in command:
             json.loads(output)
     assert (tmp_path / "runs.csv").read_text().count("\n") > 30

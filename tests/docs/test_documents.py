@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-import dpmf_core
+import dpmf
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.curator import Statistic
 from dpmf_core.privacy import Status, normal_form
@@ -98,10 +98,10 @@ def test_the_documents_name_every_algorithm_and_dependency():
 
 def test_citation_and_changelog_are_of_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    assert citation["version"] == dpmf_core.__version__
+    assert citation["version"] == dpmf.__version__
     assert (citation["license"], citation["authors"]) == (
         "Apache-2.0",
         [{"name": "the dpmf authors"}],
     )
     versions = re.findall(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
-    assert versions[0] == dpmf_core.__version__
+    assert versions[0] == dpmf.__version__

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-import dpmf_core
+import dpmf
 from tests.docs.markdown import ROOT, blocks
 from tests.docs.test_commands import MU, _run
 from tests.support.gaussian import epsilon_of
@@ -27,11 +27,11 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere():
     assert [it.name for it in pages if LOADED.search(it.read_text("utf-8"))] == []
     reference = (ROOT / "build" / "site" / "reference" / "python.html").read_text("utf-8")
     headings = set(re.findall(r'<h[3-5] id="([^"]+)"', reference))
-    for name in dpmf_core.__all__:
-        thing = getattr(dpmf_core, name)
+    for name in dpmf.__all__:
+        thing = getattr(dpmf, name)
         assert f"{thing.__module__}.{thing.__qualname__}" in headings, name
     inherited = ("fit", "predict", "recommend", "score", "forget_people", "charge_of")
-    place = dpmf_core.PrivateRecommender.__module__ + ".PrivateRecommender"
+    place = dpmf.PrivateRecommender.__module__ + ".PrivateRecommender"
     assert {f"{place}.{name}" for name in inherited} <= headings
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dpmf_core import fit, load_model
+from dpmf import fit, load_model
 
 FILE = Path(__file__).parents[2] / "examples" / "serve_a_model.py"
 

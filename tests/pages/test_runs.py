@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import dpmf_core
+import dpmf
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.execution import run
@@ -57,7 +57,7 @@ def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two):
         "add-remove",
         "one user",
         record.created,
-        f"dpmf {dpmf_core.__version__}",
+        f"dpmf {dpmf.__version__}",
     ):
         assert text in page
     for name, value in record.parameters.items():

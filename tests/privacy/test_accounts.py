@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import dpmf_core
+import dpmf
 from dpmf_core import algorithms
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.base.errors import BadInput, Cancelled
@@ -176,15 +176,15 @@ def _rows(file, query):
 
 def test_a_named_ledger_is_an_account(tmp_path):
     mine, file = private(), tmp_path / "my.ledger"
-    dpmf_core.fit(mine, "private-bias", epsilon=1.0, delta=1e-5, ledger=file)
-    dpmf_core.sweep(mine, ["private-bias", "als"], epsilons=[2.0], delta=1e-5, ledger=file)
-    own_account = dpmf_core.account(mine, file)
+    dpmf.fit(mine, "private-bias", epsilon=1.0, delta=1e-5, ledger=file)
+    dpmf.sweep(mine, ["private-bias", "als"], epsilons=[2.0], delta=1e-5, ledger=file)
+    own_account = dpmf.account(mine, file)
     assert len(own_account.entries) == 3 and own_account.total.n_uncovered == 1
     assert own_account.total.epsilon == pytest.approx(epsilon_of([3.7306, 1.9938], 1e-5), abs=1e-3)
     assert not (tmp_path / account_files.FILE).exists()
     own_account.set_budget(2.5, 1e-5)
     with pytest.raises(BadInput):
-        dpmf_core.fit(mine, "private-bias", epsilon=2.0, delta=1e-5, ledger=file)
+        dpmf.fit(mine, "private-bias", epsilon=2.0, delta=1e-5, ledger=file)
     assert len(own_account.entries) == 3
 
 
@@ -192,7 +192,7 @@ def test_public_data_have_no_account(tmp_path):
     execution.run(spec(data={"id": "small"}))
     assert not (tmp_path / account_files.FILE).exists()
     with pytest.raises(BadInput):
-        dpmf_core.account("small")
+        dpmf.account("small")
 
 
 @pytest.fixture
@@ -244,7 +244,7 @@ def test_an_hour_is_the_composition_of_what_was_drawn(drawn_leaves):
 
     def ask(algorithm, epsilon, seed=0):
         budget = {} if epsilon is None else {"epsilon": epsilon, "delta": 1e-5}
-        return lambda: dpmf_core.fit("own", algorithm, seed=seed, **budget)
+        return lambda: dpmf.fit("own", algorithm, seed=seed, **budget)
 
     hour = [
         *(ask("private-bias", epsilon) for epsilon in (0.5, 2.0, 10.0)),
@@ -440,9 +440,9 @@ def test_the_same_bytes_are_one_account_however_they_are_read(tmp_path, monkeypa
         session_files.table(gzip.compress(table), "b.csv.gz"), {"user": "Member"}, (0.0, 6.0)
     )
     (tmp_path / "c.csv").write_bytes(table.replace(b"Member,Product,Points", b"user,item,rating"))
-    keys = {dpmf_core.account(upload.entry.id).key for upload in (first, second)}
+    keys = {dpmf.account(upload.entry.id).key for upload in (first, second)}
     assert len(keys) == 1 and keys <= session_files.origins()
-    assert dpmf_core.account(f"{tmp_path / 'c.csv'}?bounds=1,5").key not in keys  # other bytes
+    assert dpmf.account(f"{tmp_path / 'c.csv'}?bounds=1,5").key not in keys  # other bytes
     session_files.remove(first.entry)
     assert keys <= session_files.origins()
     session_files.remove(second.entry)

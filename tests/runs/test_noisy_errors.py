@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmf_core import account, sweep
+from dpmf import account, sweep
 from dpmf_core.algorithms import Recommender
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import OpenCurator, in_memory

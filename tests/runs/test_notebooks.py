@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpmf_core import account, fit, plot, sweep
+from dpmf import account, fit, plot, sweep
 from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.notebook_views import html_of_run

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 from scipy.sparse import csr_array
 
-from dpmf_core import fit, load
+from dpmf import fit, load
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import NoisyCurator, OpenCurator, in_memory
 from dpmf_core.data.ratings import Ratings

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import yaml
 
-import dpmf_core
-from dpmf_core import fit, load_model
+import dpmf
+from dpmf import fit, load_model
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.frames import with_item_table
 from dpmf_core.data.ratings import Ratings
@@ -128,7 +128,7 @@ def test_public_features_and_titles_are_released(tmp_path):
     assert "item_features" not in np.load(folder / "model.npz")
     finished_run = fit("cinema-small", "private-bias", epsilon=1.0, keep=False)
     titles = load_model(save(finished_run, tmp_path / "films")).item_ids
-    assert tuple(titles) == dpmf_core.load("cinema-small").titles
+    assert tuple(titles) == dpmf.load("cinema-small").titles
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ def counted(*arguments, **keywords):
 
 setattr(owner, name, counted)
 sys.argv = ["dpmf", *words]
-from dpmf_core.__main__ import start
+from dpmf import start
 sys.exit(start())
 """
 

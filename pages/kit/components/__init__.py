@@ -22,7 +22,7 @@ from streamlit.components.v2.get_bidi_component_manager import get_bidi_componen
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.components.v2.types import ComponentRenderer
 
-from dpmf_core.base.version import __version__
+from dpmf import __version__
 from dpmf_core.privacy.interpretation import Meaning
 from pages.kit import drawing
 
