@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Recommender, Streams
+from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Recommender, Streams, parameter
 from dpmf_core.algorithms.exact_sums import (
     DataSize,
     ExactSum,
@@ -56,23 +56,16 @@ class ALS(Algorithm):
     source: ClassVar[str] = "Zhou et al. 2008; Hu, Koren & Volinsky 2008"
     version: ClassVar[int] = 3
 
-    rank: int = Field(16, ge=1, le=512, title="rank r", description="number of latent factors")
-    steps: int = Field(10, ge=1, le=200, title="steps T", description="user and item half-steps")
-    regularisation: float = Field(
+    rank: int = parameter(16, "rank r", "number of latent factors", (1, 512))
+    steps: int = parameter(10, "steps T", "user and item half-steps", (1, 200))
+    regularisation: float = parameter(
         0.0,
-        ge=0,
-        le=1e6,
-        title="ridge λ",
-        description=(
-            "pull of factors towards 0; 0: set from the number of ratings per user and item"
-        ),
+        "ridge λ",
+        "pull of factors towards 0; 0: set from the number of ratings per user and item",
+        (0, 1e6),
     )
-    regularisation_exponent: float = Field(
-        1.0,
-        ge=0,
-        le=1,
-        title="λ's exponent",
-        description="λ is multiplied by (number of ratings)^exponent",
+    regularisation_exponent: float = parameter(
+        1.0, "λ's exponent", "λ is multiplied by (number of ratings)^exponent", (0, 1)
     )
     biases: Literal["auto", "off", "user", "first", "joint"] = Field(
         "auto",
@@ -81,27 +74,21 @@ class ALS(Algorithm):
             " fitted once, or fitted jointly with the factors; auto: joint if ratings are few"
         ),
     )
-    unobserved_weight: float = Field(
-        0.0,
-        ge=0,
-        le=100,
-        title="λ₀",
-        description="pull of every unobserved cell towards 0, for recall tasks",
+    unobserved_weight: float = parameter(
+        0.0, "λ₀", "pull of every unobserved cell towards 0, for recall tasks", (0, 100)
     )
 
-    frequent_fraction: float = Field(
+    frequent_fraction: float = parameter(
         1.0,
-        ge=LEAST,
-        le=1,
-        title="frequent items β",
-        description="factors only for this share of the items, the most rated",
+        "frequent items β",
+        "factors only for this share of the items, the most rated",
+        (LEAST, 1),
     )
-    ratings_per_user: int = Field(
+    ratings_per_user: int = parameter(
         0,
-        ge=0,
-        le=100_000,
-        title="ratings per user k",
-        description="how many of a user's ratings enter the item step; 0: all",
+        "ratings per user k",
+        "how many of a user's ratings enter the item step; 0: all",
+        (0, 100_000),
     )
     sampling: Literal["uniform", "adaptive"] = Field(
         "uniform", description="which k ratings: random, or those of the rarest items"
@@ -114,12 +101,11 @@ class ALS(Algorithm):
             " previous step; the last item step is always exact"
         ),
     )
-    cg_steps: int = Field(
+    cg_steps: int = parameter(
         kernels.CG_STEPS,
-        ge=1,
-        le=100,
-        title="CG steps",
-        description="steps of conjugate gradients for each row, with solver cg",
+        "CG steps",
+        "steps of conjugate gradients for each row, with solver cg",
+        (1, 100),
     )
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:

@@ -28,10 +28,17 @@ MOST_ITEMS = 12_000  # for an item x item matrix held in full: 1.2 GB
 ALMOST_NO_NOISE = Budget(epsilon=1000.0, delta=1e-6)
 
 
+def parameter(
+    default: Any, title: str, description: str, within: tuple[float, float] | None = None
+) -> Any:
+    """A parameter with the words of its widget; within: its lowest and highest value."""
+    low, high = within or (None, None)
+    return Field(default, ge=low, le=high, title=title, description=description)
+
+
 def share_field(default: float, title: str, description: str) -> Any:
     """A parameter that is a share of a budget, neither nothing nor all of it."""
-    share = 1 - LEAST_SHARE
-    return Field(default, ge=LEAST_SHARE, le=share, title=title, description=description)
+    return parameter(default, title, description, (LEAST_SHARE, 1 - LEAST_SHARE))
 
 
 @dataclass(frozen=True)

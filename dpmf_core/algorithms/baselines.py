@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from dpmf_core.algorithms.base import (
     LEAST,
@@ -14,6 +13,7 @@ from dpmf_core.algorithms.base import (
     PrivateAlgorithm,
     Recommender,
     Streams,
+    parameter,
     user_means,
 )
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts, mean_rating
@@ -107,12 +107,8 @@ class Bias(Algorithm):
     words: ClassVar[str] = "mean, item offset and user offset, no factors"
     source: ClassVar[str] = "Koren, Bell & Volinsky 2009"
 
-    damping: float = Field(
-        5.0,
-        ge=0,
-        le=1000,
-        title="damping β",
-        description="pseudo-count that pulls offsets towards 0",
+    damping: float = parameter(
+        5.0, "damping β", "pseudo-count that pulls offsets towards 0", (0, 1000)
     )
     local_columns: bool = LOCAL_COLUMNS
 
@@ -164,12 +160,11 @@ class OffsetsAlone(PrivateAlgorithm):
 
     uses_item_features: ClassVar[bool] = True
 
-    prior_deviation: float = Field(
+    prior_deviation: float = parameter(
         0.5,
-        ge=LEAST,
-        le=10,
-        title="prior deviation of item offsets",
-        description="in quarters of the rating range; controls shrinkage",
+        "prior deviation of item offsets",
+        "in quarters of the rating range; controls shrinkage",
+        (LEAST, 10),
     )
     local_columns: bool = LOCAL_COLUMNS
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.stats import wishart
 
@@ -23,6 +22,7 @@ from dpmf_core.algorithms.base import (
     Personal,
     Recommender,
     Streams,
+    parameter,
     rated_shares,
 )
 from dpmf_core.curator import OpenCurator
@@ -104,27 +104,19 @@ class BMF(Algorithm):
     model_type: ClassVar[type] = PosteriorDraws
     uses_item_features: ClassVar[bool] = True
 
-    rank: int = Field(
-        31, ge=1, le=MOST_SIDES - 1, title="rank r", description="number of latent factors"
-    )
-    steps: int = Field(
-        80, ge=1, le=10_000, title="sweeps T", description="successive draws of all factors"
-    )
-    draws: int = Field(
+    rank: int = parameter(31, "rank r", "number of latent factors", (1, MOST_SIDES - 1))
+    steps: int = parameter(80, "sweeps T", "successive draws of all factors", (1, 10_000))
+    draws: int = parameter(
         16,
-        ge=1,
-        le=200,
-        title="draws S",
-        description="how many sweeps of the last three quarters are averaged for predictions",
+        "draws S",
+        "how many sweeps of the last three quarters are averaged for predictions",
+        (1, 200),
     )
-    attention: int = Field(
+    attention: int = parameter(
         64,
-        ge=0,
-        le=500,
-        title="attention K",
-        description=(
-            "singular vectors of the user x item pattern of ratings, as side information; 0: none"
-        ),
+        "attention K",
+        "singular vectors of the user x item pattern of ratings, as side information; 0: none",
+        (0, 500),
     )
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[PosteriorDraws]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Streams
+from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Streams, parameter
 from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, means_and_residuals
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape
@@ -50,70 +50,39 @@ class Sketch(Algorithm):
     model_type: ClassVar[type] = SketchModel
     version: ClassVar[int] = 4
 
-    rank: int = Field(
-        16,
-        ge=1,
-        le=512,
-        title="dimension d",
-        description="components of a factor; the source uses 8, 16 and 32",
+    rank: int = parameter(
+        16, "dimension d", "components of a factor; the source uses 8, 16 and 32", (1, 512)
     )
-    depth: int = Field(
-        4, ge=1, le=16, title="depth k", description="rows of the sketch; 1 is feature hashing"
+    depth: int = parameter(4, "depth k", "rows of the sketch; 1 is feature hashing", (1, 16))
+    space_gain: float = parameter(
+        1.0, "space gain γ", "size of the factors divided by the size of the table", (0.1, 1000)
     )
-    space_gain: float = Field(
-        1.0,
-        ge=0.1,
-        le=1000,
-        title="space gain γ",
-        description="size of the factors divided by the size of the table",
-    )
-    threshold: float = Field(
+    threshold: float = parameter(
         4.0,
-        ge=LEAST,
-        le=1e6,
-        title="threshold ε of the source",
-        description=(
-            "ratings with a larger squared-error loss are skipped; this is not a privacy loss"
-        ),
+        "threshold ε of the source",
+        "ratings with a larger squared-error loss are skipped; this is not a privacy loss",
+        (LEAST, 1e6),
     )
-    loss: Literal["half", "whole"] = Field(
+    loss: Literal["half", "whole"] = parameter(
         "half",
-        title="loss",
-        description=(
-            "half the squared error (section 3.2 of the source), or the whole (section 4.3)"
-        ),
+        "loss",
+        "half the squared error (section 3.2 of the source), or the whole (section 4.3)",
     )
-    query: Literal["mean", "median"] = Field(
+    query: Literal["mean", "median"] = parameter(
         "mean",
-        title="query",
-        description=(
-            "how the rows of the table give a component: their mean, which the source uses, or"
-            " their median, which it names as more robust to noise"
-        ),
+        "query",
+        "how the rows of the table give a component: their mean, which the source uses, or"
+        " their median, which it names as more robust to noise",
     )
-    learning_rate: float = Field(
-        0.05,
-        ge=LEAST,
-        le=1,
-        title="learning rate η",
-        description="of the first epoch, for ratings in units of a star",
+    learning_rate: float = parameter(
+        0.05, "learning rate η", "of the first epoch, for ratings in units of a star", (LEAST, 1)
     )
-    decay: float = Field(
-        1.0, ge=0, le=100, title="decay b", description="the rate of epoch t is η / (1 + b t / T)"
+    decay: float = parameter(1.0, "decay b", "the rate of epoch t is η / (1 + b t / T)", (0, 100))
+    regularisation: float = parameter(
+        0.04, "regularisation λ", "pull of factors towards 0 at every rating", (0, 100)
     )
-    regularisation: float = Field(
-        0.04,
-        ge=0,
-        le=100,
-        title="regularisation λ",
-        description="pull of factors towards 0 at every rating",
-    )
-    steps: int = Field(
-        20,
-        ge=1,
-        le=1000,
-        title="epochs T",
-        description="passes over the ratings; the source uses 100",
+    steps: int = parameter(
+        20, "epochs T", "passes over the ratings; the source uses 100", (1, 1000)
     )
 
     @model_validator(mode="before")

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 from scipy.linalg import lapack
 from scipy.sparse import csr_array
 
@@ -21,6 +20,7 @@ from dpmf_core.algorithms.base import (
     Recommender,
     Streams,
     fits_in_memory,
+    parameter,
 )
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
 from dpmf_core.curator import OpenCurator
@@ -85,12 +85,11 @@ class EASE(Algorithm):
     source: ClassVar[str] = "Steck 2019"
     model_type: ClassVar[type] = ItemRegression
 
-    regularisation: float = Field(
+    regularisation: float = parameter(
         3.0,
-        ge=LEAST,
-        le=1e6,
-        title="regularisation λ",
-        description="pull of the weights towards 0, in mean squared norms of an item's column",
+        "regularisation λ",
+        "pull of the weights towards 0, in mean squared norms of an item's column",
+        (LEAST, 1e6),
     )
 
     def check(self, shape: Shape) -> None:

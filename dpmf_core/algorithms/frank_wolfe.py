@@ -17,7 +17,15 @@ from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Personal, Recommender, Streams
+from dpmf_core.algorithms.base import (
+    INSIDE,
+    Algorithm,
+    Array,
+    Personal,
+    Recommender,
+    Streams,
+    parameter,
+)
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.row_moments import RowMoment, nuclear_norm_field
@@ -153,16 +161,15 @@ class FrankWolfe(Algorithm):
     uses_item_features: ClassVar[bool] = True
     version: ClassVar[int] = 4
 
-    steps: int = Field(
+    steps: int = parameter(
         100,
-        ge=1,
-        le=1000,
-        title="steps T",
-        description="rank-one terms; the source uses 400 without privacy, at most 50 with it",
+        "steps T",
+        "rank-one terms; the source uses 400 without privacy, at most 50 with it",
+        (1, 1000),
     )
     nuclear_norm: float = nuclear_norm_field(0.45)
-    step_size: Literal["2/(t+2)", "1/T"] = Field(
-        "2/(t+2)", title="step size η", description="the source uses 1/T in private steps"
+    step_size: Literal["2/(t+2)", "1/T"] = parameter(
+        "2/(t+2)", "step size η", "the source uses 1/T in private steps"
     )
     local_columns: bool = LOCAL_COLUMNS
 

@@ -21,6 +21,7 @@ from dpmf_core.algorithms.base import (
     PrivateAlgorithm,
     Recommender,
     Streams,
+    parameter,
     share_field,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
@@ -110,32 +111,26 @@ class DPSGD(PrivateAlgorithm):
     version_without_noise: ClassVar[int] = 1
     exact_settings: ClassVar[Mapping[str, Any]] = {"clip_norm": 8.0, "user_regularisation": 80.0}
 
-    rank: int = Field(5, ge=1, le=512, title="rank r", description="number of latent factors")
-    steps: int = Field(
-        40, ge=1, le=500, title="steps T", description="gradient steps; each costs budget"
-    )
+    rank: int = parameter(5, "rank r", "number of latent factors", (1, 512))
+    steps: int = parameter(40, "steps T", "gradient steps; each costs budget", (1, 500))
     biases: bool = Field(
         True, description="private item offsets first, then factors on the residuals"
     )
     bias_share: float = share_field(0.2, "budget share of biases", "of the total mu²")
-    clip_norm: float = Field(
+    clip_norm: float = parameter(
         0.5,
-        ge=LEAST,
-        le=1e4,
-        title="gradient clip norm C",
-        description="largest norm of one user's gradient, in half-ranges of the rating scale",
+        "gradient clip norm C",
+        "largest norm of one user's gradient, in half-ranges of the rating scale",
+        (LEAST, 1e4),
     )
-    learning_rate: float = Field(
+    learning_rate: float = parameter(
         0.3,
-        ge=LEAST,
-        le=1e3,
-        title="learning rate",
-        description=(
-            "length of the first step, in norms of the starting factors; it decreases linearly to 0"
-        ),
+        "learning rate",
+        "length of the first step, in norms of the starting factors; it decreases linearly to 0",
+        (LEAST, 1e3),
     )
-    user_regularisation: float = Field(
-        20.0, ge=LEAST, le=1e6, title="user ridge", description="of a user's own least squares"
+    user_regularisation: float = parameter(
+        20.0, "user ridge", "of a user's own least squares", (LEAST, 1e6)
     )
     local_columns: bool = LOCAL_COLUMNS
 

@@ -13,7 +13,14 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms.als import ALS
-from dpmf_core.algorithms.base import LEAST, Array, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.base import (
+    LEAST,
+    Array,
+    PrivateAlgorithm,
+    Recommender,
+    Streams,
+    parameter,
+)
 from dpmf_core.curator import CELLS_ARE_PUBLIC, Block, Curator, Statistic, Totals
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import VALUE, Budget, Event, Guarantee, Status
@@ -141,20 +148,15 @@ class DPNMFLaplace(PrivateAlgorithm):
     version_without_noise: ClassVar[int] = 1
     exact_settings: ClassVar[Mapping[str, Any]] = {"steps": 300, "prediction_ridge": 4.0}
 
-    rank: int = Field(8, ge=1, le=512, title="rank r", description="number of non-negative factors")
-    steps: int = Field(
-        50,
-        ge=1,
-        le=1000,
-        title="steps",
-        description="multiplicative updates of both sides; they cost no budget",
+    rank: int = parameter(8, "rank r", "number of non-negative factors", (1, 512))
+    steps: int = parameter(
+        50, "steps", "multiplicative updates of both sides; they cost no budget", (1, 1000)
     )
-    prediction_ridge: float = Field(
+    prediction_ridge: float = parameter(
         1.0,
-        ge=LEAST,
-        le=1e6,
-        title="prediction ridge",
-        description="of a user's own regression on the item factors, per rating",
+        "prediction ridge",
+        "of a user's own regression on the item factors, per rating",
+        (LEAST, 1e6),
     )
 
     @classmethod

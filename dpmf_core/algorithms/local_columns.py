@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
-from pydantic import Field
 
-from dpmf_core.algorithms.base import Array, Recommender
+from dpmf_core.algorithms.base import Array, Recommender, parameter
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Shape
 
@@ -22,13 +21,11 @@ RATING_VARIANCE = 0.8  # that the columns leave, in squared quarters of the rati
 # docs/RESULTS.md.
 OFFSETS, POPULARITY, NUMBER, CATEGORY = 0.1, 0.005, 0.02, 0.03
 
-LOCAL_COLUMNS: bool = Field(
+LOCAL_COLUMNS: bool = parameter(
     True,
-    title="local columns",
-    description=(
-        "each user's own regression also fits the released item offsets and counts, and public item"
-        " features if there are any; costs no budget"
-    ),
+    "local columns",
+    "each user's own regression also fits the released item offsets and counts, and public item"
+    " features if there are any; costs no budget",
 )
 
 

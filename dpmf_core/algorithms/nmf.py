@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
-from dpmf_core.algorithms.base import LEAST, Array, Streams
+from dpmf_core.algorithms.base import LEAST, Array, Streams, parameter
 from dpmf_core.algorithms.components import Components, Factorisation, dense
 from dpmf_core.algorithms.sample_statistics import (
     CoefficientMoment,
@@ -29,17 +28,11 @@ from dpmf_core.kernels import components as kernel
 MOST_FEATURES = 4_000  # whose second moment is held, if the rows are not in one memory
 TOGETHER = 10  # iterations between two checks of the objective
 
-COMPONENTS: Any = Field(
-    8, ge=1, le=512, title="components K", description="number of components (topics)"
+COMPONENTS: Any = parameter(8, "components K", "number of components (topics)", (1, 512))
+THRESHOLD: Any = parameter(
+    0.01, "outlier threshold λ", "larger residuals count as outliers; rows have norm 1", (LEAST, 1)
 )
-THRESHOLD: Any = Field(
-    0.01,
-    ge=LEAST,
-    le=1,
-    title="outlier threshold λ",
-    description="larger residuals count as outliers; rows have norm 1",
-)
-LIMIT: Any = Field(1.0, ge=LEAST, le=10, title="outlier limit M", description="largest outlier")
+LIMIT: Any = parameter(1.0, "outlier limit M", "largest outlier", (LEAST, 10))
 
 
 class NMF(Factorisation):
@@ -51,16 +44,14 @@ class NMF(Factorisation):
     source: ClassVar[str] = "Cichocki & Phan 2009; scikit-learn"
 
     n_components: int = COMPONENTS
-    iterations: int = Field(
-        200, ge=1, le=10_000, title="iterations", description="of coordinate descent, upper limit"
+    iterations: int = parameter(
+        200, "iterations", "of coordinate descent, upper limit", (1, 10_000)
     )
-    start: Literal["nndsvda", "nndsvd", "random"] = Field(
+    start: Literal["nndsvda", "nndsvd", "random"] = parameter(
         "nndsvda",
-        title="start",
-        description=(
-            "non-negative parts of singular vectors, with the mean in place of zeros (nndsvda) or"
-            " with zeros (nndsvd, Boutsidis & Gallopoulos 2008); or random"
-        ),
+        "start",
+        "non-negative parts of singular vectors, with the mean in place of zeros (nndsvda) or"
+        " with zeros (nndsvd, Boutsidis & Gallopoulos 2008); or random",
     )
 
     @property
@@ -163,14 +154,8 @@ class RobustNMF(Factorisation):
     source: ClassVar[str] = "Zhao & Tan 2017; Saha & Imtiaz 2022, section 2.3"
 
     n_components: int = COMPONENTS
-    steps: int = Field(20, ge=1, le=2000, title="steps", description="updates of the components")
-    passes: int = Field(
-        15,
-        ge=1,
-        le=200,
-        title="passes",
-        description="updates of coefficients and outliers per step",
-    )
+    steps: int = parameter(20, "steps", "updates of the components", (1, 2000))
+    passes: int = parameter(15, "passes", "updates of coefficients and outliers per step", (1, 200))
     outlier_threshold: float = THRESHOLD
     outlier_limit: float = LIMIT
 

@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
-from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Streams
+from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Streams, parameter
 from dpmf_core.algorithms.retention_server import (
     NOT_HELD,
     Biases,
@@ -46,76 +45,52 @@ class NoRetention(Algorithm):
     model_type: ClassVar[type] = RetentionModel
     version: ClassVar[int] = 5
 
-    variant: Variant = Field(
+    variant: Variant = parameter(
         "rated",
-        title="variant",
-        description=(
-            "baseline: keeps all data and retrains; static: frozen; online: keeps all data and"
-            " refits vectors; new, rated: keeps nothing and updates the new item, or all rated"
-            " items"
-        ),
+        "variant",
+        "baseline: keeps all data and retrains; static: frozen; online: keeps all data and"
+        " refits vectors; new, rated: keeps nothing and updates the new item, or all rated"
+        " items",
     )
-    static_share: float = Field(
-        0.5,
-        ge=0,
-        le=1,
-        title="static share R_s",
-        description="of the ratings, known before the rest arrive",
+    static_share: float = parameter(
+        0.5, "static share R_s", "of the ratings, known before the rest arrive", (0, 1)
     )
-    arrival: Literal["random", "time"] = Field(
-        "random", title="arrival", description="in random order, or by time if the data have times"
+    arrival: Literal["random", "time"] = parameter(
+        "random", "arrival", "in random order, or by time if the data have times"
     )
-    arrived_share: float = Field(
+    arrived_share: float = parameter(
         1.0,
-        ge=0,
-        le=1,
-        title="arrived share",
-        description="share of the arriving ratings that come before the model is used; 1: all",
+        "arrived share",
+        "share of the arriving ratings that come before the model is used; 1: all",
+        (0, 1),
     )
-    item_biases: bool = Field(
+    item_biases: bool = parameter(
         True,
-        title="item biases",
-        description=(
-            "subtract each item's mean rating less its raters' means, and keep this offset with the"
-            " item"
-        ),
+        "item biases",
+        "subtract each item's mean rating less its raters' means, and keep this offset with the"
+        " item",
     )
-    rank: int = Field(10, ge=1, le=256, title="dimension d", description="components of a factor")
-    steps: int = Field(200, ge=1, le=2000, title="epochs", description="over the static ratings")
-    rate: float = Field(
-        0.01,
-        ge=LEAST,
-        le=1,
-        title="rate",
-        description="of the static training and of a user's vector",
+    rank: int = parameter(10, "dimension d", "components of a factor", (1, 256))
+    steps: int = parameter(200, "epochs", "over the static ratings", (1, 2000))
+    rate: float = parameter(
+        0.01, "rate", "of the static training and of a user's vector", (LEAST, 1)
     )
-    item_rate: float = Field(
+    item_rate: float = parameter(
         0.0,
-        ge=0,
-        le=1,
-        title="item rate",
-        description=(
-            "of item factors on arrival; 0: the source's, .05 for new and .005 for rated (.05 for a"
-            " shared step)"
-        ),
+        "item rate",
+        "of item factors on arrival; 0: the source's, .05 for new and .005 for rated (.05 for a"
+        " shared step)",
+        (0, 1),
     )
-    rated_step: Literal["whole", "shared"] = Field(
+    rated_step: Literal["whole", "shared"] = parameter(
         "whole",
-        title="step of rated",
-        description=(
-            "whole: every item the user rated takes a full step; shared: they share one step, as"
-            " the source suggests against a bias to active users"
-        ),
+        "step of rated",
+        "whole: every item the user rated takes a full step; shared: they share one step, as"
+        " the source suggests against a bias to active users",
     )
-    penalty: float = Field(
-        0.1, ge=0, le=10, title="penalty λ", description="pull of factors towards 0"
-    )
-    user_passes: int = Field(
-        10,
-        ge=1,
-        le=1000,
-        title="user passes",
-        description="over a user's own ratings, to compute their vector",
+    penalty: float = parameter(0.1, "penalty λ", "pull of factors towards 0", (0, 10))
+    user_passes: int = parameter(
+        10, "user passes", "over a user's own ratings, to compute their vector", (1, 1000)
     )
 
     @classmethod

@@ -20,6 +20,7 @@ from dpmf_core.algorithms.base import (
     PrivateAlgorithm,
     Streams,
     fits_in_memory,
+    parameter,
     triangle,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
@@ -70,22 +71,15 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         "prediction_ridge": 0.3,
     }
 
-    steps: int = Field(
-        10, ge=1, le=200, title="steps T", description="rank-one terms; each costs budget"
-    )
+    steps: int = parameter(10, "steps T", "rank-one terms; each costs budget", (1, 200))
     nuclear_norm: float = nuclear_norm_field(0.45)
-    step_size: Literal["2/(t+2)", "1/T"] = Field(
-        "1/T", title="step size η", description="the source uses 1/T"
-    )
-    row_clip: float = Field(
+    step_size: Literal["2/(t+2)", "1/T"] = parameter("1/T", "step size η", "the source uses 1/T")
+    row_clip: float = parameter(
         0.08,
-        ge=LEAST,
-        le=10,
-        title="row clip",
-        description=(
-            "largest L2 norm of a user's residual row and iterate, in half-ranges of the scale"
-            " times √m"
-        ),
+        "row clip",
+        "largest L2 norm of a user's residual row and iterate, in half-ranges of the scale"
+        " times √m",
+        (LEAST, 10),
     )
     source_bound: RowBound = row_bound_field()
     slack: bool = Field(
@@ -94,33 +88,24 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
             "add √(σ ln(m/b)) m^¼ to the singular value, as in the source; it costs accuracy"
         ),
     )
-    frequent_fraction: float = Field(
+    frequent_fraction: float = parameter(
         1.0,
-        ge=LEAST,
-        le=1,
-        title="frequent items β",
-        description=(
-            "factors only for this share of the items, by noisy counts; other items are predicted"
-            " by the user's mean"
-        ),
+        "frequent items β",
+        "factors only for this share of the items, by noisy counts; other items are predicted"
+        " by the user's mean",
+        (LEAST, 1),
     )
     noise_schedule: Literal["constant", "growing"] = Field(
         "constant", description="how noise is divided between steps: equally, or growing with √t"
     )
-    user_step: Literal["steps", "ridge"] = Field(
+    user_step: Literal["steps", "ridge"] = parameter(
         "steps",
-        title="user's own row",
-        description=(
-            "the result of the steps, as in the source; or a final ridge regression on all"
-            " directions, at no cost"
-        ),
+        "user's own row",
+        "the result of the steps, as in the source; or a final ridge regression on all"
+        " directions, at no cost",
     )
-    prediction_ridge: float = Field(
-        0.08,
-        ge=LEAST,
-        le=1e6,
-        title="prediction ridge",
-        description="of a user's own regression on the directions",
+    prediction_ridge: float = parameter(
+        0.08, "prediction ridge", "of a user's own regression on the directions", (LEAST, 1e6)
     )
 
     @classmethod
@@ -265,32 +250,25 @@ class DPFWOja(DPFW):
     version: ClassVar[int] = 6
     exact_settings: ClassVar[Mapping[str, Any]] = {**DPFW.exact_settings, "product_clip": 1.0}
 
-    steps: int = Field(
-        5, ge=1, le=200, title="steps T", description="rank-one terms; each costs budget"
-    )
-    inner_steps: int = Field(
+    steps: int = parameter(5, "steps T", "rank-one terms; each costs budget", (1, 200))
+    inner_steps: int = parameter(
         5,
-        ge=1,
-        le=200,
-        title="inner steps Γ",
-        description="noisy products per direction; one more gives its singular value",
+        "inner steps Γ",
+        "noisy products per direction; one more gives its singular value",
+        (1, 200),
     )
-    inner_rate: float = Field(
+    inner_rate: float = parameter(
         1000.0,
-        ge=LEAST,
-        le=1e4,
-        title="inner rate c",
-        description="v moves by c/Γ of the normalised noisy product; large: power iteration",
+        "inner rate c",
+        "v moves by c/Γ of the normalised noisy product; large: power iteration",
+        (LEAST, 1e4),
     )
-    product_clip: float = Field(
+    product_clip: float = parameter(
         1.0,
-        ge=LEAST,
-        le=1,
-        title="product clip",
-        description=(
-            "largest L2 norm of a user's contribution to a product, as a share of the squared row"
-            " clip; 1, as in the source: the clipped row's whole contribution"
-        ),
+        "product clip",
+        "largest L2 norm of a user's contribution to a product, as a share of the squared row"
+        " clip; 1, as in the source: the clipped row's whole contribution",
+        (LEAST, 1),
     )
 
     @classmethod

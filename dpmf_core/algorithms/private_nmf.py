@@ -15,10 +15,10 @@ from pydantic import Field
 from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.base import (
     LEAST,
-    LEAST_SHARE,
     Array,
     PrivateAlgorithm,
     Streams,
+    parameter,
     share_field,
     triangle,
 )
@@ -72,7 +72,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     exact_settings: ClassVar[Mapping[str, Any]] = {"steps": 30}
 
     n_components: int = COMPONENTS
-    steps: int = Field(3, ge=1, le=1000, title="steps T", description="each costs budget")
+    steps: int = parameter(3, "steps T", "each costs budget", (1, 1000))
     start: Start = Field(
         "random",
         description=(
@@ -83,46 +83,35 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     outliers: bool = Field(False, description="remove sparse outliers before the sums")
     outlier_threshold: float = THRESHOLD
     outlier_limit: float = LIMIT
-    coefficient_clip: float = Field(
+    coefficient_clip: float = parameter(
         1.0,
-        ge=LEAST,
-        le=10,
-        title="coefficient clip C_h",
-        description="largest L2 norm of a sample's coefficients in the sums",
+        "coefficient clip C_h",
+        "largest L2 norm of a sample's coefficients in the sums",
+        (LEAST, 10),
     )
-    moment_share: float = Field(
+    moment_share: float = share_field(
         0.1,
-        ge=LEAST_SHARE,
-        le=1 - LEAST_SHARE,
-        title="share of the coefficients' moment",
-        description=(
-            "of a step's mu²; the source's noise corresponds to 0.5 with Δ_B = 2/N, and to 0.8 with"
-            " Δ_B = 4/N, which it uses when it removes outliers"
-        ),
+        "share of the coefficients' moment",
+        "of a step's mu²; the source's noise corresponds to 0.5 with Δ_B = 2/N, and to 0.8 with"
+        " Δ_B = 4/N, which it uses when it removes outliers",
     )
     start_share: float = share_field(
         0.25,
         "share of the start",
         "of the total mu², for a start from a noisy mean row or second moment",
     )
-    basis_passes: int = Field(
+    basis_passes: int = parameter(
         10,
-        ge=1,
-        le=1000,
-        title="basis passes",
-        description=(
-            "passes over the components, each solved for the released sums; they cost no budget"
-        ),
+        "basis passes",
+        "passes over the components, each solved for the released sums; they cost no budget",
+        (1, 1000),
     )
-    basis_rate: float = Field(
+    basis_rate: float = parameter(
         0.0,
-        ge=0,
-        le=100,
-        title="basis rate η_W",
-        description=(
-            "above 0: one gradient step at this rate on the sums over N, as in the source; 0: solve"
-            " for the components"
-        ),
+        "basis rate η_W",
+        "above 0: one gradient step at this rate on the sums over N, as in the source; 0: solve"
+        " for the components",
+        (0, 100),
     )
 
     @classmethod

@@ -23,6 +23,7 @@ from dpmf_core.algorithms.base import (
     PrivateAlgorithm,
     Streams,
     fits_in_memory,
+    parameter,
     triangle,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
@@ -82,20 +83,15 @@ class PGD(Algorithm):
     source: ClassVar[str] = "Cai, Candès & Shen 2010; Jain, Thakkar & Thakurta 2018, App. E"
     model_type: ClassVar[type] = GradientModel
 
-    steps: int = Field(
-        20,
-        ge=1,
-        le=200,
-        title="steps T",
-        description="gradient steps; each costs budget in the private version",
+    steps: int = parameter(
+        20, "steps T", "gradient steps; each costs budget in the private version", (1, 200)
     )
     nuclear_norm: float = nuclear_norm_field(0.4)
-    step_size: float = Field(
+    step_size: float = parameter(
         1.0,
-        ge=LEAST,
-        le=100,
-        title="step size η",
-        description="1 fills unobserved entries with the last step's prediction",
+        "step size η",
+        "1 fills unobserved entries with the last step's prediction",
+        (LEAST, 100),
     )
     biases: bool = Field(
         True, description="item offsets before the first step; a user's own mean is always local"
@@ -183,28 +179,22 @@ class PrivatePGD(PrivateAlgorithm, PGD):
         "step_size": 1.0,
     }
 
-    steps: int = Field(
-        5, ge=1, le=50, title="steps T", description="gradient steps; each costs budget"
-    )
-    step_size: float = Field(
+    steps: int = parameter(5, "steps T", "gradient steps; each costs budget", (1, 50))
+    step_size: float = parameter(
         3.0,
-        ge=LEAST,
-        le=100,
-        title="step size η",
-        description="1 fills unobserved entries with the last step's prediction",
+        "step size η",
+        "1 fills unobserved entries with the last step's prediction",
+        (LEAST, 100),
     )
     biases: bool = Field(
         False,
         description="not available in the private version: each user's own mean is subtracted",
     )
-    row_clip: float = Field(
+    row_clip: float = parameter(
         0.1,
-        ge=LEAST,
-        le=10,
-        title="row clip L",
-        description=(
-            "largest L2 norm of a user's row of Z, in half-ranges of the rating scale times √m"
-        ),
+        "row clip L",
+        "largest L2 norm of a user's row of Z, in half-ranges of the rating scale times √m",
+        (LEAST, 10),
     )
     source_bound: RowBound = row_bound_field()
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from dpmf_core.algorithms.base import (
     LEAST,
@@ -15,6 +14,7 @@ from dpmf_core.algorithms.base import (
     Personal,
     Recommender,
     Streams,
+    parameter,
     user_means,
 )
 from dpmf_core.curator import OpenCurator
@@ -88,50 +88,34 @@ class SGDMF(Algorithm):
     words: ClassVar[str] = "offsets and factors by stochastic gradient descent, without privacy"
     source: ClassVar[str] = "Koren, Bell & Volinsky 2009"
 
-    rank: int = Field(16, ge=1, le=512, title="rank r", description="number of latent factors")
-    steps: int = Field(20, ge=1, le=500, title="epochs", description="passes over all ratings")
-    model: Literal["biased", "centred"] = Field(
+    rank: int = parameter(16, "rank r", "number of latent factors", (1, 512))
+    steps: int = parameter(20, "epochs", "passes over all ratings", (1, 500))
+    model: Literal["biased", "centred"] = parameter(
         "biased",
-        title="model",
-        description=(
-            "biased: learns offsets, and each user's factor is refitted; centred: subtracts means"
-            " and keeps users' factors (regular factorisation of Balu & Furon 2016)"
-        ),
+        "model",
+        "biased: learns offsets, and each user's factor is refitted; centred: subtracts means"
+        " and keeps users' factors (regular factorisation of Balu & Furon 2016)",
     )
-    learning_rate: float = Field(
-        0.005,
-        ge=LEAST,
-        le=1,
-        title="learning rate",
-        description="length of a step, for ratings in units of a star",
+    learning_rate: float = parameter(
+        0.005, "learning rate", "length of a step, for ratings in units of a star", (LEAST, 1)
     )
-    decay: float = Field(
+    decay: float = parameter(
         0.0,
-        ge=0,
-        le=100,
-        title="decay b",
-        description="the learning rate of epoch t is that of the first epoch / (1 + b t / T)",
+        "decay b",
+        "the learning rate of epoch t is that of the first epoch / (1 + b t / T)",
+        (0, 100),
     )
-    regularisation: float = Field(
-        0.02,
-        ge=0,
-        le=100,
-        title="regularisation",
-        description="pull of factors and offsets towards 0 at every rating",
+    regularisation: float = parameter(
+        0.02, "regularisation", "pull of factors and offsets towards 0 at every rating", (0, 100)
     )
-    start_deviation: float = Field(
-        0.1,
-        ge=LEAST,
-        le=10,
-        title="starting deviation",
-        description="standard deviation of the starting factors",
+    start_deviation: float = parameter(
+        0.1, "starting deviation", "standard deviation of the starting factors", (LEAST, 10)
     )
-    prediction_ridge: float = Field(
+    prediction_ridge: float = parameter(
         0.12,
-        ge=LEAST,
-        le=1e6,
-        title="prediction ridge",
-        description="of a user's own regression, per rating; biased only",
+        "prediction ridge",
+        "of a user's own regression, per rating; biased only",
+        (LEAST, 1e6),
     )
 
     def _rate(self, step: int) -> float:

@@ -19,6 +19,7 @@ from dpmf_core.algorithms.base import (
     PrivateAlgorithm,
     Recommender,
     Streams,
+    parameter,
     share_field,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
@@ -83,85 +84,63 @@ class SGLD(PrivateAlgorithm):
             " posterior that the chain may not have reached (unproven)"
         ),
     )
-    rank: int = Field(4, ge=1, le=512, title="rank r", description="number of latent factors")
-    steps: int = Field(
+    rank: int = parameter(4, "rank r", "number of latent factors", (1, 512))
+    steps: int = parameter(
         40,
-        ge=1,
-        le=5000,
-        title="steps T",
-        description=(
-            "of the chain, each with all ratings; with accounting by steps, each costs budget"
-        ),
+        "steps T",
+        "of the chain, each with all ratings; with accounting by steps, each costs budget",
+        (1, 5000),
     )
-    step_size: float = Field(
+    step_size: float = parameter(
         0.3,
-        ge=LEAST,
-        le=2,
-        title="step size",
-        description=(
-            "η times the prior precision; for a posterior sample, times what the curvature of the"
-            " posterior allows"
-        ),
+        "step size",
+        "η times the prior precision; for a posterior sample, times what the curvature of the"
+        " posterior allows",
+        (LEAST, 2),
     )
-    prior_precision: float = Field(
-        10.0, ge=LEAST, le=1e6, title="prior precision", description="of every factor"
-    )
-    prediction_ridge: float = Field(
+    prior_precision: float = parameter(10.0, "prior precision", "of every factor", (LEAST, 1e6))
+    prediction_ridge: float = parameter(
         20.0,
-        ge=LEAST,
-        le=1e6,
-        title="user ridge",
-        description="of a user's own regression, in quarters of the rating range",
+        "user ridge",
+        "of a user's own regression, in quarters of the rating range",
+        (LEAST, 1e6),
     )
     biases: bool = Field(
         True, description="steps: private item offsets first, then factors on the residuals"
     )
     bias_share: float = share_field(0.2, "budget share of biases", "of the total mu²")
     local_columns: bool = LOCAL_COLUMNS
-    gradient_clip: float = Field(
+    gradient_clip: float = parameter(
         1.0,
-        ge=LEAST,
-        le=1e4,
-        title="gradient clip norm C",
-        description=(
-            "steps: largest norm of one user's gradient, for ratings in quarters of the range"
-        ),
+        "gradient clip norm C",
+        "steps: largest norm of one user's gradient, for ratings in quarters of the range",
+        (LEAST, 1e4),
     )
-    likelihood_power: float = Field(
+    likelihood_power: float = parameter(
         2.0,
-        ge=LEAST,
-        le=1e6,
-        title="likelihood power β",
-        description=(
-            "steps: largest weight of the likelihood; if the noise would allow more, the chain is"
-            " colder"
-        ),
+        "likelihood power β",
+        "steps: largest weight of the likelihood; if the noise would allow more, the chain is"
+        " colder",
+        (LEAST, 1e6),
     )
-    averaged_share: float = Field(
+    averaged_share: float = parameter(
         0.5,
-        ge=0,
-        le=1,
-        title="averaged share",
-        description=(
-            "steps: share of the last states, averaged for the result; 0: the last state only"
-        ),
+        "averaged share",
+        "steps: share of the last states, averaged for the result; 0: the last state only",
+        (0, 1),
     )
-    ratings_per_user: int = Field(
+    ratings_per_user: int = parameter(
         50,
-        ge=1,
-        le=100_000,
-        title="ratings per user k",
-        description="posterior sample: how many of a user's ratings enter their likelihood",
+        "ratings per user k",
+        "posterior sample: how many of a user's ratings enter their likelihood",
+        (1, 100_000),
     )
-    error_clip: float = Field(
+    error_clip: float = parameter(
         1.5,
-        ge=LEAST,
-        le=100,
-        title="error clip",
-        description=(
-            "posterior sample: a user's mean squared error at which their likelihood is clipped, in"
-            " squared quarters of the range"
-        ),
+        "error clip",
+        "posterior sample: a user's mean squared error at which their likelihood is clipped, in"
+        " squared quarters of the range",
+        (LEAST, 100),
     )
 
     @classmethod

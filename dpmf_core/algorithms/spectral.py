@@ -24,6 +24,8 @@ from dpmf_core.algorithms.base import (
     PrivateAlgorithm,
     Recommender,
     Streams,
+    parameter,
+    share_field,
     triangle,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
@@ -95,12 +97,11 @@ class Spectral(PrivateAlgorithm):
     model_type: ClassVar[type] = Projection
     version: ClassVar[int] = 10
 
-    rank: int = Field(
+    rank: int = parameter(
         32,
-        ge=1,
-        le=512,
-        title="rank r",
-        description="at most this many factors; factors below the noise are always dropped",
+        "rank r",
+        "at most this many factors; factors below the noise are always dropped",
+        (1, 512),
     )
     biases: bool = Field(
         True,
@@ -109,19 +110,13 @@ class Spectral(PrivateAlgorithm):
             " all items have equal weight"
         ),
     )
-    bias_share: float = Field(
-        0.2,
-        ge=LEAST_SHARE,
-        le=1 - LEAST_SHARE,
-        title="budget share of biases",
-        description="of the total mu², for offsets and counts",
+    bias_share: float = share_field(
+        0.2, "budget share of biases", "of the total mu², for offsets and counts"
     )
-    implicit: bool = Field(
+    implicit: bool = parameter(
         False,
-        title="implicit feedback",
-        description=(
-            "uses which items were rated, not their ratings: for lists (recall) rather than ratings"
-        ),
+        "implicit feedback",
+        "uses which items were rated, not their ratings: for lists (recall) rather than ratings",
     )
     release: Literal["covariance", "iteration", "none"] = Field(
         "covariance",
@@ -136,14 +131,11 @@ class Spectral(PrivateAlgorithm):
         le=20,
         description="products with the subspace, after the columns; each costs budget",
     )
-    items_kept: int = Field(
+    items_kept: int = parameter(
         0,
-        ge=0,
-        le=100_000,
-        title="items kept",
-        description=(
-            "factors for this many items, by highest count; 0: as many as reduce the error"
-        ),
+        "items kept",
+        "factors for this many items, by highest count; 0: as many as reduce the error",
+        (0, 100_000),
     )
     taste: float = Field(
         0.03,
@@ -154,12 +146,11 @@ class Spectral(PrivateAlgorithm):
             " factors"
         ),
     )
-    popularity_exponent: float = Field(
+    popularity_exponent: float = parameter(
         0.25,
-        ge=-1,
-        le=1,
-        title="popularity exponent",
-        description="a row's entries are weighted by (noisy count)^exponent",
+        "popularity exponent",
+        "a row's entries are weighted by (noisy count)^exponent",
+        (-1, 1),
     )
     shrinkage: float = Field(
         0.9,
@@ -169,35 +160,25 @@ class Spectral(PrivateAlgorithm):
             "eigenvalues are reduced by this multiple of the edge of the noise's spectrum"
         ),
     )
-    prediction_ridge: float = Field(
+    prediction_ridge: float = parameter(
         0.8,
-        ge=LEAST,
-        le=1e6,
-        title="prediction ridge",
-        description=(
-            "of a user's own regression, until refined; for lists: of the items', in mean diagonal"
-            " entries"
-        ),
+        "prediction ridge",
+        "of a user's own regression, until refined; for lists: of the items', in mean diagonal"
+        " entries",
+        (LEAST, 1e6),
     )
-    refinement_steps: int = Field(
-        0, ge=0, le=50, title="refinement steps", description="noisy gradients; each costs budget"
+    refinement_steps: int = parameter(
+        0, "refinement steps", "noisy gradients; each costs budget", (0, 50)
     )
-    refinement_share: float = Field(
-        0.5,
-        ge=LEAST_SHARE,
-        le=1 - LEAST_SHARE,
-        title="refinement's share",
-        description="of the mu² left after biases and attention",
+    refinement_share: float = share_field(
+        0.5, "refinement's share", "of the mu² left after biases and attention"
     )
-    attention_share: float = Field(
+    attention_share: float = parameter(
         0.0,
-        ge=0,
-        le=1 - LEAST_SHARE,
-        title="attention's share",
-        description=(
-            "of the mu² left after biases, for users' prior means by which items they rated; 0:"
-            " prior means of 0"
-        ),
+        "attention's share",
+        "of the mu² left after biases, for users' prior means by which items they rated; 0:"
+        " prior means of 0",
+        (0, 1 - LEAST_SHARE),
     )
     local_columns: bool = LOCAL_COLUMNS
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
@@ -25,6 +24,7 @@ from dpmf_core.algorithms.base import (
     Recommender,
     Streams,
     fits_in_memory,
+    parameter,
     triangle,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
@@ -120,25 +120,18 @@ class PrivateSVD(PrivateAlgorithm):
     }
     model_type: ClassVar[type] = Subspace
 
-    rank: int = Field(5, ge=1, le=512, title="rank r", description="number of eigenvectors")
-    row_clip: float = Field(
+    rank: int = parameter(5, "rank r", "number of eigenvectors", (1, 512))
+    row_clip: float = parameter(
         0.1,
-        ge=LEAST,
-        le=10,
-        title="row clip L",
-        description="largest L2 norm of a user's row, in half-ranges of the rating scale times √m",
+        "row clip L",
+        "largest L2 norm of a user's row, in half-ranges of the rating scale times √m",
+        (LEAST, 10),
     )
-    user_step: Literal["ridge", "projection"] = Field(
-        "ridge",
-        title="user's own step",
-        description="a ridge regression on V, or the source's scaled projection",
+    user_step: Literal["ridge", "projection"] = parameter(
+        "ridge", "user's own step", "a ridge regression on V, or the source's scaled projection"
     )
-    prediction_ridge: float = Field(
-        0.08,
-        ge=LEAST,
-        le=1e6,
-        title="prediction ridge",
-        description="of a user's own regression on orthonormal V",
+    prediction_ridge: float = parameter(
+        0.08, "prediction ridge", "of a user's own regression on orthonormal V", (LEAST, 1e6)
     )
     local_columns: bool = LOCAL_COLUMNS
 

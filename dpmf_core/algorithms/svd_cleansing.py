@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 from scipy.sparse import csr_array
 
-from dpmf_core.algorithms.base import INSIDE, LEAST, Array, Streams, share_field
+from dpmf_core.algorithms.base import INSIDE, LEAST, Array, Streams, parameter, share_field
 from dpmf_core.algorithms.baselines import COUNTS, SUMS, UserMeans, private_mean
 from dpmf_core.algorithms.item_offsets import NoisyCounts
 from dpmf_core.algorithms.local_columns import with_local_columns
@@ -118,36 +117,27 @@ class SVDCleansing(PrivateSVD):
         "item_damping": 5.0,
     }
 
-    row_clip: float = Field(
+    row_clip: float = parameter(
         0.25,
-        ge=LEAST,
-        le=2,
-        title="residual clamp B",
-        description=(
-            "largest residual that enters the covariance, in half-ranges of the rating scale; the"
-            " papers' figures use 0.5"
-        ),
+        "residual clamp B",
+        "largest residual that enters the covariance, in half-ranges of the rating scale; the"
+        " papers' figures use 0.5",
+        (LEAST, 2),
     )
-    ratings_per_user: int = Field(
+    ratings_per_user: int = parameter(
         50,
-        ge=1,
-        le=100_000,
-        title="ratings per user k",
-        description="how many of a user's ratings enter the item averages",
+        "ratings per user k",
+        "how many of a user's ratings enter the item averages",
+        (1, 100_000),
     )
-    item_damping: float = Field(
+    item_damping: float = parameter(
         15.0,
-        ge=0,
-        le=1e4,
-        title="item damping β_m",
-        description="pseudo-count that pulls item averages to the global one",
+        "item damping β_m",
+        "pseudo-count that pulls item averages to the global one",
+        (0, 1e4),
     )
-    user_damping: float = Field(
-        5.0,
-        ge=0,
-        le=1e4,
-        title="user damping β_u",
-        description="pseudo-count that pulls a user's own average to 0",
+    user_damping: float = parameter(
+        5.0, "user damping β_u", "pseudo-count that pulls a user's own average to 0", (0, 1e4)
     )
     average_share: float = share_field(
         0.3, "budget share of averages", "of the total mu²; a fifteenth of it for the global one"
