@@ -12,7 +12,7 @@ other work takes most of a run's time.
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -49,12 +49,12 @@ def random_start(rng: Streams, m: int, r: int) -> Array:
 class ALS(Algorithm):
     """Least squares over users and items in turn. Not private."""
 
-    id: ClassVar[str] = "als"
-    uses_item_features: ClassVar[bool] = True
-    title: ClassVar[str] = "ALS"
-    words: ClassVar[str] = "alternating least squares without privacy"
-    source: ClassVar[str] = "Zhou et al. 2008; Hu, Koren & Volinsky 2008"
-    version: ClassVar[int] = 3
+    id = "als"
+    uses_item_features = True
+    title = "ALS"
+    words = "alternating least squares without privacy"
+    source = "Zhou et al. 2008; Hu, Koren & Volinsky 2008"
+    version = 3
 
     rank: int = parameter(16, "rank r", "number of latent factors", (1, 512))
     steps: int = parameter(10, "steps T", "user and item half-steps", (1, 200))

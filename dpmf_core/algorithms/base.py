@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from dpmf_core.kernels import RowSolver
 
 Array = npt.NDArray[Any]
+Parameters = dict[str, Any]  # of an algorithm, by name
+
 INSIDE = 1 - 1e-6  # keeps a clipped row inside its bound after rounding
 # the least positive parameter and the least share of a budget; contract tests start from these
 LEAST, LEAST_SHARE = 1e-6, 1e-3
@@ -197,8 +199,7 @@ class Recommender(Model):
         base = self.unobserved_weight * (wider.T @ wider) if self.unobserved_weight else None
         if not self.mended:
             return Personal(
-                offsets,
-                solve(history.by_user, history.items, residuals, V, ridge, base=base),
+                offsets, solve(history.by_user, history.items, residuals, V, ridge, base=base)
             )
         if not self.attention.size:
             U = solve(history.by_user, history.items, residuals, wider, ridge, base=base)
@@ -325,7 +326,7 @@ class Algorithm(BaseModel):
     source: ClassVar[str]
     version: ClassVar[int] = 1
     version_without_noise: ClassVar[int] = 0
-    exact_settings: ClassVar[Mapping[str, Any]] = {}
+    exact_settings: ClassVar[Parameters] = {}
     task: ClassVar[Literal["ratings", "samples"]] = "ratings"
     model_type: ClassVar[type] = Recommender
     colour: ClassVar[str] = ""
@@ -339,9 +340,7 @@ class Algorithm(BaseModel):
     adds_noise: ClassVar[bool] = True
 
     @classmethod
-    def recommend(
-        cls, shape: Any, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Any, budget: Budget | None, parameters: Parameters) -> Parameters:
         """Parameters that suit a public shape, a budget and the given parameters.
 
         Parameters that are absent keep their field's default.
@@ -350,7 +349,7 @@ class Algorithm(BaseModel):
         return {"rank": shape.n_items} if rank is not None and rank.default > shape.n_items else {}
 
     @classmethod
-    def recommend_without_noise(cls, shape: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def recommend_without_noise(cls, shape: Any, parameters: Parameters) -> Parameters:
         """The parameters for exact sums.
 
         They are those of a budget with almost no noise, except for `exact_settings`.

@@ -47,11 +47,11 @@ def no_factors(shape: Shape, **parts: Any) -> Recommender:
 class GlobalMean(Algorithm):
     """One number for everyone: the trivial predictor."""
 
-    id: ClassVar[str] = "global-mean"
-    is_trivial: ClassVar[bool] = True
-    title: ClassVar[str] = "Global mean"
-    words: ClassVar[str] = "predicts the mean of all ratings"
-    source: ClassVar[str] = "trivial predictor"
+    id = "global-mean"
+    is_trivial = True
+    title = "Global mean"
+    words = "predicts the mean of all ratings"
+    source = "trivial predictor"
 
     def asks_sums_alone(self) -> bool:
         return True
@@ -63,12 +63,12 @@ class GlobalMean(Algorithm):
 class UserMean(Algorithm):
     """Each user's own mean, or mid-range without ratings; nothing private is released."""
 
-    id: ClassVar[str] = "user-mean"
-    colour: ClassVar[str] = "grey"
-    is_trivial: ClassVar[bool] = True
-    title: ClassVar[str] = "User mean"
-    words: ClassVar[str] = "predicts each user's own mean; no data are shared between users"
-    source: ClassVar[str] = "trivial predictor"
+    id = "user-mean"
+    colour = "grey"
+    is_trivial = True
+    title = "User mean"
+    words = "predicts each user's own mean; no data are shared between users"
+    source = "trivial predictor"
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
@@ -80,11 +80,11 @@ class UserMean(Algorithm):
 class Popularity(Algorithm):
     """Ranks items by how many users rated them; predicts the global mean as a rating."""
 
-    id: ClassVar[str] = "popularity"
-    is_trivial: ClassVar[bool] = True
-    title: ClassVar[str] = "Popularity"
-    words: ClassVar[str] = "the same list for everyone: most rated first"
-    source: ClassVar[str] = "trivial recommender"
+    id = "popularity"
+    is_trivial = True
+    title = "Popularity"
+    words = "the same list for everyone: most rated first"
+    source = "trivial recommender"
 
     def asks_sums_alone(self) -> bool:
         return True
@@ -101,11 +101,11 @@ class Popularity(Algorithm):
 class Bias(Algorithm):
     """Global mean, item offset and user offset, each pulled towards 0 by a pseudo-count."""
 
-    id: ClassVar[str] = "bias"
-    uses_item_features: ClassVar[bool] = True
-    title: ClassVar[str] = "Damped biases"
-    words: ClassVar[str] = "mean, item offset and user offset, no factors"
-    source: ClassVar[str] = "Koren, Bell & Volinsky 2009"
+    id = "bias"
+    uses_item_features = True
+    title = "Damped biases"
+    words = "mean, item offset and user offset, no factors"
+    source = "Koren, Bell & Volinsky 2009"
 
     damping: float = parameter(
         5.0, "damping β", "pseudo-count that pulls offsets towards 0", (0, 1000)
@@ -158,7 +158,7 @@ def private_mean(curator: Curator) -> float:
 class OffsetsAlone(PrivateAlgorithm):
     """Released item offsets; a user's own offset is never shared."""
 
-    uses_item_features: ClassVar[bool] = True
+    uses_item_features = True
 
     prior_deviation: float = parameter(
         0.5,
@@ -184,14 +184,14 @@ class OffsetsAlone(PrivateAlgorithm):
 class PrivateBias(OffsetsAlone):
     """Item offsets from two noisy sums over users."""
 
-    id: ClassVar[str] = "private-bias"
-    colour: ClassVar[str] = "green"
-    training_cost: ClassVar[int] = 1
-    is_usual_rival: ClassVar[bool] = True
-    title: ClassVar[str] = "Private biases"
-    words: ClassVar[str] = "item offsets from noisy sums and counts, user offsets local"
-    source: ClassVar[str] = "ours, after McSherry & Mironov 2009"
-    version: ClassVar[int] = 5
+    id = "private-bias"
+    colour = "green"
+    training_cost = 1
+    is_usual_rival = True
+    title = "Private biases"
+    words = "item offsets from noisy sums and counts, user offsets local"
+    source = "ours, after McSherry & Mironov 2009"
+    version = 5
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         return (SumsAndCounts(),)
@@ -210,17 +210,15 @@ class PrivateBias(OffsetsAlone):
 class OwnContent(Algorithm):
     """Each user's own ridge regression on the public item features, or the user's mean."""
 
-    id: ClassVar[str] = "content"
-    colour: ClassVar[str] = "grey"
-    marker: ClassVar[str] = "diamond"
-    is_trivial: ClassVar[bool] = True
-    needs_item_features: ClassVar[bool] = True
-    uses_item_features: ClassVar[bool] = True
-    title: ClassVar[str] = "Own content"
-    words: ClassVar[str] = (
-        "each user's own regression on public item features; no data are shared between users"
-    )
-    source: ClassVar[str] = "trivial predictor"
+    id = "content"
+    colour = "grey"
+    marker = "diamond"
+    is_trivial = True
+    needs_item_features = True
+    uses_item_features = True
+    title = "Own content"
+    words = "each user's own regression on public item features; no data are shared between users"
+    source = "trivial predictor"
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)

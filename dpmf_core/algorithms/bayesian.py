@@ -9,7 +9,6 @@ the roots of the counts on both sides. Predictions are averaged over draws from 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -93,16 +92,14 @@ class PosteriorDraws(Recommender):
 class BMF(Algorithm):
     """Draws users' and items' factors in turn from their posterior, and averages. Not private."""
 
-    id: ClassVar[str] = "bmf"
-    title: ClassVar[str] = "Bayesian MF"
-    words: ClassVar[str] = (
+    id = "bmf"
+    title = "Bayesian MF"
+    words = (
         "Bayesian matrix factorisation that also uses which items each user rated, without privacy"
     )
-    source: ClassVar[str] = (
-        "Salakhutdinov & Mnih 2008; Simm et al. 2015; Rendle, Zhang & Koren 2019"
-    )
-    model_type: ClassVar[type] = PosteriorDraws
-    uses_item_features: ClassVar[bool] = True
+    source = "Salakhutdinov & Mnih 2008; Simm et al. 2015; Rendle, Zhang & Koren 2019"
+    model_type = PosteriorDraws
+    uses_item_features = True
 
     rank: int = parameter(31, "rank r", "number of latent factors", (1, MOST_SIDES - 1))
     steps: int = parameter(80, "sweeps T", "successive draws of all factors", (1, 10_000))

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Model
+from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Model, Parameters
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import on_grid
 from dpmf_core.data.samples import Matrix, Samples, SampleShape, by_row, is_sparse
@@ -116,13 +115,13 @@ def weight_rows(samples: Samples, rows: Matrix, power: float = 1.0) -> Matrix:
 class Factorisation(Algorithm):
     """A non-negative factorisation of samples."""
 
-    task: ClassVar[Literal["ratings", "samples"]] = "samples"
-    model_type: ClassVar[type] = Components
+    task = "samples"
+    model_type = Components
 
     @classmethod
     def recommend(
-        cls, shape: SampleShape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+        cls, shape: SampleShape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """At most as many components as features."""
         default = int(cls.model_fields["n_components"].default)
         return {"n_components": max(1, min(default, shape.n_features, shape.n_samples))}

@@ -8,14 +8,14 @@ docs/PRIVACY.md, "Balu and Furon 2016".
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import model_validator
 
-from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Streams, parameter
+from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Parameters, Streams, parameter
 from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, means_and_residuals
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape
@@ -40,15 +40,13 @@ class SketchModel(LearntUsers):
 class Sketch(Algorithm):
     """Stochastic gradients on factors that are held in a count sketch [B16, section 3]."""
 
-    id: ClassVar[str] = "sketch"
-    colour: ClassVar[str] = "teal"
-    title: ClassVar[str] = "Count sketch"
-    words: ClassVar[str] = (
-        "factors in a count sketch, skipping large errors; its claimed privacy is not proved"
-    )
-    source: ClassVar[str] = "Balu & Furon 2016"
-    model_type: ClassVar[type] = SketchModel
-    version: ClassVar[int] = 4
+    id = "sketch"
+    colour = "teal"
+    title = "Count sketch"
+    words = "factors in a count sketch, skipping large errors; its claimed privacy is not proved"
+    source = "Balu & Furon 2016"
+    model_type = SketchModel
+    version = 4
 
     rank: int = parameter(
         16, "dimension d", "components of a factor; the source uses 8, 16 and 32", (1, 512)
@@ -94,9 +92,7 @@ class Sketch(Algorithm):
         return {FORMER_NAMES.get(name, name): value for name, value in parameters.items()}
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         return {"rank": min(16, shape.n_items)}
 
     def guarantee(self) -> Guarantee:

@@ -7,7 +7,7 @@ with the user (joint DP); only the item side is released. Chien et al. 2021 [C21
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -58,7 +58,7 @@ class DPALS(DPALSPlan):
     source: ClassVar[str] = "Chien et al. 2021"
     version: ClassVar[int] = 8
     version_without_noise: ClassVar[int] = 1
-    exact_settings: ClassVar[Mapping[str, Any]] = {
+    exact_settings: ClassVar[dict[str, Any]] = {
         "steps": 20,
         "ratings_per_user": MOST_OF_A_USER,
         "regularisation": 100.0,
@@ -261,7 +261,7 @@ class AdaDPALS(DPALS):
     words: ClassVar[str] = "DPALS that uses every rating, weighted by the rarity of its item"
     source: ClassVar[str] = "Krichene et al. 2023"
     version_without_noise: ClassVar[int] = 2
-    exact_settings: ClassVar[Mapping[str, Any]] = {
+    exact_settings: ClassVar[dict[str, Any]] = {
         **DPALS.exact_settings,
         "regularisation": 200.0,
     }

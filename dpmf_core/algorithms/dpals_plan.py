@@ -4,7 +4,6 @@ Proofs: docs/PRIVACY.md, "Item Grams" and "Item right-hand sides".
 """
 
 import math
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field
@@ -165,7 +164,7 @@ class DPALSPlan(PrivateAlgorithm):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
+        cls, shape: Shape, budget: Budget | None, parameters: dict[str, Any]
     ) -> dict[str, Any]:
         """Defaults from public values alone: n, m and mu(epsilon, delta).
 
@@ -194,7 +193,7 @@ class DPALSPlan(PrivateAlgorithm):
         }
 
     @classmethod
-    def recommend_without_noise(cls, shape: Shape, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def recommend_without_noise(cls, shape: Shape, parameters: dict[str, Any]) -> dict[str, Any]:
         settings = super().recommend_without_noise(shape, parameters)
         return settings | {"rank": min(12, settings["rank"])}
 

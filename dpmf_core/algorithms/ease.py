@@ -6,7 +6,7 @@ weights are B_ij = -P_ij / P_jj, and 0 on the diagonal. `spectral` has the priva
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -79,11 +79,11 @@ class ItemRegression(Recommender):
 class EASE(Algorithm):
     """Regress every item on all others; ratings minus damped biases are the data."""
 
-    id: ClassVar[str] = "ease"
-    title: ClassVar[str] = "EASE"
-    words: ClassVar[str] = "a ridge regression of every item on all others, in closed form"
-    source: ClassVar[str] = "Steck 2019"
-    model_type: ClassVar[type] = ItemRegression
+    id = "ease"
+    title = "EASE"
+    words = "a ridge regression of every item on all others, in closed form"
+    source = "Steck 2019"
+    model_type = ItemRegression
 
     regularisation: float = parameter(
         3.0,

@@ -157,9 +157,9 @@ class FrankWolfe(Algorithm):
     A form decides how rows are centred and bounded, and how the top singular pair is found.
     """
 
-    model_type: ClassVar[type] = FrankWolfeModel
-    uses_item_features: ClassVar[bool] = True
-    version: ClassVar[int] = 4
+    model_type = FrankWolfeModel
+    uses_item_features = True
+    version = 4
 
     steps: int = parameter(
         100,
@@ -241,12 +241,10 @@ class FrankWolfe(Algorithm):
 class FW(FrankWolfe):
     """Frank-Wolfe for the nuclear norm, without privacy: Jaggi & Sulovsky 2010."""
 
-    id: ClassVar[str] = "fw"
-    title: ClassVar[str] = "Frank-Wolfe"
-    words: ClassVar[str] = (
-        "adds one rank-one term per step, towards the best matrix of bounded nuclear norm"
-    )
-    source: ClassVar[str] = "Jaggi & Sulovsky 2010; Jain, Thakkar & Thakurta 2018"
+    id = "fw"
+    title = "Frank-Wolfe"
+    words = "adds one rank-one term per step, towards the best matrix of bounded nuclear norm"
+    source = "Jaggi & Sulovsky 2010; Jain, Thakkar & Thakurta 2018"
 
     biases: bool = Field(
         True,

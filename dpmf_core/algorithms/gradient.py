@@ -5,9 +5,9 @@ docs/PRIVACY.md, "Item gradient".
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -18,6 +18,7 @@ from dpmf_core.algorithms.base import (
     INSIDE,
     LEAST,
     Array,
+    Parameters,
     PrivateAlgorithm,
     Recommender,
     Streams,
@@ -95,21 +96,17 @@ class DPSGD(PrivateAlgorithm):
     V has rows e_ij u_i: norm ||e_i|| ||u_i||, clipped to C.
     """
 
-    id: ClassVar[str] = "dp-sgd"
-    colour: ClassVar[str] = "violet"
-    marker: ClassVar[str] = "triangle-up"
-    training_cost: ClassVar[int] = 11
-    uses_item_features: ClassVar[bool] = True
-    title: ClassVar[str] = "DP-SGD"
-    words: ClassVar[str] = (
-        "noisy gradients of the item factors, clipped per user; user factors are never shared"
-    )
-    source: ClassVar[str] = (
-        "Abadi et al. 2016; the comparison left open by Chien et al. 2021, remark 8"
-    )
-    version: ClassVar[int] = 5
-    version_without_noise: ClassVar[int] = 1
-    exact_settings: ClassVar[Mapping[str, Any]] = {"clip_norm": 8.0, "user_regularisation": 80.0}
+    id = "dp-sgd"
+    colour = "violet"
+    marker = "triangle-up"
+    training_cost = 11
+    uses_item_features = True
+    title = "DP-SGD"
+    words = "noisy gradients of the item factors, clipped per user; user factors are never shared"
+    source = "Abadi et al. 2016; the comparison left open by Chien et al. 2021, remark 8"
+    version = 5
+    version_without_noise = 1
+    exact_settings: ClassVar[Parameters] = {"clip_norm": 8.0, "user_regularisation": 80.0}
 
     rank: int = parameter(5, "rank r", "number of latent factors", (1, 512))
     steps: int = parameter(40, "steps T", "gradient steps; each costs budget", (1, 500))
@@ -135,9 +132,7 @@ class DPSGD(PrivateAlgorithm):
     local_columns: bool = LOCAL_COLUMNS
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         if budget is None:
             return {"rank": min(shape.n_items, 5)}
         signal = shape.n_users * budget.mu

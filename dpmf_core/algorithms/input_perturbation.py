@@ -5,9 +5,9 @@ declared range to the other, so the vector of ratings moves by at most the range
 items a user rated is not protected: CONDITIONAL on that being public.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -16,6 +16,7 @@ from dpmf_core.algorithms.als import ALS
 from dpmf_core.algorithms.base import (
     LEAST,
     Array,
+    Parameters,
     PrivateAlgorithm,
     Recommender,
     Streams,
@@ -59,18 +60,18 @@ class EveryRating(Statistic):
 class InputPerturbation(PrivateAlgorithm, ALS):
     """ALS on ratings with Laplace noise on each; nothing exact reaches the curator."""
 
-    id: ClassVar[str] = "input-perturbation"
-    colour: ClassVar[str] = "red"
-    training_cost: ClassVar[int] = 2
-    title: ClassVar[str] = "Input perturbation"
-    words: ClassVar[str] = (
+    id = "input-perturbation"
+    colour = "red"
+    training_cost = 2
+    title = "Input perturbation"
+    words = (
         "Laplace noise on every rating, then ALS; protects a rating's value, not which items were"
         " rated"
     )
-    source: ClassVar[str] = "Friedman, Berkovsky & Kaafar 2016; Saha & Imtiaz 2022, Table 4"
-    version: ClassVar[int] = 3
-    version_without_noise: ClassVar[int] = 1
-    exact_settings: ClassVar[Mapping[str, Any]] = {  # the defaults of ALS
+    source = "Friedman, Berkovsky & Kaafar 2016; Saha & Imtiaz 2022, Table 4"
+    version = 3
+    version_without_noise = 1
+    exact_settings: ClassVar[Parameters] = {  # the defaults of ALS
         name: ALS.model_fields[name].default for name in ("rank", "regularisation", "biases")
     }
 
@@ -79,9 +80,7 @@ class InputPerturbation(PrivateAlgorithm, ALS):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         """The more noise, the stronger the ridge: the noise's variance over a rating's own."""
         if budget is None:
             return {"rank": min(8, shape.n_items)}
@@ -135,18 +134,16 @@ class DPNMFLaplace(PrivateAlgorithm):
     Ran et al. 2022, as compared by Saha & Imtiaz 2022.
     """
 
-    id: ClassVar[str] = "dpnmf-laplace"
-    colour: ClassVar[str] = "red"
-    marker: ClassVar[str] = "diamond"
-    training_cost: ClassVar[int] = 10
-    title: ClassVar[str] = "DPNMF (Laplace)"
-    words: ClassVar[str] = (
-        "Laplace noise on every rating, then non-negative factors; protects a rating's value"
-    )
-    source: ClassVar[str] = "Ran et al. 2022; Saha & Imtiaz 2022, Table 4"
-    version: ClassVar[int] = 2
-    version_without_noise: ClassVar[int] = 1
-    exact_settings: ClassVar[Mapping[str, Any]] = {"steps": 300, "prediction_ridge": 4.0}
+    id = "dpnmf-laplace"
+    colour = "red"
+    marker = "diamond"
+    training_cost = 10
+    title = "DPNMF (Laplace)"
+    words = "Laplace noise on every rating, then non-negative factors; protects a rating's value"
+    source = "Ran et al. 2022; Saha & Imtiaz 2022, Table 4"
+    version = 2
+    version_without_noise = 1
+    exact_settings: ClassVar[Parameters] = {"steps": 300, "prediction_ridge": 4.0}
 
     rank: int = parameter(8, "rank r", "number of non-negative factors", (1, 512))
     steps: int = parameter(
@@ -160,9 +157,7 @@ class DPNMFLaplace(PrivateAlgorithm):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         return {"rank": min(8, shape.n_items)}
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:

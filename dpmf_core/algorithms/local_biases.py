@@ -59,17 +59,15 @@ class LocalBias(OffsetsAlone):
     The noise is in every message, so their sum has sqrt(n) times as much.
     """
 
-    id: ClassVar[str] = "local-bias"
-    colour: ClassVar[str] = "teal"
-    marker: ClassVar[str] = "triangle-up"
-    training_cost: ClassVar[int] = 3
-    trusts_nobody: ClassVar[bool] = True
-    title: ClassVar[str] = "Local biases"
-    words: ClassVar[str] = (
-        "item offsets from messages to which each user adds noise: no trusted curator"
-    )
-    source: ClassVar[str] = "ours, after Kasiviswanathan et al. 2011 and McSherry & Mironov 2009"
-    version: ClassVar[int] = 3
+    id = "local-bias"
+    colour = "teal"
+    marker = "triangle-up"
+    training_cost = 3
+    trusts_nobody = True
+    title = "Local biases"
+    words = "item offsets from messages to which each user adds noise: no trusted curator"
+    source = "ours, after Kasiviswanathan et al. 2011 and McSherry & Mironov 2009"
+    version = 3
 
     def check(self, shape: Shape) -> None:
         super().check(shape)

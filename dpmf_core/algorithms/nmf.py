@@ -8,7 +8,7 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -38,10 +38,10 @@ LIMIT: Any = parameter(1.0, "outlier limit M", "largest outlier", (LEAST, 10))
 class NMF(Factorisation):
     """scikit-learn's coordinate descent."""
 
-    id: ClassVar[str] = "nmf"
-    title: ClassVar[str] = "NMF"
-    words: ClassVar[str] = "non-negative factorisation by coordinate descent, without privacy"
-    source: ClassVar[str] = "Cichocki & Phan 2009; scikit-learn"
+    id = "nmf"
+    title = "NMF"
+    words = "non-negative factorisation by coordinate descent, without privacy"
+    source = "Cichocki & Phan 2009; scikit-learn"
 
     n_components: int = COMPONENTS
     iterations: int = parameter(
@@ -146,12 +146,10 @@ def signed_halves(values: Array, vectors: Array, least: float) -> Array:
 class RobustNMF(Factorisation):
     """Components, coefficients and sparse outliers fitted together [S22, section 2.3]."""
 
-    id: ClassVar[str] = "robust-nmf"
-    title: ClassVar[str] = "Robust NMF"
-    words: ClassVar[str] = (
-        "non-negative factorisation that separates sparse outliers, without privacy"
-    )
-    source: ClassVar[str] = "Zhao & Tan 2017; Saha & Imtiaz 2022, section 2.3"
+    id = "robust-nmf"
+    title = "Robust NMF"
+    words = "non-negative factorisation that separates sparse outliers, without privacy"
+    source = "Zhao & Tan 2017; Saha & Imtiaz 2022, section 2.3"
 
     n_components: int = COMPONENTS
     steps: int = parameter(20, "steps", "updates of the components", (1, 2000))

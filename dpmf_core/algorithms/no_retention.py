@@ -8,13 +8,13 @@ and vector and ratings are dropped.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Streams, parameter
+from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Parameters, Streams, parameter
 from dpmf_core.algorithms.retention_server import (
     NOT_HELD,
     Biases,
@@ -36,14 +36,12 @@ LOOKS = 10  # models yielded while ratings arrive, and batches of them for `onli
 class NoRetention(Algorithm):
     """A share of the ratings is factorised, the others arrive one by one."""
 
-    id: ClassVar[str] = "no-retention"
-    title: ClassVar[str] = "No retention"
-    words: ClassVar[str] = (
-        "stores nothing about users; updates item factors from each interaction and discards it"
-    )
-    source: ClassVar[str] = "Vallet, Friedman & Berkovsky 2014"
-    model_type: ClassVar[type] = RetentionModel
-    version: ClassVar[int] = 5
+    id = "no-retention"
+    title = "No retention"
+    words = "stores nothing about users; updates item factors from each interaction and discards it"
+    source = "Vallet, Friedman & Berkovsky 2014"
+    model_type = RetentionModel
+    version = 5
 
     variant: Variant = parameter(
         "rated",
@@ -94,9 +92,7 @@ class NoRetention(Algorithm):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         return {"rank": min(10, shape.n_items)}
 
     @property

@@ -4,7 +4,7 @@ docs/PRIVACY.md, "Sum of the samples" and "Second moment of the samples".
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,7 +53,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     source: ClassVar[str] = "ours, after Dwork, Talwar, Thakurta & Zhang 2014"
     version: ClassVar[int] = 4
     version_without_noise: ClassVar[int] = 1
-    exact_settings: ClassVar[Mapping[str, Any]] = {"points": 4000}
+    exact_settings: ClassVar[dict[str, Any]] = {"points": 4000}
 
     n_components: int = COMPONENTS
     sum_share: float = share_field(
@@ -90,7 +90,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
 
     @classmethod
     def recommend(
-        cls, shape: SampleShape, budget: Budget | None, parameters: Mapping[str, Any]
+        cls, shape: SampleShape, budget: Budget | None, parameters: dict[str, Any]
     ) -> dict[str, Any]:
         """Choose the words as the square root of samples times mu, which is how far noise reaches.
 
@@ -102,7 +102,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
             return defaults
         signal = shape.n_units * budget.mu
         n_features = max(
-            2 * int(parameters.get("n_components", defaults["n_components"])),
+            2 * int((defaults | parameters)["n_components"]),
             round(10 * math.sqrt(signal)),
         )
         is_visible = signal >= moments.least_signal(shape)

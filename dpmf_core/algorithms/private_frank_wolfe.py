@@ -6,9 +6,8 @@ docs/PRIVACY.md, "Residual second moment" and "Residual second moment times vect
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -17,6 +16,7 @@ from scipy.sparse.linalg import eigsh
 from dpmf_core.algorithms.base import (
     LEAST,
     Array,
+    Parameters,
     PrivateAlgorithm,
     Streams,
     fits_in_memory,
@@ -54,17 +54,15 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     The moment is that of users' clipped residuals.
     """
 
-    id: ClassVar[str] = "dpfw"
-    colour: ClassVar[str] = "orange"
-    training_cost: ClassVar[int] = 13
-    title: ClassVar[str] = "DPFW"
-    words: ClassVar[str] = (
-        "Frank-Wolfe on noisy second moments; each user repeats the steps on their own row"
-    )
-    source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 1"
-    version: ClassVar[int] = 6
-    version_without_noise: ClassVar[int] = 1
-    exact_settings: ClassVar[Mapping[str, Any]] = {
+    id = "dpfw"
+    colour = "orange"
+    training_cost = 13
+    title = "DPFW"
+    words = "Frank-Wolfe on noisy second moments; each user repeats the steps on their own row"
+    source = "Jain, Thakkar & Thakurta 2018, Alg. 1"
+    version = 6
+    version_without_noise = 1
+    exact_settings: ClassVar[Parameters] = {
         "steps": 40,
         "row_clip": 1.0,
         "user_step": "ridge",
@@ -109,9 +107,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         """Defaults from n, m and mu(epsilon, delta).
 
         `signal` = n mu / m is what all users give an item over the noise of one release. More
@@ -132,7 +128,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         }
 
     @staticmethod
-    def _signal(shape: Shape, budget: Budget, parameters: Mapping[str, Any]) -> float:
+    def _signal(shape: Shape, budget: Budget, parameters: Parameters) -> float:
         share = float(parameters.get("frequent_fraction", 1.0))
         return shape.n_users * budget.mu / (share * shape.n_items)
 
@@ -238,17 +234,15 @@ class DPFWOja(DPFW):
     product is far below its bound, so it is clipped further.
     """
 
-    id: ClassVar[str] = "dpfw-oja"
-    colour: ClassVar[str] = "periwinkle"
-    marker: ClassVar[str] = "diamond"
-    training_cost: ClassVar[int] = 4
-    title: ClassVar[str] = "DPFW with Oja"
-    words: ClassVar[str] = (
-        "Frank-Wolfe with directions from noisy matrix-vector products: no item x item matrix"
-    )
-    source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 2; the clip of products is ours"
-    version: ClassVar[int] = 6
-    exact_settings: ClassVar[Mapping[str, Any]] = {**DPFW.exact_settings, "product_clip": 1.0}
+    id = "dpfw-oja"
+    colour = "periwinkle"
+    marker = "diamond"
+    training_cost = 4
+    title = "DPFW with Oja"
+    words = "Frank-Wolfe with directions from noisy matrix-vector products: no item x item matrix"
+    source = "Jain, Thakkar & Thakurta 2018, Alg. 2; the clip of products is ours"
+    version = 6
+    exact_settings: ClassVar[Parameters] = {**DPFW.exact_settings, "product_clip": 1.0}
 
     steps: int = parameter(5, "steps T", "rank-one terms; each costs budget", (1, 200))
     inner_steps: int = parameter(
@@ -272,9 +266,7 @@ class DPFWOja(DPFW):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         """Defaults from public values.
 
         Clipped products support one direction or more, by `signal`. Whole ones, as in the source,

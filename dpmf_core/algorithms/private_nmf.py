@@ -5,9 +5,9 @@ h >= 0; W's rows are the components.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -16,6 +16,7 @@ from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.base import (
     LEAST,
     Array,
+    Parameters,
     PrivateAlgorithm,
     Streams,
     parameter,
@@ -59,17 +60,15 @@ SHARES = {"2/N": 0.5, "4/N": 0.8}
 class DPNMF(PrivateAlgorithm, Factorisation):
     """Move components along two noisy sums over samples in each step [S22, Alg. 2]."""
 
-    id: ClassVar[str] = "dp-nmf"
-    colour: ClassVar[str] = "blue"
-    training_cost: ClassVar[int] = 16
-    title: ClassVar[str] = "DP-NMF"
-    words: ClassVar[str] = (
-        "alternating steps, each of which releases two noisy sums over all samples"
-    )
-    source: ClassVar[str] = "Saha & Imtiaz 2022, Alg. 2"
-    version: ClassVar[int] = 5
-    version_without_noise: ClassVar[int] = 1
-    exact_settings: ClassVar[Mapping[str, Any]] = {"steps": 30}
+    id = "dp-nmf"
+    colour = "blue"
+    training_cost = 16
+    title = "DP-NMF"
+    words = "alternating steps, each of which releases two noisy sums over all samples"
+    source = "Saha & Imtiaz 2022, Alg. 2"
+    version = 5
+    version_without_noise = 1
+    exact_settings: ClassVar[Parameters] = {"steps": 30}
 
     n_components: int = COMPONENTS
     steps: int = parameter(3, "steps T", "each costs budget", (1, 1000))
@@ -116,8 +115,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
 
     @classmethod
     def recommend(
-        cls, shape: SampleShape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+        cls, shape: SampleShape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """Start from the mean row, which takes most of a small budget.
 
         The source's noise is kept as it is: its start is random or private, and its two noises fix

@@ -9,9 +9,9 @@ survive, so no n x m matrix is held. docs/PRIVACY.md, "Second moment of the iter
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -20,6 +20,7 @@ from dpmf_core.algorithms.base import (
     LEAST,
     Algorithm,
     Array,
+    Parameters,
     PrivateAlgorithm,
     Streams,
     fits_in_memory,
@@ -73,15 +74,13 @@ def project_singular_values(moment: Array, radius: float) -> tuple[Array, Array]
 class PGD(Algorithm):
     """Projected gradient descent on the nuclear-norm ball, without privacy."""
 
-    id: ClassVar[str] = "pgd"
-    version: ClassVar[int] = 2
-    uses_item_features: ClassVar[bool] = True
-    title: ClassVar[str] = "Projected gradient"
-    words: ClassVar[str] = (
-        "gradient steps, each projected onto the matrices of bounded nuclear norm"
-    )
-    source: ClassVar[str] = "Cai, Candès & Shen 2010; Jain, Thakkar & Thakurta 2018, App. E"
-    model_type: ClassVar[type] = GradientModel
+    id = "pgd"
+    version = 2
+    uses_item_features = True
+    title = "Projected gradient"
+    words = "gradient steps, each projected onto the matrices of bounded nuclear norm"
+    source = "Cai, Candès & Shen 2010; Jain, Thakkar & Thakurta 2018, App. E"
+    model_type = GradientModel
 
     steps: int = parameter(
         20, "steps T", "gradient steps; each costs budget in the private version", (1, 200)
@@ -161,18 +160,16 @@ class PGD(Algorithm):
 class PrivatePGD(PrivateAlgorithm, PGD):
     """Projected gradient steps from noisy moments; one user moves Z^T Z by at most L^2."""
 
-    id: ClassVar[str] = "private-pgd"
-    colour: ClassVar[str] = "brown"
-    marker: ClassVar[str] = "cross"
-    training_cost: ClassVar[int] = 14
-    title: ClassVar[str] = "Private projected gradient"
-    words: ClassVar[str] = (
-        "projected gradient steps through noisy second moments; each user maps their own row"
-    )
-    source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, App. E"
-    version: ClassVar[int] = 4
-    version_without_noise: ClassVar[int] = 1
-    exact_settings: ClassVar[Mapping[str, Any]] = {
+    id = "private-pgd"
+    colour = "brown"
+    marker = "cross"
+    training_cost = 14
+    title = "Private projected gradient"
+    words = "projected gradient steps through noisy second moments; each user maps their own row"
+    source = "Jain, Thakkar & Thakurta 2018, App. E"
+    version = 4
+    version_without_noise = 1
+    exact_settings: ClassVar[Parameters] = {
         "steps": 20,
         "row_clip": 10.0,
         "nuclear_norm": 0.3,
@@ -199,9 +196,7 @@ class PrivatePGD(PrivateAlgorithm, PGD):
     source_bound: RowBound = row_bound_field()
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         """More steps, as far as users' signal n mu per item allows."""
         if budget is None:
             return {}

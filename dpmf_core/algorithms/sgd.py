@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -82,11 +82,11 @@ class SGDMF(Algorithm):
     corrected].
     """
 
-    id: ClassVar[str] = "sgd-mf"
-    title: ClassVar[str] = "SGD-MF"
-    model_type: ClassVar[type] = LearntUsers
-    words: ClassVar[str] = "offsets and factors by stochastic gradient descent, without privacy"
-    source: ClassVar[str] = "Koren, Bell & Volinsky 2009"
+    id = "sgd-mf"
+    title = "SGD-MF"
+    model_type = LearntUsers
+    words = "offsets and factors by stochastic gradient descent, without privacy"
+    source = "Koren, Bell & Volinsky 2009"
 
     rank: int = parameter(16, "rank r", "number of latent factors", (1, 512))
     steps: int = parameter(20, "epochs", "passes over all ratings", (1, 500))

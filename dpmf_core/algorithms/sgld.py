@@ -4,9 +4,9 @@ Proof: docs/PRIVACY.md, "Item gradient".
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -16,6 +16,7 @@ from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
     LEAST,
     Array,
+    Parameters,
     PrivateAlgorithm,
     Recommender,
     Streams,
@@ -63,19 +64,19 @@ class SGLD(PrivateAlgorithm):
     `prior_variance`.
     """
 
-    id: ClassVar[str] = "sgld"
-    colour: ClassVar[str] = "olive"
-    training_cost: ClassVar[int] = 12
-    title: ClassVar[str] = "SGLD"
-    words: ClassVar[str] = (
+    id = "sgld"
+    colour = "olive"
+    training_cost = 12
+    title = "SGLD"
+    words = (
         "Langevin dynamics on the item factors: noisy gradient steps, each accounted for; user"
         " factors are never shared"
     )
-    source: ClassVar[str] = "Wang, Fienberg & Smola 2015; Liu, Wang & Smola 2015"
-    version: ClassVar[int] = 6
-    version_without_noise: ClassVar[int] = 1
-    exact_settings: ClassVar[Mapping[str, Any]] = {"gradient_clip": 10.0}
-    uses_item_features: ClassVar[bool] = True
+    source = "Wang, Fienberg & Smola 2015; Liu, Wang & Smola 2015"
+    version = 6
+    version_without_noise = 1
+    exact_settings: ClassVar[Parameters] = {"gradient_clip": 10.0}
+    uses_item_features = True
 
     reading: Literal["steps", "posterior-sample"] = Field(
         "steps",
@@ -144,9 +145,7 @@ class SGLD(PrivateAlgorithm):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         """For "steps", choose a rank by the signal n mu that all users give for each item.
 
         Constants were chosen on MovieLens 1M.

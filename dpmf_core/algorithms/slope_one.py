@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -71,11 +71,11 @@ def _own_ratings(personal: Personal) -> Ratings:
 class SlopeOne(Algorithm):
     """A difference and a count for every pair of items, applied to each user's own ratings."""
 
-    id: ClassVar[str] = "slope-one"
-    title: ClassVar[str] = "Slope One"
-    words: ClassVar[str] = "how much higher one item is rated than another, by users who rated both"
-    source: ClassVar[str] = "Lemire & Maclachlan 2005"
-    model_type: ClassVar[type] = SlopeOneModel
+    id = "slope-one"
+    title = "Slope One"
+    words = "how much higher one item is rated than another, by users who rated both"
+    source = "Lemire & Maclachlan 2005"
+    model_type = SlopeOneModel
 
     def check(self, shape: Shape) -> None:
         fits_in_memory(self, shape)

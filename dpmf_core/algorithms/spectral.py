@@ -8,9 +8,9 @@ the factors. docs/PRIVACY.md, "Item second moment", "Attention moment", "Refinin
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,7 @@ from dpmf_core.algorithms.base import (
     LEAST_SHARE,
     MOST_ITEMS,
     Array,
+    Parameters,
     PrivateAlgorithm,
     Recommender,
     Streams,
@@ -83,19 +84,19 @@ class Spectral(PrivateAlgorithm):
     The rest is post-processing and local.
     """
 
-    id: ClassVar[str] = "spectral"
-    colour: ClassVar[str] = "vermilion"
-    training_cost: ClassVar[int] = 3
-    is_usual_rival: ClassVar[bool] = True
-    uses_item_features: ClassVar[bool] = True
-    title: ClassVar[str] = "Spectral"
-    words: ClassVar[str] = (
+    id = "spectral"
+    colour = "vermilion"
+    training_cost = 3
+    is_usual_rival = True
+    uses_item_features = True
+    title = "Spectral"
+    words = (
         "one noisy second moment of the items, its eigenvectors, each user's own ridge regression,"
         " and a few noisy gradients that refine them"
     )
-    source: ClassVar[str] = "ours, after Dwork et al. 2014, McSherry & Mironov 2009"
-    model_type: ClassVar[type] = Projection
-    version: ClassVar[int] = 10
+    source = "ours, after Dwork et al. 2014, McSherry & Mironov 2009"
+    model_type = Projection
+    version = 10
 
     rank: int = parameter(
         32,
@@ -183,9 +184,7 @@ class Spectral(PrivateAlgorithm):
     local_columns: bool = LOCAL_COLUMNS
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         """Recommend from n, m, mu(epsilon, delta) and bounds alone.
 
         Constants were chosen on MovieLens 1M and the low-rank sets, and checked elsewhere.

@@ -6,9 +6,9 @@ docs/PRIVACY.md, "Item second moment".
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,6 +19,7 @@ from dpmf_core.algorithms.base import (
     INSIDE,
     LEAST,
     Array,
+    Parameters,
     Personal,
     PrivateAlgorithm,
     Recommender,
@@ -102,23 +103,17 @@ class PrivateSVD(PrivateAlgorithm):
     [J18, Alg. 4; Dwork et al. 2014].
     """
 
-    id: ClassVar[str] = "private-svd"
-    colour: ClassVar[str] = "pink"
-    training_cost: ClassVar[int] = 5
-    uses_item_features: ClassVar[bool] = True
-    title: ClassVar[str] = "Private SVD"
-    words: ClassVar[str] = (
-        "eigenvectors of one noisy second moment; each user projects their own row on them"
-    )
-    source: ClassVar[str] = "Jain, Thakkar & Thakurta 2018, Alg. 4"
-    version: ClassVar[int] = 3
-    version_without_noise: ClassVar[int] = 1
-    exact_settings: ClassVar[Mapping[str, Any]] = {
-        "rank": 8,
-        "row_clip": 10.0,
-        "prediction_ridge": 0.16,
-    }
-    model_type: ClassVar[type] = Subspace
+    id = "private-svd"
+    colour = "pink"
+    training_cost = 5
+    uses_item_features = True
+    title = "Private SVD"
+    words = "eigenvectors of one noisy second moment; each user projects their own row on them"
+    source = "Jain, Thakkar & Thakurta 2018, Alg. 4"
+    version = 3
+    version_without_noise = 1
+    exact_settings: ClassVar[Parameters] = {"rank": 8, "row_clip": 10.0, "prediction_ridge": 0.16}
+    model_type = Subspace
 
     rank: int = parameter(5, "rank r", "number of eigenvectors", (1, 512))
     row_clip: float = parameter(
@@ -136,9 +131,7 @@ class PrivateSVD(PrivateAlgorithm):
     local_columns: bool = LOCAL_COLUMNS
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         """One direction for every 3 of users' signal n mu over m, at most 16."""
         rank = (
             5 if budget is None else round(2 * math.sqrt(shape.n_users * budget.mu / shape.n_items))

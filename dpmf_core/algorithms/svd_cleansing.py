@@ -5,14 +5,22 @@ second moment of the rest. docs/PRIVACY.md, "McSherry and Mironov 2009".
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from dpmf_core.algorithms.base import INSIDE, LEAST, Array, Streams, parameter, share_field
+from dpmf_core.algorithms.base import (
+    INSIDE,
+    LEAST,
+    Array,
+    Parameters,
+    Streams,
+    parameter,
+    share_field,
+)
 from dpmf_core.algorithms.baselines import COUNTS, SUMS, UserMeans, private_mean
 from dpmf_core.algorithms.item_offsets import NoisyCounts
 from dpmf_core.algorithms.local_columns import with_local_columns
@@ -99,17 +107,15 @@ class SVDCleansing(PrivateSVD):
     [MM09, section 5].
     """
 
-    id: ClassVar[str] = "svd-cleansing"
-    colour: ClassVar[str] = "magenta"
-    marker: ClassVar[str] = "diamond"
-    training_cost: ClassVar[int] = 6
-    title: ClassVar[str] = "SVD after cleansing"
-    words: ClassVar[str] = (
-        "subtracts noisy averages, then takes eigenvectors of the residuals' noisy covariance"
-    )
-    source: ClassVar[str] = "McSherry & Mironov 2009"
-    version: ClassVar[int] = 6
-    exact_settings: ClassVar[Mapping[str, Any]] = {
+    id = "svd-cleansing"
+    colour = "magenta"
+    marker = "diamond"
+    training_cost = 6
+    title = "SVD after cleansing"
+    words = "subtracts noisy averages, then takes eigenvectors of the residuals' noisy covariance"
+    source = "McSherry & Mironov 2009"
+    version = 6
+    exact_settings: ClassVar[Parameters] = {
         "rank": 8,
         "row_clip": 0.5,
         "prediction_ridge": 0.3,
@@ -144,9 +150,7 @@ class SVDCleansing(PrivateSVD):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         """As for private SVD; many items and little signal give item averages a larger share."""
         defaults = super().recommend(shape, budget, parameters)
         if budget is None:

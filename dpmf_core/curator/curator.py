@@ -159,10 +159,7 @@ class NoisyCurator:
 
     def _pen(self, statistic: Statistic, size: int) -> Release:
         return self._noise.release(
-            statistic.name,
-            sensitivity=statistic.sensitivity,
-            size=size,
-            group=group_of(statistic),
+            statistic.name, sensitivity=statistic.sensitivity, size=size, group=group_of(statistic)
         )
 
     def _next_key(self) -> Key:

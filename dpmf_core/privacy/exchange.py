@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import NOTHING, Event, Repeat, Sequence, event_of_rows, normal_form
-from dpmf_core.privacy.mechanisms import (
-    Gaussian,
-    Laplace,
-    Mechanism,
-    Relation,
-    UnsupportedEvent,
-)
+from dpmf_core.privacy.mechanisms import Gaussian, Laplace, Mechanism, Relation, UnsupportedEvent
 
 if TYPE_CHECKING:  # it takes a second to load, and most runs do not need it
     from dp_accounting.dp_event import DpEvent
