@@ -39,6 +39,7 @@ from pages.kit.comparison import (
 )
 from pages.kit.sidebar_values import Choice
 
+USUAL = 80  # percent of the gain to keep, by default
 LIST_LENGTH = 6  # recommendations in the first view
 USER = "explore.user."  # in the session, by data set: the person shown
 PERSON, LISTS = "person", "lists"  # names of data shipped with runs
@@ -145,38 +146,30 @@ def lists(
     """Return one person's lists at each measured epsilon of the first draw, and without noise."""
     if user is None:
         return None
-    items = _shared_items if choice.entry.public else _items
-    without_noise = items(references(spec)["open"].model_dump_json(), user)
-    if not without_noise:
-        return None
-    by_epsilon = {at: items(at_epsilon(spec, at).model_dump_json(), user) for at in grid.epsilons}
+    read = _cached_items if choice.entry.public else _items
+
+    def items(run: RunSpec) -> Items:
+        with contextlib.suppress(LookupError):
+            return read(run.model_dump_json(), user)
+        return []
+
+    by_epsilon = {at: items(at_epsilon(spec, at)) for at in grid.epsilons}
     there = [{"epsilon": at, "items": own} for at, own in by_epsilon.items() if own]
-    return {"person": user, "open": without_noise, "at": there} if there else None
+    own = items(references(spec)["open"])
+    return {"person": user, "open": own, "at": there} if own and there else None
 
 
 def _items(spec: str, user: int) -> Items:
-    """Return a run's recommendations for a person; empty if unknown. spec: JSON."""
+    """Return a run's recommendations for a person; raise LookupError if unknown. spec: JSON."""
     run_spec = RunSpec.model_validate_json(spec)
     run = engine().known_runs.whole(run_spec)
     if run is None:
         stored_lists: dict[str, Items] = shipped_runs.view_data(run_spec, LISTS) or {}
-        return stored_lists.get(str(user), [])
+        return stored_lists[str(user)]
     return [{"id": it.item, "title": it.title} for it in recommend(run, user, LIST_LENGTH)]
 
 
-@st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
-def _cached_items(spec: str, user: int) -> Items:
-    if not (items := _items(spec, user)):
-        raise LookupError
-    return items
-
-
-def _shared_items(spec: str, user: int) -> Items:
-    """Return recommendations on public data, cached for all sessions."""
-    try:
-        return _cached_items(spec, user)
-    except LookupError:
-        return []
+_cached_items = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(_items)
 
 
 @functools.lru_cache(maxsize=256)
@@ -232,7 +225,6 @@ def _rating_unit(choice: Choice) -> str:
 
 
 def _finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tuple[str, str]:
-    """Return headline and sentence of a measured point: medians and ranges of shared draws."""
     if not point.shared_draws:
         errs = f"errs by {RMSE.text(point.median)}"
         return headline(choice, point, title, errs), ""
@@ -247,13 +239,11 @@ def _finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tup
 
 
 def _point_label(choice: Choice, point: Point) -> str:
-    """Return a point's text for screen readers and tooltips."""
     text = f"ε = {budget_text(point.epsilon)}: held-out RMSE {RMSE.text(point.median)}"
     return ". ".join(filter(None, (text, purchase_text(choice, point))))
 
 
 def _cells(point: Point) -> list[str]:
-    """Return a row of the table of numbers, without its epsilon."""
     share = share_kept(point.shared_draws)
     ends = (min(point.values), max(point.values))
     return [

@@ -9,7 +9,7 @@ from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.inspection import explanation, sheet
 from dpmf_core.runs.record import Run
 from pages.kit import factorisation, lesson, safe_text, who_sees_what
-from pages.kit.factorisation_words import COMPONENTS
+from pages.kit.factorisation import COMPONENTS
 from pages.kit.sidebar_values import Choice
 
 
@@ -84,8 +84,7 @@ def recovery_table(runs: dict[str, Run]) -> None:
         safe_text.table(pd.DataFrame(rows))
 
 
-def below(choice: Choice, selection: Comparison, view: factorisation.FirstView) -> None:
-    runs = view.runs
+def below(choice: Choice, selection: Comparison, runs: dict[str, Run]) -> None:
     who_sees_what.draw(who_sees_what.IMAGES)
     recovery_table(runs)
     if "main" in runs:

@@ -23,7 +23,7 @@ from dpmf_core.runs.epsilon_grid import Point
 from dpmf_core.runs.needed_epsilon import Draws, share_kept, share_text, shares_kept
 from dpmf_core.runs.privacy_cost import best_known
 from dpmf_core.runs.record import Run
-from pages.kit import charts, colours, sweep_frames
+from pages.kit import charts, colours, sweep_charts
 from pages.kit.sidebar_values import Choice
 
 NAMES = {PLAIN: "DPALS without biases"}
@@ -32,7 +32,8 @@ NAMES = {PLAIN: "DPALS without biases"}
 def title(who: str, run: Run, unit: str = "user") -> str:
     """Return a method's name with a note on its epsilon. unit: what the others protect."""
     name = NAMES.get(who, run.record.title)
-    return sweep_frames.method(name, sweep_frames.caution(run.record, unit))
+    caution = sweep_charts.caution(run.record, unit)
+    return f"{name} ({caution})" if caution else name
 
 
 def curves(runs: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd.DataFrame:
@@ -47,7 +48,7 @@ def curves(runs: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd
             some = dict(list(parts.items())[: 1 if draw else None])
             method = run.record.spec.algorithm
             lines.append((run.record.title, method, draw, run, some))
-    return sweep_frames.curve_frame(lines, metric)
+    return sweep_charts.curve_frame(lines, metric)
 
 
 def ladder(runs: Mapping[str, Run], metric: str) -> pd.DataFrame:

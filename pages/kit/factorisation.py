@@ -11,89 +11,77 @@ from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import NOTHING, Budget
+from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import shipped_runs
-from dpmf_core.runs.comparison import Comparison, part_comparison, references
+from dpmf_core.runs.comparison import DRAWS, Comparison, part_comparison, references
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point, at_epsilon
 from dpmf_core.runs.inspection import pairs, row_length, small_pictures, topics
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.teaching.glossary import TERMS
 from pages.kit import (
     colours,
     comparison,
     drawing,
     epsilon_grid,
     exports,
-    factorisation_words,
     forms,
     links,
     odometer,
     privacy_card,
     sidebar,
 )
-from pages.kit.comparison import better_method
+from pages.kit.comparison import gain_kept, headline, median, plain_headline, purchase_text
 from pages.kit.components import draw_matched_parts
 from pages.kit.epsilon_grid import Story
-from pages.kit.factorisation_words import COMPONENTS, TOPICS, Sayings, Subject
 from pages.kit.runs import ask, note_shipped
 from pages.kit.sidebar_values import Choice
 
-METRIC = "objective"
+METRIC = METRICS["objective"]
 WITH_COMPONENTS = ("main", "best")  # runs whose components are shown
+MATCHED_PARTS = "matched"  # name of these data among those shipped with runs
+CACHE_SIZE = 1000  # runs whose components are in memory, for all sessions
 Runs = dict[str, Run]
+Part = list[str] | str  # a topic's words, or a picture's file in base64
 
 
 @dataclass(frozen=True)
-class FirstView:
-    """The first view's results: finished runs, the grid, and whether components are shown."""
+class Subject:
+    """A page's words.
 
-    runs: Runs
-    grid: EpsilonGrid
-    has_parts: bool
-
-
-def draw_first_view(
-    subject: Subject, choice: Choice, spec: RunSpec, selection: Comparison, proved: bool, most: int
-) -> FirstView:
-    """Draw the headline and the components, which follow epsilon, and the progress of runs.
-
-    proved: whether epsilon is guaranteed. most: the number of components shown. While nothing is
-    known of the current choice, the previous result stays.
+    id: of the page. title, many, numbered_title: of components. row, a_row: of data. legend:
+    explains the first view. source: which of the source's figures the page shows.
     """
-    page = subject.id
-    head, news = st.container(), st.container()
 
-    def draw(waits: bool) -> tuple[EpsilonGrid, bool]:
-        grid = epsilon_grid.read(spec, METRIC, also=(choice.epsilon,))
-        story = None
-        if waits or grid.point(choice.epsilon) is not None:
-            story = _story(subject, choice, spec, grid, proved, most)
-        if story is not None and not story["pending"]:
-            epsilon_grid.remember(page, choice, story)
-        displayed_story = story or (epsilon_grid.before(page) if waits else None)
-        if displayed_story is not None:
-            with head:
-                draw_matched_parts(f"{page}.matched", displayed_story)
-        return grid, displayed_story is not None
+    id: str
+    title: str
+    many: str
+    numbered_title: str
+    row: str
+    a_row: str
+    legend: str
+    source: str
 
-    grid, has_parts = draw(waits=False)
-    with news:
-        runs = ask(page, selection.runs, whole=WITH_COMPONENTS)
-    if not has_parts:
-        grid, has_parts = draw(waits=True)
-    if not has_parts:
-        with head:
-            st.title(factorisation_words.opening(subject, choice), anchor=False)
-            st.write(odometer.opening_text(page))
-    if proved:
-        note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec)])
-    if better := better_method(runs, selection.runs, METRIC):
-        st.markdown(better[1])
-    return FirstView(runs, grid, has_parts)
 
+TOPICS = Subject(
+    *("topics", "Topics", "topics", "Topic {number}", "document", "a document"),
+    "Each list has the top ten words of a topic of {without}. Struck out: lost to privacy. +: added"
+    " by privacy.",
+    "“A topic in full” above is the source's Fig. 9. Its Fig. 1 draws the protocol.",
+)
+COMPONENTS = Subject(
+    *("faces", "Components", "components", "Component {number}", "image", "an image"),
+    "Each component is next to the most similar one of {without}, with its own scale from black to"
+    " white. The bar below it shows their similarity (cosine): full for equal pictures.",
+    "“One image as a sum of components” above is the source's Fig. 11.",
+)
+
+
+# ---- the page ------------------------------------------------------------------------------------
 
 Settings = Callable[[Choice], tuple[dict[str, object], tuple[str, ...]]]
-Below = Callable[[Choice, Comparison, FirstView], None]
+Below = Callable[[Choice, Comparison, Runs], None]
 
 
 def draw_page(
@@ -134,17 +122,59 @@ def draw_page(
     selection = part_comparison(spec, choice.shape)
     with head:
         count = most(int(spec.parameters["n_components"]))
-        view = draw_first_view(subject, choice, spec, selection, proved, count)
-    drawing.first_view_ends(view.has_parts)
+        runs, grid, has_parts = _first_view(subject, choice, spec, selection, proved, count)
+    drawing.first_view_ends(has_parts)
     with beneath:
-        below(choice, selection, view)
-    if proved and len(view.runs) == len(selection.runs):
-        epsilon_grid.keep_filling(page, spec, view.grid)
+        below(choice, selection, runs)
+    if proved and len(runs) == len(selection.runs):
+        epsilon_grid.keep_filling(page, spec, grid)
     links.to("papers", "The source's figures, measured again", {"paper": "saha-2022"})
     st.caption(subject.source)
-    if "main" in view.runs:
+    if "main" in runs:
         with st.expander("Export"):
-            exports.draw(view.runs["main"])
+            exports.draw(runs["main"])
+
+
+def _first_view(
+    subject: Subject, choice: Choice, spec: RunSpec, selection: Comparison, proved: bool, most: int
+) -> tuple[Runs, EpsilonGrid, bool]:
+    """Draw the headline and the components, which follow epsilon, and the progress of runs.
+
+    proved: whether epsilon is guaranteed. most: the number of components shown. While nothing is
+    known of the current choice, the previous result stays. Returns the finished runs, the grid, and
+    whether components are shown.
+    """
+    page = subject.id
+    head, news = st.container(), st.container()
+
+    def draw(waits: bool) -> tuple[EpsilonGrid, bool]:
+        grid = epsilon_grid.read(spec, METRIC.id, also=(choice.epsilon,))
+        story = None
+        if waits or grid.point(choice.epsilon) is not None:
+            story = _story(subject, choice, spec, grid, proved, most)
+        if story is not None and not story["pending"]:
+            epsilon_grid.remember(page, choice, story)
+        displayed_story = story or (epsilon_grid.before(page) if waits else None)
+        if displayed_story is not None:
+            with head:
+                draw_matched_parts(f"{page}.matched", displayed_story)
+        return grid, displayed_story is not None
+
+    grid, has_parts = draw(waits=False)
+    with news:
+        runs = ask(page, selection.runs, whole=WITH_COMPONENTS)
+    if not has_parts:
+        grid, has_parts = draw(waits=True)
+    if not has_parts:
+        with head:
+            at = f"{subject.title} at ε = {budget_text(choice.epsilon)}"
+            st.title(f"{at}, with privacy and without", anchor=False)
+            st.write(odometer.opening_text(page))
+    if proved:
+        note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec)])
+    if better := comparison.better_method(runs, selection.runs, METRIC.id):
+        st.markdown(better[1])
+    return runs, grid, has_parts
 
 
 def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
@@ -156,21 +186,17 @@ def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
         remark = (
             "The objective is half the mean squared distance between"
             f" {subject.a_row} and its sum of {subject.many}. Smaller is better. The average"
-            f" {subject.row} alone has {METRICS[METRIC].text(trivial)}."
+            f" {subject.row} alone has {METRIC.text(trivial)}."
         )
-        comparison.draw_methods(subject.id, selection, runs, METRIC, remark)
+        comparison.draw_methods(subject.id, selection, runs, METRIC.id, remark)
     if several:
-        parts, guess = {METRIC: "all samples"}, (f"the average {subject.row}", trivial)
+        parts, guess = {METRIC.id: "all samples"}, (f"the average {subject.row}", trivial)
         with right:
             st.header("Objective by step", anchor="steps")
-            comparison.draw_steps(subject.id, "Objective by step", runs, parts, METRIC, guess)
+            comparison.draw_steps(subject.id, "Objective by step", runs, parts, METRIC.id, guess)
 
 
-# ---- the first view ------------------------------------------------------------------------------
-
-MATCHED_PARTS = "matched"  # name of these data among those shipped with runs
-CACHE_SIZE = 1000  # runs whose components are in memory, for all sessions
-Part = list[str] | str  # a topic's words, or a picture's file in base64
+# ---- what the browser draws ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -185,22 +211,8 @@ class MatchedParts:
     coherence: float | None
 
 
-KINDS = {TOPICS.id: "words", COMPONENTS.id: "pictures"}
-
-
-def _contents(subject: str, run: Run) -> list[Part]:
-    if subject == TOPICS.id:
-        return [[word for word, _ in topic] for topic in topics(run)]
-    return [base64.b64encode(file).decode() for file in small_pictures(run)]
-
-
 def _story(
-    subject: Subject,
-    choice: Choice,
-    spec: RunSpec,
-    grid: EpsilonGrid,
-    proved: bool,
-    most: int,
+    subject: Subject, choice: Choice, spec: RunSpec, grid: EpsilonGrid, proved: bool, most: int
 ) -> Story | None:
     """Return what the browser draws, or None until a private and a non-private run exist.
 
@@ -214,39 +226,123 @@ def _story(
     by_epsilon = {at: parts for at, parts in candidates.items() if parts is not None}
     if plain is None or not by_epsilon or not grid.best:
         return None
-    kind, without = algorithms.find(choice.algorithm), algorithms.find(best.algorithm)
-    titles = kind.title, without.title
-    sayings = Sayings(subject, choice, *titles, proved, plain.coherence)
+    title, without = (algorithms.find(it).title for it in (choice.algorithm, best.algorithm))
+
+    def point(at: float, private: MatchedParts) -> dict[str, Any]:
+        shared = None
+        if subject is TOPICS:
+            both = [len({*a} & {*b}) for a, b in zip(private.parts, plain.parts, strict=True)]
+            shared = sum(both) / len(both)
+        alike = sum(private.alike) / len(private.alike)
+        cells = [METRIC.text(points[at].median), str(len(points[at].values)), f"{alike:.2f}"]
+        if subject is TOPICS:
+            cells += ["" if it is None else f"{it:.2f}" for it in (shared, private.coherence)]
+        clause, sentence = _finding(subject, points[at], without, shared)
+        if sentence and private.coherence is not None and plain.coherence is not None:
+            sentence += (
+                f" Coherence {private.coherence:.2f} with privacy, {plain.coherence:.2f} without."
+            )
+        if sentence and (cost := purchase_text(choice, points[at])):
+            sentence += f" {cost}"
+        if proved:
+            words = headline(choice, points[at], title, clause, " a step")
+        else:
+            words = plain_headline(None, title, clause, len(points[at].shared_draws) or DRAWS)
+        return {
+            "epsilon": at,
+            "title": words,
+            "sentence": sentence,
+            "parts": private.parts[:most],
+            "alike": private.alike[:most],
+            "cells": cells,
+        }
+
     return {
         "epsilon": choice.epsilon,
-        "colour": colours.of(kind.id),
-        "kind": KINDS[subject.id],
+        "colour": colours.of(choice.algorithm),
+        "kind": "words" if subject is TOPICS else "pictures",
         "plain": plain.parts[:most],
         "across": row_length(len(plain.parts[:most])),
-        "points": [_point(sayings, points[at], it, plain, most) for at, it in by_epsilon.items()],
-        "terms": factorisation_words.terms(subject, without.title),
-        "words": factorisation_words.templates(sayings),
+        "points": [point(at, it) for at, it in by_epsilon.items()],
+        "terms": _terms(subject, without),
+        "words": _templates(subject, choice, title, without),
         "stale": False,
         "pending": choice.epsilon not in by_epsilon,
     }
 
 
-def _point(
-    sayings: Sayings, point: Point, private: MatchedParts, plain: MatchedParts, most: int
-) -> dict[str, Any]:
-    shared = None
-    if sayings.subject is TOPICS:
-        both = [len({*a} & {*b}) for a, b in zip(private.parts, plain.parts, strict=True)]
-        shared = sum(both) / len(both)
-    alike = sum(private.alike) / len(private.alike)
-    title, sentence = sayings.finding(point, shared, private.coherence)
+def _finding(subject: Subject, point: Point, without: str, shared: float | None) -> tuple[str, str]:
+    """Return a clause for the headline, and sentences; '' without shared draws.
+
+    shared: mean number of surviving top ten words.
+    """
+    if not point.shared_draws:
+        return f"has found {subject.many}", ""
+    private, best, guess = (_share(median(point.shared_draws, place)) for place in range(3))
+    sentences = [
+        f"Unexplained in a typical {subject.row}: {private} with privacy, {best} with {without},"
+        f" {guess} by the average {subject.row} alone."
+    ]
+    if shared is not None:
+        sentences.insert(0, f"On average, {shared:.1f} of each topic's top ten words survive.")
+    if point.cost:
+        sentences.append(point.cost.words(without))
+    nothing = f"finds no {subject.many}: it does no better than the average"
+    return gain_kept(point.shared_draws, without, nothing), " ".join(sentences)
+
+
+def _share(objective: float) -> str:
+    """Return the objective, half a squared distance, as a percentage of a row's squared size."""
+    percent = 200 * objective
+    return f"{percent:.0f}%" if percent >= 1 or percent == 0 else f"{percent:.1g}%"
+
+
+def _terms(subject: Subject, without: str) -> list[dict[str, str]]:
+    """Return the first view's terms with their meanings, in order."""
+    a_row, row, many = subject.a_row, subject.row, subject.many
+    meanings = {
+        "ε": TERMS["epsilon"].words,
+        "gain over guessing": f"How much more of {a_row} the {many} explain than the average {row}"
+        " alone. 100% is the non-private version.",
+        "survive": "Words in the lists with and without privacy; mean over the topics.",
+        "Unexplained": f"The squared distance between {a_row} and its sum of {many}, as a share of"
+        f" the {row}'s squared size; mean over all, median draw. The objective is half of it.",
+        "Coherence": "How related a topic's words are in these documents: at best 1, about 0 for"
+        " unrelated words (TC-W2V).",
+    }
+    return [{"term": term, "meaning": words} for term, words in meanings.items()]
+
+
+def _templates(subject: Subject, choice: Choice, title: str, without: str) -> dict[str, Any]:
+    """Return the browser's texts; it fills in {..}."""
+    component, mine = subject.numbered_title, not choice.entry.public
+    near = "≈ ε = {epsilon} was not measured; this is the nearest measured point, ε = {shown}."
+    caption = (
+        f"{subject.legend.format(without=without)} The {subject.many} come from one draw, seed"
+        f" {choice.seed}; percentages are medians over draws."
+    )
+    if mine:
+        near = (
+            "≈ Nothing was trained on your data at ε = {epsilon}; this is the nearest trained"
+            " point, ε = {shown}."
+        )
+        caption += " All are computed on your raw data, without noise. Only you see them."
     return {
-        "epsilon": point.epsilon,
-        "title": title,
-        "sentence": sentence,
-        "parts": private.parts[:most],
-        "alike": private.alike[:most],
-        "cells": sayings.cells(point, shared, alike, private.coherence),
+        "near": near,
+        "pending": "" if mine else "This ε itself is being computed.",
+        "stale": "",
+        "caption": caption,
+        "part": component,
+        "stay": "{stay} of {all} words survive",
+        "gone": "gone:",
+        "fresh": "new:",
+        "withPrivacy": f"With privacy ({title})",
+        "without": f"Without privacy ({without})",
+        "alt": f"{component}, with privacy: {{alike}}% similar to its partner.",
+        "plainAlt": f"{component}, without privacy.",
+        "numbers": "The numbers",
+        "columns": ["ε", "objective", "draws", "similarity (cosine)"]
+        + ["surviving words", "coherence"] * (subject is TOPICS),
     }
 
 
@@ -263,11 +359,6 @@ def _find_parts(
     except LookupError:
         package_parts = shipped_runs.view_data(spec, MATCHED_PARTS)
         return None if package_parts is None else MatchedParts(**package_parts)
-
-
-@st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
-def _cached_parts(subject: str, spec: str, best: str) -> MatchedParts:
-    return match_parts(subject, spec, best)
 
 
 def match_parts(subject: str, spec: str, best: str) -> MatchedParts:
@@ -287,3 +378,12 @@ def match_parts(subject: str, spec: str, best: str) -> MatchedParts:
         tuple(0.0 if pair is None else pair.cosine for pair in order),
         run.record.metrics.get("coherence"),
     )
+
+
+def _contents(subject: str, run: Run) -> list[Part]:
+    if subject == TOPICS.id:
+        return [[word for word, _ in topic] for topic in topics(run)]
+    return [base64.b64encode(file).decode() for file in small_pictures(run)]
+
+
+_cached_parts = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(match_parts)

@@ -12,7 +12,7 @@ from dpmf_core.privacy import Budget
 from dpmf_core.runs.sweep import typed_parameters
 from dpmf_core.teaching.glossary import linked
 from pages.kit import lesson, links
-from pages.kit.sweep_frames import level, parameter
+from pages.kit.sweep_charts import parameter, value_text
 
 # in the session: a method, and its parameters as the address holds them
 WRITTEN = "forms.written"
@@ -28,7 +28,7 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
     label, text, hint = (
         _label(str(field.get("title", name))),
         linked(field.get("description") or "") or None,
-        f"recommended: {level(_short(recommendation))}",
+        f"recommended: {value_text(_short(recommendation))}",
     )
     common: dict[str, Any] = {"placeholder": hint, "help": text}
     common |= {"key": key, "persist_state": "session"}
@@ -136,7 +136,7 @@ def choose(algorithm_id: str, values: Mapping[str, Any], prefix: str = "explore"
 
 def in_words(algorithm: str, values: Mapping[str, Any]) -> str:
     rounded = {name: _short(value) for name, value in values.items()}
-    return ", ".join(f"{parameter(it, [algorithm])} {level(rounded[it])}" for it in rounded)
+    return ", ".join(f"{parameter(it, [algorithm])} {value_text(rounded[it])}" for it in rounded)
 
 
 def _short(value: Any) -> Any:

@@ -1,15 +1,18 @@
-"""Figures of a sweep: a metric against epsilon, a parameter or a group."""
+"""Figures of a sweep, and the frames that they draw: a metric against epsilon or a parameter."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from dpmf_core import algorithms
 from dpmf_core.papers.figures import Mark
 from dpmf_core.runs.privacy_cost import Reference, ReferenceLine
+from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.sweep import Point
 from pages.kit import colours
 from pages.kit.charts import figure, level, reference_line
-from pages.kit.sweep_frames import method
 
 DASHES = ("solid", "dash", "dashdot", "longdash")
 SPAN = 8  # ratio of largest to smallest value from which an axis is logarithmic
@@ -17,6 +20,100 @@ LEVEL = "{name} {value:.3f}"
 WITHOUT_PRIVACY = "{name} without privacy {value:.3f}"
 BEST_KNOWN = "best known without privacy, {name}: {value:.3f}"
 TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
+# ends the label of a method with its source's noise
+SOURCE_SUFFIX = ", source's noise"
+NO_PROOF = "no proof"
+PLACE = ("name", "id", "source", "epsilon", "seed", "value")  # columns of every frame of draws
+Runs = dict[str, Run]
+# one run's curves: its line's name, the method of its colour, draw, run, and names by key of a step
+Curves = tuple[str, str, int, Run, Mapping[str, str]]
+
+
+def parameter(name: str, ids: Iterable[str]) -> str:
+    """Return a parameter's title, from the first of these algorithms that declares it."""
+    for ident in ids:
+        info = algorithms.find(ident).model_fields.get(name)
+        if info is not None and info.title:
+            return info.title
+    return name.replace("_", " ")
+
+
+def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
+    """Return a point of the grid in words, such as "rank r 4, steps T 2"."""
+    return ", ".join(
+        f"{value:,} users" if name == "users" else f"{parameter(name, ids)} {value_text(value)}"
+        for name, value in grid.items()
+    )
+
+
+def value_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def caution(record: RunRecord, unit: str = "user") -> str:
+    """Return why a private method's epsilon means something else; '' if it does not."""
+    guarantee = record.guarantee
+    if record.spec.budget is None:
+        return ""
+    if not guarantee.has_epsilon:
+        return NO_PROOF
+    if guarantee.unit == unit:
+        return ""
+    return f"protects one {guarantee.unit}"
+
+
+def cautions(points: Sequence[Point], runs: Runs) -> dict[str, str]:
+    """Return cautions by label, for methods that have one."""
+    reasons = {
+        point.label: caution(runs[point.key].record) for point in points if point.key in runs
+    }
+    return {label: reason for label, reason in reasons.items() if reason}
+
+
+def frame(points: Sequence[Point], runs: Runs, metric: str) -> pd.DataFrame:
+    """Return every draw as a row: name, id, source, epsilon, seed, value and the grid's parameters.
+
+    source: whether the noise is set by the source's rule.
+    """
+    notes, rows = cautions(points, runs), []
+    for point in points:
+        run = runs.get(point.key)
+        value = run.record.metrics.get(metric) if run else None
+        if run and value is not None:
+            where = {
+                "name": f"{point.label} ({notes[point.label]})"
+                if point.label in notes
+                else point.label,
+                "id": point.spec.algorithm,
+                "source": run.record.calibration == "source",
+                "epsilon": point.epsilon,
+                "seed": point.spec.seed,
+            }
+            rows.append(where | {"value": float(value)} | dict(point.grid))
+    return draws_frame(rows, (name for point in points for name in point.grid))
+
+
+def draws_frame(rows: Sequence[Mapping[str, Any]], grid: Iterable[str]) -> pd.DataFrame:
+    """Return draws as a frame with the columns of `PLACE` and of the grid, also without rows."""
+    frame = pd.DataFrame(rows, columns=list(dict.fromkeys((*PLACE, *grid))))
+    return frame.astype({"epsilon": float, "value": float})
+
+
+def curve_frame(curves: Iterable[Curves], metric: str = "rmse") -> pd.DataFrame:
+    """Return a row for every step: name, id, draw, step, part and the metric."""
+    rows = [
+        (name, method_id, draw, int(step), part, point[key])
+        for name, method_id, draw, run, parts in curves
+        for key, part in parts.items()
+        for point in run.record.curves
+        if point.get(key) is not None and (step := point.get("step")) is not None
+    ]
+    return pd.DataFrame(rows, columns=["name", "id", "draw", "step", "part", metric])
+
+
+# ---- figures -------------------------------------------------------------------------------------
 
 
 def against(points: pd.DataFrame, x: str, metric: str, title: str, best: str = "") -> go.Figure:
@@ -28,10 +125,8 @@ def against(points: pd.DataFrame, x: str, metric: str, title: str, best: str = "
     """
     fig = figure(title, metric, height=400 + 10 * max(0, points["name"].nunique() - 8))
     lines = points[points[x].notna()] if x in points else points.iloc[:0]
-    numbers = (
+    numbers = x in lines and (
         pd.api.types.is_numeric_dtype(lines[x]) and not pd.api.types.is_bool_dtype(lines[x])
-        if x in lines
-        else False
     )
     if x in lines and not numbers:
         lines = lines.assign(**{x: lines[x].map(str)})
@@ -131,15 +226,15 @@ def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
     for mark in marks:
         if mark.x is None:
             line = {"dash": "dot", "color": colours.ink(), "width": 1.5}
-            text = f"{method(mark.label)} {mark.y:g}, published"
+            text = f"{mark.label} {mark.y:g}, published"
             level(fig, mark.y, text, line, above=False)
     for mark in (it for it in marks if it.x is not None):
-        tint = tints.get(method(mark.label), colours.of("als"))
+        tint = tints.get(mark.label, colours.of("als"))
         fig.add_scatter(
             x=[mark.x],
             y=[mark.y],
             mode="markers",
             marker={"symbol": "x", "size": 11, "color": tint},
             showlegend=False,
-            hovertemplate=f"{method(mark.label)}: {mark.y:g}" + f"<br>{mark.source}<extra></extra>",
+            hovertemplate=f"{mark.label}: {mark.y:g}<br>{mark.source}<extra></extra>",
         )

@@ -15,7 +15,7 @@ from dpmf_core.papers.clauses import Clause, Results
 from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict, by_metric
 from dpmf_core.papers.results import ClaimResult
 from dpmf_core.runs.sweep import Point, Summary
-from pages.kit import charts, colours, safe_text, sweep_charts, sweep_frames
+from pages.kit import charts, colours, safe_text, sweep_charts
 from pages.kit.runs import ask
 from pages.papers import saha_figures
 
@@ -171,7 +171,7 @@ def chart(figure: Figure, results: Results) -> Any:
 def draws_frame(axis: str, results: Results) -> pd.DataFrame:
     """Return every draw as a row: name, id, source, epsilon, seed, value and the grid.
 
-    The columns are those of `sweep_frames.frame`. Several lines of one algorithm get their own
+    The columns are those of `sweep_charts.frame`. Several lines of one algorithm get their own
     colours.
     """
     names = [_name(axis, it, results) for it in results]
@@ -194,7 +194,7 @@ def draws_frame(axis: str, results: Results) -> pd.DataFrame:
         for name, it in zip(names, results, strict=True)
         for seed, value in enumerate(it.draws)
     ]
-    frame = sweep_frames.draws_frame(rows, (name for it in results for name in it.grid))
+    frame = sweep_charts.draws_frame(rows, (name for it in results for name in it.grid))
     return _with_none(frame, axis) if axis in NONE_AT else frame
 
 
@@ -206,7 +206,7 @@ def _with_none(frame: pd.DataFrame, axis: str) -> pd.DataFrame:
 
 
 def _by_source(result: Summary) -> bool:
-    return result.label.endswith(sweep_frames.SOURCE_SUFFIX)
+    return result.label.endswith(sweep_charts.SOURCE_SUFFIX)
 
 
 def _name(axis: str, result: Summary, results: Results) -> str:
@@ -216,7 +216,7 @@ def _name(axis: str, result: Summary, results: Results) -> str:
         for name, value in result.grid.items()
         if name not in (axis, "data") and len({it.grid.get(name) for it in results}) > 1
     }
-    return ", ".join(filter(None, (result.label, sweep_frames.place(others, [result.algorithm]))))
+    return ", ".join(filter(None, (result.label, sweep_charts.place(others, [result.algorithm]))))
 
 
 def numbers(results: Results, marks: Sequence[Mark]) -> pd.DataFrame:

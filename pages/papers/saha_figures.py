@@ -21,7 +21,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
 from pages.kit import charts, colours, safe_text, sweep_charts
-from pages.kit.sweep_frames import Runs, curve_frame
+from pages.kit.sweep_charts import Runs, curve_frame
 
 MOST_TOPICS = 10
 

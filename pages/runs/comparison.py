@@ -16,7 +16,7 @@ from dpmf_core.runs.privacy_cost import PrivacyCost, ReferenceLine
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.store import DamagedRun, Store
 from pages.kit import charts, colours, data_sets, privacy_card, safe_text, sweep_charts
-from pages.kit.sweep_frames import curve_frame
+from pages.kit.sweep_charts import curve_frame
 
 MOST = 6
 BEST_STEP = "{}, best step"

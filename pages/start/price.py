@@ -19,7 +19,7 @@ from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, grid_runs, read_gr
 from dpmf_core.runs.needed_epsilon import Goal, answer, share_kept
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_cost import PrivacyCost
-from pages.explore.sections import USUAL
+from pages.explore.story import USUAL
 from pages.kit import data_sets
 from pages.kit.comparison import best_known_title
 from pages.kit.sidebar_values import EPSILONS, Choice

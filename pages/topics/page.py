@@ -9,7 +9,7 @@ from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.inspection import pairs, topics, typical
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours, factorisation, lesson, safe_text, who_sees_what
-from pages.kit.factorisation_words import TOPICS
+from pages.kit.factorisation import TOPICS
 from pages.kit.sidebar_values import Choice
 
 WEIGHTS = {"tfidf": "TF-IDF", "tf": "word shares (TF)", "none": "counts"}
@@ -101,8 +101,7 @@ def one_topic(runs: dict[str, Run]) -> None:
         safe_text.table(pd.DataFrame(documents, columns=columns))
 
 
-def below(_: Choice, selection: Comparison, view: factorisation.FirstView) -> None:
-    runs = view.runs
+def below(_: Choice, selection: Comparison, runs: dict[str, Run]) -> None:
     who_sees_what.draw(who_sees_what.DOCUMENTS)
     if "main" in runs and "best" in runs:
         with st.expander("A topic in full"):

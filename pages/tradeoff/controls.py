@@ -20,7 +20,7 @@ from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid, with_open
 from pages.kit import lesson, links, session_widgets
 from pages.kit.session_widgets import bind, one_of, within
 from pages.kit.sidebar_values import Choice
-from pages.kit.sweep_frames import SOURCE_SUFFIX
+from pages.kit.sweep_charts import SOURCE_SUFFIX
 
 ALWAYS = ("bmf", "global-mean")  # the best known method without privacy, the trivial predictor
 NOISES = {"exact": "exact accounting", "source": "each source's rule", "both": "both"}

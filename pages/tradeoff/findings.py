@@ -1,19 +1,31 @@
-"""Sentences and tables about a comparison's finished runs."""
+"""Sentences, figures and tables about a comparison's finished runs."""
 
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.registry import METRICS, Metric, weak_reference
-from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.needed_epsilon import Draws
 from dpmf_core.runs.privacy_cost import PrivacyCost, best_known
-from dpmf_core.runs.sweep import Point, Summary
+from dpmf_core.runs.record import RunRecord
+from dpmf_core.runs.reports import notebook_of_sweep
+from dpmf_core.runs.store import to_json
+from dpmf_core.runs.sweep import Point, Summary, rows
 from dpmf_core.runs.sweep import summaries as summaries_of
+from pages.kit import charts, privacy_card, safe_text, sweep_charts
 from pages.kit.colours import is_reference, is_trivial
 from pages.kit.comparison import gain_kept
-from pages.kit.sweep_frames import NO_PROOF, Runs, cautions, method, place
+from pages.kit.exports import draw_files
+from pages.kit.sweep_charts import NO_PROOF, PLACE, Runs, cautions, parameter, place
+from pages.tradeoff.controls import ALWAYS, Question
 
 QUESTION = "Which method, at which ε?"
 
@@ -76,17 +88,13 @@ class Results:
 
     def cost(self, it: Summary) -> PrivacyCost | None:
         """Return the cost of noise and method, over the draws that all four methods share."""
-        own = next((one for one in self.summaries if self._is_open(one, it)), None)
+        same = it.algorithm, dict(it.grid)
+        plain = (one for one in self.summaries if one.epsilon is None and it.epsilon is not None)
+        own = next((one for one in plain if (one.algorithm, dict(one.grid)) == same), None)
         if own is None or self.reference is None or self.trivial is None:
             return None
         draws = _shared_draws(it, own, self.reference, self.trivial)
         return PrivacyCost.of(self.kind, draws) if draws else None
-
-    @staticmethod
-    def _is_open(one: Summary, it: Summary) -> bool:
-        """Return whether `one` is the method of `it` without noise."""
-        same = (one.algorithm, dict(one.grid)) == (it.algorithm, dict(it.grid))
-        return same and one.epsilon is None and it.epsilon is not None
 
     def draws(self, it: Summary) -> Draws:
         """Return (private, reference, trivial) for each shared draw; smaller is better."""
@@ -131,7 +139,7 @@ def headline(results: Results) -> tuple[str, str]:
         return QUESTION, f"No finished run has {results.kind.title}."
     verb = "is best:" if len(at) > 1 else "has"
     title = (
-        f"At ε = {budget_text(epsilon)}, {method(top.label)} {verb}"
+        f"At ε = {budget_text(epsilon)}, {top.label} {verb}"
         f" {results.kind.title} {results.kind.text(top.median)}"
     )
     return title, " ".join(
@@ -163,7 +171,7 @@ def _place_and_gain(results: Results, top: Summary) -> list[str]:
 def _overlaps(at: Sequence[Summary], top: Summary) -> list[str]:
     """Return which methods have draws that overlap with the best method's."""
     names = [
-        method(it.label)
+        it.label
         for it in at
         if it.label != top.label and len(it.draws) > 1 and it.low <= top.high and top.low <= it.high
     ]
@@ -172,9 +180,7 @@ def _overlaps(at: Sequence[Summary], top: Summary) -> list[str]:
 
 def _exclusions(results: Results) -> list[str]:
     return [
-        f"{method(label)} is not ranked: {reason}."
-        if reason == NO_PROOF
-        else f"{method(label)} is not ranked: its ε {reason}."
+        f"{label} is not ranked: {'' if reason == NO_PROOF else 'its ε '}{reason}."
         for label, reason in results.cautions.items()
     ]
 
@@ -201,5 +207,180 @@ def best_places(results: Results) -> list[str]:
             for it in results.summaries
             if it.label == label
         ]
-        out.append(f"**{method(label)}** does best {'; '.join(at)}.")
+        out.append(f"**{label}** does best {'; '.join(at)}.")
     return out
+
+
+# ---- figures and tables --------------------------------------------------------------------------
+
+
+def _pick_epsilon(question: Question, key: str, visibility: Any = "collapsed") -> float:
+    """Ask for one of the question's epsilons; the default is the middle one."""
+    epsilons = sorted({it.epsilon for it in question.points if it.epsilon is not None})
+    return float(
+        st.selectbox(
+            "At ε",
+            epsilons,
+            epsilons.index(middle(epsilons)),
+            key=f"{key}.{question.signature}",
+            format_func=lambda at: f"at ε = {budget_text(at)}",
+            label_visibility=visibility,
+        )
+    )
+
+
+def figure(question: Question, results: Results, aside: DeltaGenerator) -> None:
+    """Draw the metric against epsilon or a parameter. aside: for the choice of epsilon."""
+    kind, axis = results.kind, question.axis
+    table = sweep_charts.frame(question.points, results.runs, kind.id)
+    if table.empty:
+        st.info(f"No finished run has {kind.title} yet.")
+        return
+    title = "privacy loss ε, total"
+    if axis != "epsilon":
+        title = parameter(axis, dict.fromkeys(table["id"]))
+        if table["epsilon"].nunique() > 1:
+            with aside:
+                at = _pick_epsilon(question, "tradeoff.at")
+            table = table[table["epsilon"].isna() | (table["epsilon"] == at)]
+    table = best_of_second(table, axis, kind)
+    known = best_known(kind.id, in_parts=is_in_parts(question.sweep.data.id))
+    best = results.reference.algorithm if results.reference and results.has_best_known else known
+    table = table[~table["id"].isin({ALWAYS[0], known} - {best})]  # one line is enough
+    fig = sweep_charts.against(table, axis, kind.label, title, best)
+    medians = table.groupby("name", sort=False)["value"].median()
+    words = "; ".join(f"{name} {value:.3f}" for name, value in medians.items())
+    alt = f"{kind.title} against {title}. Medians over the axis: {words}."
+    charts.show(fig, "tradeoff.main", alt, table, caption=_caption(table, axis))
+
+
+def _caption(table: pd.DataFrame, axis: str) -> str:
+    """Return how to read the primary figure."""
+    parts = ["Each dot is one draw of split and noise; lines are medians, bands the range."]
+    if axis == "epsilon":
+        parts.append("A horizontal line in a method's colour is the method without noise.")
+    if table["source"].any():
+        parts.append("Dotted: noise by the source's own rule, at its nominal ε.")
+    parameters = [name for name in table.columns if name not in PLACE]
+    if axis != "epsilon" and len(parameters) > 1:
+        parts.append("Each point has the best value of the grid's second parameter.")
+    return " ".join(parts)
+
+
+def grid(question: Question, runs: Runs) -> None:
+    """Draw the best places of a grid in words, and a heat map for two parameters."""
+    table = sweep_charts.frame(question.points, runs, "validation_rmse")
+    names = [name for name in table.columns if name not in PLACE]
+    if not names or table.empty:
+        return
+    st.header("The grid, on the validation split", anchor=False)
+    results = Results(question.points, runs, "validation_rmse")
+    st.markdown("\n".join(f"- {it}" for it in best_places(results)))
+    both = table.dropna(subset=names)
+    if len(names) == 2 and len(both):
+        _heat_map(question, both, names)
+    st.caption(
+        "On private data, choosing by a grid costs more than the ε of one run: all its runs"
+        " compose. On public or synthetic data it is free."
+    )
+
+
+def _heat_map(question: Question, table: pd.DataFrame, names: Sequence[str]) -> None:
+    left, right = st.columns(2)
+    key = f"tradeoff.heat.method.{question.signature}"
+    name = left.selectbox("Method", list(dict.fromkeys(table["name"])), key=key)
+    own = table[table["name"] == name]
+    if own["epsilon"].notna().any():
+        with right:
+            at = _pick_epsilon(question, "tradeoff.heat.epsilon", "visible")
+        own = own[own["epsilon"] == at]
+    if own.empty:
+        return
+    x, y = (parameter(it, [str(own["id"].iloc[0])]) for it in names)
+    medians = own.pivot_table(index=names[1], columns=names[0], values="value", aggfunc="median")
+    fig = charts.heat_map(medians, medians.map("{:.3f}".format), x, y)
+    charts.show(fig, "tradeoff.heat", f"Validation RMSE of {name} over {x} and {y}.", own)
+
+
+def promises(results: Results) -> None:
+    with st.expander("Guarantee and time of each method"):
+        safe_text.words_table(methods_table(results))
+        guarantees = [run.record.guarantee for run in results.runs.values()]
+        for words, status in {it.words: it.status for it in guarantees}.items():
+            st.markdown(f"{privacy_card.badge(status)} {words}")
+
+
+def notebook(question: Question) -> str:
+    """Return a notebook that repeats every run, with a table and a chart."""
+    fields = question.sweep.model_dump(mode="json")
+    return notebook_of_sweep("Methods compared", fields, "", question.metric)
+
+
+def exports(question: Question, runs: Runs) -> None:
+    finished = [point for point in question.points if point.key in runs]
+    files = {
+        "trade-off.csv": (
+            "Runs as CSV",
+            lambda: safe_text.to_csv(pd.DataFrame(rows(finished, runs))),
+        ),
+        "trade-off.json": (
+            "Runs as JSON",
+            lambda: to_json(
+                [runs[key].export() for key in dict.fromkeys(it.key for it in finished)]
+            ),
+        ),
+        "trade-off.ipynb": ("Notebook", notebook(question)),
+    }
+    draw_files(files, "Contains the data set, δ, the seed and the whole comparison.")
+    if any(not runs[it.key].record.public for it in finished):
+        st.caption(
+            "Your data are private, so the files contain settings and ledgers but no errors, which"
+            " are computed on raw data. `dpmf sweep --noisy-errors` releases them with noise."
+        )
+
+
+def best_of_second(table: pd.DataFrame, axis: str, kind: Metric) -> pd.DataFrame:
+    """Return a grid of two parameters with only the second one's best value.
+
+    The best is taken for every method, epsilon and value of the first parameter.
+    """
+    names = [name for name in table.columns if name not in PLACE and name != axis]
+    if not names or axis not in table:
+        return table
+    where = ["name", "epsilon", axis]
+    medians = table.groupby([*where, *names], dropna=False, as_index=False)[["value"]].median()
+    order = medians.sort_values("value", ascending=not kind.larger_is_better, kind="stable")
+    return table.merge(order.drop_duplicates(where)[[*where, *names]], on=[*where, *names])
+
+
+def methods_table(results: Results) -> pd.DataFrame:
+    """Return each method's guarantee, its true at its largest nominal epsilon, and its time."""
+    records: dict[str, list[RunRecord]] = {}
+    for point in results.points:
+        if point.key in results.runs:
+            records.setdefault(point.label, []).append(results.runs[point.key].record)
+    return pd.DataFrame(
+        {"method": label} | _promise(max(its, key=_nominal)) | {"seconds": _seconds(its)}
+        for label, its in records.items()
+    )
+
+
+def _promise(record: RunRecord) -> dict[str, str]:
+    nominal, guarantee, exact = _nominal(record), record.guarantee, record.epsilon.exact
+    unit = f", one {guarantee.unit}" if nominal else ""
+    epsilon = "-"
+    if exact is not None and nominal and guarantee.has_epsilon:
+        epsilon = f"{epsilon_text(exact)} at nominal {budget_text(nominal)}"
+    return {"guarantee": f"{guarantee.status}{unit}", "true ε": epsilon}
+
+
+def _nominal(record: RunRecord) -> float:
+    """Return the requested epsilon; 0 without a budget."""
+    return record.spec.budget.epsilon if record.spec.budget else 0.0
+
+
+def _seconds(records: Sequence[RunRecord]) -> str:
+    """Return the median training time and the number of runs."""
+    values = [float(it) for record in records if (it := record.seconds["fit"]) is not None]
+    median = f"{statistics.median(values):.2f}" if values else "-"
+    return f"{median} ({len(records)} run{'s' * (len(records) > 1)})"

@@ -5,8 +5,8 @@ import streamlit as st
 from dpmf_core.base.errors import BadInput
 from pages.kit import odometer, sidebar, who_sees_what
 from pages.kit.runs import AT_ONCE, ask, note_shipped
-from pages.kit.sweep_frames import Runs
-from pages.tradeoff import controls, findings, sections
+from pages.kit.sweep_charts import Runs
+from pages.tradeoff import controls, findings
 from pages.tradeoff.controls import Question
 from pages.tradeoff.findings import Results
 
@@ -24,10 +24,10 @@ def request_runs(question: Question) -> Runs:
 def below(question: Question, results: Results) -> None:
     for line in findings.weak_references(results):
         st.warning(line)
-    sections.grid(question, results.runs)
-    sections.promises(results)
+    findings.grid(question, results.runs)
+    findings.promises(results)
     with st.expander("Export"):
-        sections.exports(question, results.runs)
+        findings.exports(question, results.runs)
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def main() -> None:
         words.title(title)
         words.write(sentence if runs else odometer.opening_text("tradeoff", sentence))
         if runs:
-            sections.figure(question, runs, metric, aside)
+            findings.figure(question, results, aside)
             note_shipped([point.spec for point in question.points])
         who_sees_what.draw(who_sees_what.USERS)
     if runs:

@@ -23,7 +23,7 @@ from dpmf_core.tuning.search import Search, Trial, price
 from dpmf_core.tuning.search_space import TuneSpec
 from pages.kit import charts, colours, safe_text, time_estimate
 from pages.kit.sidebar_values import Choice
-from pages.kit.sweep_frames import parameter
+from pages.kit.sweep_charts import parameter
 from pages.server import sessions, visitor
 
 MOST = 50  # searches in memory, in addition to unfinished ones

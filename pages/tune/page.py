@@ -27,7 +27,7 @@ from pages.kit import data_sets, drawing, forms, links, odometer, sidebar, time_
 from pages.kit.runs import ask, may_begin, queue
 from pages.kit.session_widgets import number_within
 from pages.kit.sidebar_values import Choice
-from pages.kit.sweep_frames import parameter
+from pages.kit.sweep_charts import parameter
 from pages.server import sessions
 from pages.tune import open_search
 

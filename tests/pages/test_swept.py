@@ -10,7 +10,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
 from pages.kit import payers
-from pages.tradeoff import findings, sections
+from pages.tradeoff import findings
 from pages.tradeoff.findings import Results
 from tests.support.records import run_of
 
@@ -67,7 +67,7 @@ def test_lists_are_compared_with_the_best_that_ran_even_if_another_is_best_known
 
 def test_what_has_no_proof_has_no_epsilon():
     points, runs = points_and_runs(*LINES, ("Other", "dp-sgd", 1.0, 0.5), *ENDS, status="UNPROVEN")
-    table = sections.methods_table(Results(points, runs, "rmse")).set_index("method")
+    table = findings.methods_table(Results(points, runs, "rmse")).set_index("method")
     assert table.loc["Other", "true ε"] == "-"
     assert table.loc["A"].tolist() == ["PROVEN, one user", "10.00 at nominal 10", "1.00 (2 runs)"]
 

@@ -7,7 +7,7 @@ import pytest
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.teaching.lesson_links import LessonLink
-from pages.tradeoff import sections
+from pages.tradeoff import findings
 from pages.tradeoff.controls import Question
 from tests.pages.driving import app_of, behind_sidebar, settled
 
@@ -37,7 +37,7 @@ def test_the_notebook_makes_the_same_runs_again():
         epsilons=(1.0,),
         delta=5e-5,
     )
-    cells = json.loads(sections.notebook(Question([], "epsilon", "rmse", sweep=sweep)))["cells"]
+    cells = json.loads(findings.notebook(Question([], "epsilon", "rmse", sweep=sweep)))["cells"]
     sources = ("".join(cell["source"]) for cell in cells)
     variables = {}
     exec(next(it for it in sources if "\npoints = " in it), variables)
