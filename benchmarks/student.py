@@ -17,7 +17,6 @@ from pages.kit.page_table import page_address
 Value = float | str | list[str]
 PATIENCE = 600.0  # seconds for a result
 HERO = "dpmf.hero"  # Explore's first view, which holds the figures of all its epsilons
-SENTENCE = re.compile(r"Held-out RMSE ([\d.]*\d)")
 FOLLOWS = re.compile(r"\.\d+$")  # numbers the successive widgets of one value
 PLACE = re.compile(r"runs finished|your turn")  # what a page says of unfinished runs
 
@@ -282,10 +281,4 @@ class Student:
         if not self._story or self._story["stale"] or self._story["epsilon"] != epsilon:
             return ""
         points = [it for it in self._story["points"] if it["epsilon"] == epsilon]
-        return rmse_in(points[0]["sentence"]) if points else ""
-
-
-def rmse_in(sentence: str) -> str:
-    """The private error in a sentence of Explore's first view."""
-    match = SENTENCE.search(sentence)
-    return match[1] if match else ""
+        return f"{points[0]['median']:.3f}" if points else ""

@@ -18,7 +18,7 @@ from dpmf_core import kernels
 from dpmf_core.algorithms.als import random_start
 from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import private_mean
-from dpmf_core.algorithms.dpals_plan import MOST_OF_A_USER, DPALSPlan
+from dpmf_core.algorithms.dpals_plan import MOST_OF_A_USER, DPALSPlan, few_ratings
 from dpmf_core.algorithms.item_moments import SecondMoment, kept_rows
 from dpmf_core.algorithms.item_offsets import NoisyCounts, release_biases
 from dpmf_core.algorithms.item_systems import (
@@ -56,7 +56,7 @@ class DPALS(DPALSPlan):
         "alternating least squares with noisy item statistics; user factors are never shared"
     )
     source: ClassVar[str] = "Chien et al. 2021"
-    version: ClassVar[int] = 8
+    version: ClassVar[int] = 9
     version_without_noise: ClassVar[int] = 1
     exact_settings: ClassVar[dict[str, Any]] = {
         "steps": 20,
@@ -273,6 +273,14 @@ class AdaDPALS(DPALS):
     @property
     def _needs_counts(self) -> bool:
         return not self.biases
+
+    @classmethod
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, parameters: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Those of DPALS, with few ratings per user: here k only sets the total of the weights."""
+        settings = super().recommend(shape, budget, parameters)
+        return settings | ({} if budget is None else {"ratings_per_user": few_ratings(shape)})
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
         """Raise BadInput: [K23] states no noise in closed form."""

@@ -37,6 +37,7 @@ AS_PRINTED: dict[str, Value] = {
     "gram_share": 0.5,
     "noise_ridge": 0.0,
     "ratings_per_user": 50,
+    "steps": 5,
 }
 RANKS, RIDGES, SHARES = (2, 8), (10.0, 100.0, 1000.0), (0.5, 1.0)
 
