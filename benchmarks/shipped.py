@@ -31,6 +31,7 @@ if platform.machine() in ("x86_64", "AMD64"):
 import numpy as np
 from PIL import Image
 
+from dpmf_core.base.documents import to_json
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import first_views, shipped_runs
 from dpmf_core.runs.comparison import references
@@ -40,7 +41,6 @@ from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.shipped_runs import ShippedRun, ViewData, identity
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.summary import to_json
 from pages.explore.story import LIST_LENGTH, LISTS, PERSON
 from pages.kit.factorisation import MATCHED_PARTS, match_parts
 from pages.start.you import FILMS, films_to_rate

@@ -5,6 +5,7 @@ is never markup or code: escaped in HTML and Markdown, quoted in YAML, a literal
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -44,6 +45,21 @@ WRITERS: dict[str, Callable[[object], str]] = {
     "yaml": _yaml,
     "notebook": repr,
 }
+
+
+def to_json(value: Any, indent: int | None = None) -> str:
+    """Convert to standard JSON: non-finite values become null, numpy numbers plain ones."""
+    return json.dumps(_plain_values(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _plain_values(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _plain_values(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain_values(part) for part in value]
+    if hasattr(value, "tolist"):  # numpy's
+        return _plain_values(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def render(template: str, **values: Any) -> str:

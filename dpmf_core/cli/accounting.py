@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.cli import output
 from dpmf_core.cli.arguments import GroupedCommand, field_option, own_param_option, pairs
@@ -29,7 +30,6 @@ from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.exchange import EVENT, dp_event_epsilon, dp_event_to_json, read_ledger
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.runs.privacy_record import PrivacyRecord
-from dpmf_core.runs.summary import to_json
 
 if TYPE_CHECKING:
     from dpmf_core.data.ratings import Shape

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import tables
 from dpmf_core.cli.arguments import GroupedCommand
@@ -17,7 +18,6 @@ from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.runs import data_access
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.spending import account_of
-from dpmf_core.runs.store import to_json
 
 WITHOUT = (
     "This is the composition of what was drawn. If runs were chosen by earlier results, it is no"

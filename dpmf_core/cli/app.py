@@ -54,8 +54,8 @@ def script() -> Path:
 
 
 def _print_settings(as_json: bool) -> None:
+    from dpmf_core.base.documents import to_json  # not needed to serve the app
     from dpmf_core.base.settings import WITHOUT_LIMIT, setting_rows
-    from dpmf_core.runs.store import to_json  # not needed to serve the app
 
     rows = setting_rows()
     if as_json:

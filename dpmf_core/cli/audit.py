@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent
 from dpmf_core.cli import tables
@@ -20,7 +21,6 @@ from dpmf_core.data import Data
 from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spreadsheets import write_csv
-from dpmf_core.runs.store import to_json
 from dpmf_core.runs.sweep import typed_parameters
 
 if TYPE_CHECKING:  # it loads the compiled kernels

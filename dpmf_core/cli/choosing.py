@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from dpmf_core.base import program
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import accounts, tables
@@ -24,7 +25,7 @@ from dpmf_core.runs import data_access
 from dpmf_core.runs.needed_epsilon import share_text
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec, file_of
-from dpmf_core.runs.store import Store, to_json
+from dpmf_core.runs.store import Store
 from dpmf_core.tuning.choosing import wording
 from dpmf_core.tuning.choosing.answer import Place, answer, interval
 from dpmf_core.tuning.choosing.finding import Finding, among_the_best

@@ -10,12 +10,12 @@ from tqdm import tqdm
 
 from dpmf_core import algorithms as registry
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.cli import tables
 from dpmf_core.cli.completion import dataset_ids
 from dpmf_core.cli.tables import json_option
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.runs.store import to_json
 
 
 @click.group(invoke_without_command=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import tables
 from dpmf_core.cli.completion import claim_ids
@@ -14,7 +15,7 @@ from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Outcome, Verdict
 from dpmf_core.papers.registry import CLAIMS, TABLES, find_claim
 from dpmf_core.papers.results import ClaimResult
-from dpmf_core.runs.store import Store, to_json
+from dpmf_core.runs.store import Store
 
 
 @click.group(invoke_without_command=True)

@@ -1,45 +1,31 @@
-"""`runs`: the store of finished runs."""
+"""`runs`: the store of finished runs, and what can be done with each."""
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from dpmf_core.base.loss_text import epsilon_text
-from dpmf_core.cli import tables
-from dpmf_core.cli.lazy_group import LazyGroup, Place
+from dpmf_core.base.documents import to_json
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import write_whole
+from dpmf_core.base.program import program
+from dpmf_core.cli import output, tables
+from dpmf_core.cli.completion import run_keys
 from dpmf_core.cli.tables import json_option
-from dpmf_core.runs.store import Store, to_json
-from dpmf_core.runs.summary import RAW_FIGURES
+from dpmf_core.privacy.formatting import epsilon_text
+from dpmf_core.runs import permissions
+from dpmf_core.runs.record import RAW_FIGURES, Run
+from dpmf_core.runs.reports import notebook_of_run
+from dpmf_core.runs.reports import report as html_report
+from dpmf_core.runs.reports import script as script_of
+from dpmf_core.runs.specification import file_of
+from dpmf_core.runs.store import Store
 
-PLACES = {
-    "show": Place(
-        "stored_run:show",
-        "Show one run in full.",
-    ),
-    "export": Place(
-        "stored_run:export",
-        "Print a run as it may leave this machine, without anything from raw private rows.",
-    ),
-    "report": Place(
-        "stored_run:report",
-        "Write up to six stored runs to one HTML file.",
-    ),
-    "delete": Place(
-        "stored_run:delete",
-        "Delete a run.",
-    ),
-    "pin": Place(
-        "stored_run:pin",
-        "Keep a run when older ones are deleted.",
-    ),
-    "check": Place(
-        "stored_run:check",
-        "Read every stored run and report changed ones.",
-    ),
-}
+MOST = 6  # runs of a report, so that curves can be told apart
+FAULTY = 1  # exit code of a check that found something
 
 
-@click.group(cls=LazyGroup, places=PLACES, invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @json_option
 @click.pass_context
 def runs(context: click.Context, as_json: bool) -> None:
@@ -64,8 +50,6 @@ def runs(context: click.Context, as_json: bool) -> None:
 
 def _export(row: dict[str, Any]) -> dict[str, Any]:
     """A row as it may leave this machine, without anything from raw private rows."""
-    from dpmf_core.runs.specification import file_of  # the list itself does not need it
-
     if row["public"]:
         return row
     harmless = {name: value for name, value in row.items() if name not in RAW_FIGURES}
@@ -78,3 +62,111 @@ def _line(row: dict[str, Any]) -> list[Any]:
         (epsilon_text(row["epsilon"]), row["seed"], tables.number(row["rmse"])),
     )
     return [row["key"][:8], minute, row["dataset"], row["algorithm"], *figures]
+
+
+def whole_key(store: Store, start: str) -> str:
+    """The one stored key that begins with `start`."""
+    keys = [key for key in store.run_keys() if key.startswith(start)] if start else []
+    if len(keys) != 1:
+        what = f"{len(keys)} stored runs begin" if keys else "No stored run begins"
+        raise BadInput(f"{what} with the key {start!r}. `{program()} runs` lists them.")
+    return str(keys[0])
+
+
+def find_stored(start: str) -> Run:
+    """The stored run whose key begins so. Raises BadInput if there is none, or several."""
+    store = Store()
+    run = store.get(whole_key(store, start))
+    if run is None:
+        raise BadInput(f"The run {start!r} was just deleted. `{program()} runs` lists the others.")
+    return run
+
+
+@runs.command()
+@click.argument("key", shell_complete=run_keys)
+@json_option
+def show(key: str, as_json: bool) -> None:
+    """Show one run in full. The first characters of its KEY are enough."""
+    record = find_stored(key).record
+    click.echo(to_json(record.export()) if as_json else output.run(record))
+
+
+@runs.command()
+@click.argument("key", shell_complete=run_keys)
+@click.option("--script", is_flag=True, help="Print a Python script that repeats the run.")
+@click.option("--notebook", is_flag=True, help="Print a Jupyter notebook that repeats the run.")
+@json_option
+def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
+    """Print a run as it may leave this machine, without raw figures."""
+    if script + notebook + as_json != 1:
+        raise BadInput("Choose what to export: --script, --notebook or --json.")
+    run = find_stored(key)
+    if notebook:
+        click.echo(notebook_of_run(run.record.exported()))
+    else:
+        click.echo(script_of(run.record.exported()) if script else to_json(run.export()))
+
+
+@runs.command()
+@click.argument("key", shell_complete=run_keys)
+@json_option
+def delete(key: str, as_json: bool) -> None:
+    """Delete a run."""
+    store = Store()
+    whole = whole_key(store, key)
+    store.delete(whole)
+    click.echo(to_json({"deleted": whole}) if as_json else f"Deleted {whole}.")
+
+
+@runs.command()
+@click.argument("key", shell_complete=run_keys)
+@click.option("--off", is_flag=True, help="Unpin: the run may be deleted when it is the oldest.")
+@json_option
+def pin(key: str, off: bool, as_json: bool) -> None:
+    """Keep a run when older ones are deleted."""
+    store = Store()
+    whole = whole_key(store, key)
+    permissions.pin(store, whole, not off)
+    text = f"{whole} is {'no longer pinned' if off else 'pinned'}."
+    click.echo(to_json({"key": whole, "pinned": not off}) if as_json else text)
+
+
+@runs.command()
+@json_option
+@click.pass_context
+def check(context: click.Context, as_json: bool) -> None:
+    """Read every stored run and report changed ones. The exit code is 1 if there are any."""
+    store = Store()
+    problems, number = store.check(), store.count()
+    if as_json:
+        click.echo(to_json({"runs": number, "problems": problems}))
+    else:
+        whole = "The store is intact." if not problems else f"Problems: {len(problems)}."
+        click.echo(
+            "\n".join([f"{number:,} run{'s' * (number != 1)} in {store.path}.", *problems, whole])
+        )
+    store.close()
+    if problems:
+        context.exit(FAULTY)
+
+
+@runs.command()
+@click.argument("keys", nargs=-1, required=True, shell_complete=run_keys)
+@click.option("--title", default="Runs", show_default=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Default: standard output."
+)
+def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:
+    """Write up to six stored runs to one HTML file.
+
+    It holds what differs, figures, curves and ledgers, and nothing raw of private data. The first
+    characters of each of the KEYS are enough.
+    """
+    if len(keys) > MOST:
+        raise BadInput(f"A report holds at most {MOST} runs. Got {len(keys)}. Name fewer.")
+    page = html_report([find_stored(key) for key in keys], title)
+    if out is None:
+        click.echo(page)
+    else:
+        write_whole(out, page)
+        click.echo(f"{out} holds {len(keys)} run{'s' * (len(keys) > 1)}.", err=True)

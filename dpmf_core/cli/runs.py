@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from tqdm import tqdm
 
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput, Cancelled
-from dpmf_core.base.loss_text import epsilon_text
 from dpmf_core.base.paths import require_parent
 from dpmf_core.base.progress import Progress, on_compiling
 from dpmf_core.cli import accounts, output, tables
@@ -28,13 +28,14 @@ from dpmf_core.cli.options import (
     with_told_delta,
 )
 from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import execution
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spreadsheets import write_csv
-from dpmf_core.runs.store import Store, to_json
+from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import (
     Method,
     Point,

@@ -9,6 +9,7 @@ import click
 from tqdm import tqdm
 
 from dpmf_core import algorithms
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.cli import accounts, output, tables
 from dpmf_core.cli.arguments import pairs, split_list
@@ -27,7 +28,7 @@ from dpmf_core.privacy.selection import CHEAPEST, SHAPES
 from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, provenance
-from dpmf_core.runs.store import Store, to_json
+from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, typed_grid, typed_parameters
 from dpmf_core.tuning.confirmation import FRESH, outcome
 from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult

@@ -11,10 +11,10 @@ from weakref import WeakValueDictionary
 from dpmf_core.base.settings import settings
 from dpmf_core.jobs.job import Task, identity, is_own_data, stamp_of
 from dpmf_core.runs import data_access
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Run, Summary, summarise
+from dpmf_core.runs.run_file import DamagedRun
 from dpmf_core.runs.specification import DataSpec, RunSpec, run_key
-from dpmf_core.runs.store import DamagedRun, Store
-from dpmf_core.runs.summary import Summary, summarise
+from dpmf_core.runs.store import Store
 
 MOST_REMEMBERED = 200  # outcomes in memory
 AT_ONCE = 4  # data sets that are opened together, one per session

@@ -1,22 +1,61 @@
-"""Privacy losses as printed, with all their terms."""
+"""Privacy losses as text: on pages, in terminals, tables, files and links."""
 
-from dpmf_core.base.loss_text import (
-    budget_text,
-    certainty_text,
-    delta_text,
-    epsilon_number,
-    epsilon_text,
-)
+import math
+from decimal import ROUND_CEILING, Decimal
+
 from dpmf_core.privacy.guarantee import neighbours
 
-__all__ = [
-    "budget_text",
-    "certainty_text",
-    "delta_text",
-    "epsilon_in_full",
-    "epsilon_number",
-    "epsilon_text",
-]
+LEAST_DOUBT = 1e-6  # percent; smaller doubts are not shown
+
+
+def epsilon_text(epsilon: float | None) -> str:
+    """A computed epsilon, rounded up, so that it never reads lower than it is.
+
+    It has two decimals, or two digits below 0.1. A dash stands for none.
+    """
+    if epsilon is None:
+        return "-"
+    if not 0 < epsilon < math.inf:
+        return f"{epsilon:.2f}"
+    small = epsilon < 0.1
+    exact = Decimal(f"{epsilon:.{'6g' if small else '5f'}}")  # without floating-point error
+    last = exact.adjusted() - 1 if small else -2
+    above = exact.quantize(Decimal(1).scaleb(last), ROUND_CEILING)
+    return f"{float(above):.2g}" if small else f"{above:.2f}"
+
+
+def budget_text(epsilon: float) -> str:
+    """A chosen epsilon as a person types it: 2, 0.5, 19.61; at most six digits."""
+    text = f"{epsilon:.6g}"
+    if "e" not in text:
+        return text
+    return f"{epsilon:.12f}".rstrip("0").rstrip(".") if epsilon < 1 else f"{epsilon:.0f}"
+
+
+def epsilon_number(epsilon: float | None) -> float | None:
+    """An epsilon for a table or a file, rounded to six digits to hide floating-point error."""
+    return None if epsilon is None else float(f"{epsilon:.6g}")
+
+
+def certainty_text(epsilon: float) -> str:
+    """The most that a 50% suspicion may become, rounded up; "" if it is all but 100%.
+
+    It has whole percents up to 99%, and then as many decimals as keep it below 100%.
+    """
+    doubt = 100 / (1 + math.exp(min(epsilon, 700.0)))  # percent
+    if doubt < LEAST_DOUBT:
+        return ""
+    decimals = max(0, math.ceil(-math.log10(doubt)))
+    most = math.ceil((100 - doubt) * 10**decimals - 1e-6) / 10**decimals
+    return f"{most:.{decimals}f}%"
+
+
+def delta_text(delta: float) -> str:
+    """1e-5, 1.67e-5: at most three significant digits; 0 stays 0."""
+    if not delta:
+        return "0"
+    mantissa, _, exponent = f"{delta:.2e}".partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
 def epsilon_in_full(

@@ -30,6 +30,9 @@ from dpmf_core.runs.specification import RunSpec, Value, file_of
 Figures = dict[str, int | float | None]
 # computed from raw rows, so these stay on the machine if the data are private
 RAW = ("metrics", "buckets", "curves", "seconds", "peak_mb", "key", "released_shape")
+Summary = dict[str, Any]
+# the parts of a summary that come from raw rows; the key is a hash of them
+RAW_FIGURES = ("key", "rmse", "metrics", "fit_seconds")
 
 
 def value_of(figures: Mapping[str, int | float | None], name: str) -> float:
@@ -203,6 +206,32 @@ class Run:
     def export(self) -> dict[str, Any]:
         """The record's JSON as it may leave the machine."""
         return self.record.export()
+
+
+def summarise(record: RunRecord) -> Summary:
+    """Summarise a run in one line of a list.
+
+    `epsilon` is the exact one, null if nothing is proved.
+    """
+    spec = record.spec
+    return {
+        "key": record.key,
+        "title": record.title,
+        "dataset": spec.data.id,
+        "algorithm": spec.algorithm,
+        "parameters": spec.parameters,
+        "epsilon": record.epsilon.exact,
+        "nominal_epsilon": spec.budget.epsilon if spec.budget else None,
+        "delta": record.delta,
+        "unit": record.guarantee.unit,
+        "relation": str(record.relation),
+        "seed": spec.seed,
+        "guarantee": str(record.guarantee.status),
+        "public": record.public,
+        "rmse": record.metrics.get("rmse"),
+        "metrics": record.metrics,
+        "fit_seconds": record.seconds.get("fit"),
+    }
 
 
 class Provenance(TypedDict):

@@ -15,13 +15,14 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+import numpy as np
+from pydantic import ValidationError
+
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
-from dpmf_core.runs.summary import Summary, summarise, to_json
-
-if TYPE_CHECKING:  # a list of runs is read from summaries, which need none of these
-    from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.record import Run, RunRecord, Summary, summarise
 
 SCHEMA = 4  # 1 to 3 were folders of files with an index, which are no longer read
 TABLE = """CREATE TABLE runs (
@@ -77,13 +78,11 @@ class RunFile:
         with self._lock:
             self._db.close()
 
-    def get(self, key: str) -> "Run | None":
+    def get(self, key: str) -> Run | None:
         """Read a run, its record marked as cached; None if there is none.
 
         Raises DamagedRun when its bytes have changed.
         """
-        from dpmf_core.runs.record import Run
-
         row = self._row(key)
         return None if row is None else Run(_record(key, row[1]), _Arrays(key, row[3]))
 
@@ -204,7 +203,7 @@ class RunFile:
                     " the file away and start a new one."
                 ) from error
 
-    def _insert(self, run: "Run", label: Label, views: dict[str, Any] | None = None) -> None:
+    def _insert(self, run: Run, label: Label, views: dict[str, Any] | None = None) -> None:
         """Insert or replace a run. Raises TypeError, sqlite3.Error."""
         parts = (
             to_json(summarise(run.record)),
@@ -217,7 +216,7 @@ class RunFile:
         self._db.execute(f"INSERT OR REPLACE INTO runs ({COLUMNS}) VALUES ({marks})", row)
 
 
-def write_file(path: Path, runs: Iterable[tuple["Run", Label, dict[str, Any]]]) -> None:
+def write_file(path: Path, runs: Iterable[tuple[Run, Label, dict[str, Any]]]) -> None:
     """Write a new file of runs, each with its label and views; equal runs make equal bytes."""
     path.unlink(missing_ok=True)
     db = _connect(path.absolute().as_uri())
@@ -299,22 +298,16 @@ def _digest(key: str, *parts: Any) -> str:
     return digest.hexdigest()
 
 
-def _record(key: str, text: str) -> "RunRecord":
+def _record(key: str, text: str) -> RunRecord:
     """The record of a row, marked as cached. Raises DamagedRun."""
-    from pydantic import ValidationError
-
-    from dpmf_core.runs.record import RunRecord
-
     try:
         return RunRecord.model_validate({**json.loads(text), "cached": True})
     except (ValidationError, ValueError, TypeError) as error:
         raise DamagedRun(key, f"its record cannot be read ({error})"[:300]) from error
 
 
-def _npz(run: "Run") -> bytes:
+def _npz(run: Run) -> bytes:
     """The arrays of a run. Raises TypeError on arrays of Python objects."""
-    import numpy as np
-
     arrays: dict[str, Any] = dict(sorted(run.arrays.items()))
     if objects := [name for name, array in arrays.items() if array.dtype.hasobject]:
         raise TypeError(f"Arrays of Python objects are not stored: {', '.join(objects)}.")
@@ -331,8 +324,6 @@ class _Arrays(Mapping[str, Any]):
 
     @functools.cached_property
     def _by_name(self) -> dict[str, Any]:
-        import numpy as np
-
         try:
             with np.load(io.BytesIO(self._content), allow_pickle=False) as file:
                 return dict(file)

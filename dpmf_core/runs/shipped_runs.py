@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.record import Run, RunRecord, Summary, summarise
 from dpmf_core.runs.run_file import Label, RunFile, write_file
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.summary import Summary, summarise
 
 FILE = Path(__file__).parent / "shipped_runs.sqlite"
 ViewData = dict[str, Any]  # what a page shows of a run's model

@@ -9,10 +9,13 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, data_folder, usable
+from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.data_access import identified_data, known_identity
+from dpmf_core.runs.record import Run, Summary
 from dpmf_core.runs.run_file import (
     SCHEMA,
     TABLE,
@@ -22,13 +25,7 @@ from dpmf_core.runs.run_file import (
     open_shared,
     unknown,
 )
-from dpmf_core.runs.summary import Summary, summarise, to_json
-
-if TYPE_CHECKING:
-    from dpmf_core.runs.record import Run
-    from dpmf_core.runs.specification import RunSpec
-
-__all__ = ["SCHEMA", "DamagedRun", "Store", "summarise", "to_json"]
+from dpmf_core.runs.specification import RunSpec, run_key
 
 FILE = "runs.sqlite"
 NOTE, TAGS = 2000, 200  # characters
@@ -92,29 +89,20 @@ class Store(RunFile):
 
     # -- finding -----------------------------------------------------------------------------------
 
-    def find(self, spec: "RunSpec") -> "Run | None":
+    def find(self, spec: RunSpec) -> Run | None:
         """A run from the store or the package, without its model; None if neither has it.
 
         It opens no data. The store identifies a run by its data's bytes, so it finds nothing for
         data that this process has not opened yet. Raises BadInput of the data.
         """
-        from dpmf_core.runs import shipped_runs
-        from dpmf_core.runs.data_access import known_identity
-        from dpmf_core.runs.record import Run
-        from dpmf_core.runs.specification import run_key
-
         with contextlib.suppress(DamagedRun):
             if (data := known_identity(spec.data)) and (run := self.get(run_key(spec, data))):
                 return run
         record = shipped_runs.record(spec)
         return None if record is None else Run(record)
 
-    def find_all(self, specs: Sequence["RunSpec"]) -> list[Summary | None]:
+    def find_all(self, specs: Sequence[RunSpec]) -> list[Summary | None]:
         """`find` for several runs, as summaries."""
-        from dpmf_core.runs import shipped_runs
-        from dpmf_core.runs.data_access import known_identity
-        from dpmf_core.runs.specification import run_key
-
         known = {data: known_identity(data) for data in {spec.data for spec in specs}}
         keys = [run_key(spec, data) if (data := known[spec.data]) else "" for spec in specs]
         here = self.summaries([key for key in keys if key])
@@ -123,14 +111,11 @@ class Store(RunFile):
             for key, spec in zip(keys, specs, strict=True)
         ]
 
-    def whole(self, spec: "RunSpec") -> "Run | None":
+    def whole(self, spec: RunSpec) -> Run | None:
         """A run with its model; None if it is not in the store or is damaged.
 
         It opens the data. Raises BadInput of the data.
         """
-        from dpmf_core.runs.data_access import identified_data
-        from dpmf_core.runs.specification import run_key
-
         try:
             return self.get(run_key(spec, identified_data(spec.data)))
         except DamagedRun:
@@ -138,7 +123,7 @@ class Store(RunFile):
 
     # -- changing ----------------------------------------------------------------------------------
 
-    def put(self, run: "Run", owner: str = "") -> None:
+    def put(self, run: Run, owner: str = "") -> None:
         """Store a finished run.
 
         It replaces a run with the same key, whose note, tags, pin and owner stay.

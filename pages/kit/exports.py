@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from dpmf_core.base.documents import to_json
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import notebook_of_run, script
-from dpmf_core.runs.store import to_json
 from pages.kit import links
 
 CACHE_SIZE = 100  # runs in memory

@@ -14,7 +14,8 @@ from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.runs.comparison import cost_of, differences, extremes, references
 from dpmf_core.runs.privacy_cost import PrivacyCost, ReferenceLine
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.store import DamagedRun, Store
+from dpmf_core.runs.run_file import DamagedRun
+from dpmf_core.runs.store import Store
 from pages.kit import charts, colours, data_sets, privacy_card, safe_text, sweep_charts
 from pages.kit.sweep_charts import curve_frame
 

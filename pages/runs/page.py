@@ -6,12 +6,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.requesters import may_delete, may_note
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import permissions
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report, script
-from dpmf_core.runs.store import to_json
 from pages.kit import drawing, safe_text
 from pages.kit.exports import draw_files
 from pages.kit.runs import Request

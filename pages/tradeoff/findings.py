@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpmf_core.base.documents import to_json
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.registry import METRICS, Metric, weak_reference
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
@@ -17,7 +18,6 @@ from dpmf_core.runs.needed_epsilon import Draws
 from dpmf_core.runs.privacy_cost import PrivacyCost, best_known
 from dpmf_core.runs.record import RunRecord
 from dpmf_core.runs.reports import notebook_of_sweep
-from dpmf_core.runs.store import to_json
 from dpmf_core.runs.sweep import Point, Summary, rows
 from dpmf_core.runs.sweep import summaries as summaries_of
 from pages.kit import charts, privacy_card, safe_text, sweep_charts

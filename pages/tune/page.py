@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core import algorithms
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.engine import engine
@@ -16,7 +17,6 @@ from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text, epsilon_in_full
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.store import to_json
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.tuning.confirmation import outcome
 from dpmf_core.tuning.private_selection import MOST, PrivateSelection, SelectionResult

@@ -26,7 +26,7 @@ from scipy.io import savemat
 import dpmf
 from dpmf import PrivateNMF, PrivateRecommender
 from dpmf_core.cli import EXIT_BAD_INPUT, EXIT_OK, main, program
-from dpmf_core.cli.stored_run import find_stored
+from dpmf_core.cli.run_store import find_stored
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.privacy.noise import Release
 from dpmf_core.runs.notebook_views import html_of_privacy, html_of_run

@@ -8,9 +8,9 @@ import dpmf
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.execution import run
+from dpmf_core.runs.record import summarise
 from dpmf_core.runs.reports import report
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.store import summarise
 from pages.runs.comparison import run_table
 from tests.pages.driving import app_of
 from tests.support.records import altered

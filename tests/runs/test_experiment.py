@@ -11,6 +11,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.algorithms.item_offsets import SumsAndCounts
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.evaluation.judges import by_split
 from dpmf_core.privacy import Guarantee, PlanViolation, Relation, Status, normal_form
@@ -20,7 +21,6 @@ from dpmf_core.runs.execution import run
 from dpmf_core.runs.planning import prepared_for
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.specification import DataSpec, RunSpec, run_key, seeds
-from dpmf_core.runs.store import to_json
 from dpmf_core.testing.worlds import low_rank
 
 pytestmark = pytest.mark.usefixtures("catalogue")

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from markdown_it import MarkdownIt
 
+from dpmf_core.runs.record import summarise
 from dpmf_core.runs.reports import report, script
 from dpmf_core.runs.spreadsheets import harmless, harmless_row
-from dpmf_core.runs.store import summarise
 from pages.kit import safe_text
 from pages.kit.safe_text import to_csv
 from pages.runs import comparison

@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.run_file import SCHEMA
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.store import FILE, DamagedRun, Store, to_json
+from dpmf_core.runs.store import FILE, DamagedRun, Store
 from tests.support.records import altered
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import yaml
 
 from dpmf_core import algorithms
-from dpmf_core.base.documents import render
+from dpmf_core.base.documents import render, to_json
 from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC
@@ -22,7 +22,6 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.privacy.guarantee import VALUE
 from dpmf_core.runs.record import RunRecord
-from dpmf_core.runs.summary import to_json
 
 # facts that only the publisher knows: name, and description
 ABOUT = {

@@ -22,6 +22,7 @@ from dpmf_core.algorithms.item_lists import Projection
 from dpmf_core.algorithms.iterates import GradientModel
 from dpmf_core.algorithms.sgd import LearntUsers
 from dpmf_core.algorithms.svd import Subspace
+from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.runs import data_access
 from dpmf_core.runs.publishing.privacy_statement import (
@@ -33,7 +34,6 @@ from dpmf_core.runs.publishing.privacy_statement import (
     warning_of,
 )
 from dpmf_core.runs.record import ItemNames, Run, RunRecord
-from dpmf_core.runs.summary import to_json
 
 FORMAT = 1
 ARRAYS_FILE, SETTINGS_FILE = "model.npz", "model.json"

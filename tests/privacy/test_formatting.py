@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dpmf_core.base.loss_text import certainty_text, epsilon_text
+from dpmf_core.privacy.formatting import certainty_text, epsilon_text
 
 
 @pytest.mark.parametrize(
