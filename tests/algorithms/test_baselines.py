@@ -12,10 +12,10 @@ from dpmf_core.algorithms import curator_for
 from dpmf_core.algorithms.base import Recommender
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
 from dpmf_core.algorithms.input_perturbation import RATINGS, InputPerturbation, noisy_ratings
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Budget, Noise, calibrate
 from dpmf_core.testing.worlds import world
 from tests.fitting import fit_by_name
+from tests.support.dense import rated
 
 N, M = 300, 17
 
@@ -24,14 +24,10 @@ N, M = 300, 17
 def data():
     """Item and user offsets plus noise; user 0 empty, item 16 unrated, popularity uneven."""
     random = np.random.default_rng(3)
-    users, items = np.nonzero(random.random((N, M)) < np.linspace(0.9, 0.1, M))
-    keep = (users > 0) & (items < M - 1)
-    users, items = users[keep], items[keep]
-    offsets = random.normal(0, 0.5, M)
-    values = (
-        3 + offsets[items] + random.normal(0, 0.3, N)[users] + random.normal(0, 0.5, len(users))
-    )
-    return Ratings.of(users, items, values, n_users=N, n_items=M, bounds=(1.0, 5.0), public=True)
+    where = random.random((N, M)) < np.linspace(0.9, 0.1, M)
+    where[0] = where[:, M - 1] = False
+    offsets, own = random.normal(0, 0.5, M), random.normal(0, 0.3, (N, 1))
+    return rated(where, 3 + offsets + own + random.normal(0, 0.5, (N, M)), (1.0, 5.0))
 
 
 def test_trivial_predictors_by_hand(data):
@@ -59,28 +55,8 @@ def test_damped_biases_solve_their_ridge_problem(data):
     np.testing.assert_allclose(b, expected[N:], atol=1e-4)
 
 
-def test_private_biases_do_not_depend_on_the_unit_of_the_ratings(data):
-    """Twice the scale, twice the offsets: sensitivities are in half-ranges."""
-    twice_the_scale = Ratings.of(
-        data.users, data.items, data.values * 2.0, n_users=N, n_items=M, bounds=(2.0, 10.0)
-    )
-    one, two = (
-        fit_by_name("private-bias", ratings, 0.5).model.item_offsets
-        for ratings in (data, twice_the_scale)
-    )
-    np.testing.assert_allclose(two, 2 * one, rtol=1e-4, atol=1e-5)
-
-
 def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon():
-    data = Ratings.of(
-        np.repeat(np.arange(200), 50),
-        np.tile(np.arange(50), 200),
-        np.full(10_000, 3.0),
-        n_users=200,
-        n_items=50,
-        bounds=(1, 5),
-        public=True,
-    )
+    data = rated(np.ones((200, 50), bool), 3.0, (1, 5))
     algorithm = InputPerturbation()
     level = calibrate(lambda at: algorithm.plan(data.shape, at), Budget(epsilon=2.0, delta=1e-9))
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))

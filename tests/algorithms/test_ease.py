@@ -8,7 +8,7 @@ from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
-from tests.support.dense import dense
+from tests.support.dense import dense, rated
 
 
 def fit_model(data, ridge):
@@ -17,10 +17,7 @@ def fit_model(data, ridge):
 
 
 def likes(n=60, m=9, chance=0.4):
-    users, items = np.nonzero(np.random.default_rng(3).random((n, m)) < chance)
-    return Ratings.of(
-        users, items, np.ones(len(users)), n_users=n, n_items=m, bounds=(0, 1), public=True
-    )
+    return rated(np.random.default_rng(3).random((n, m)) < chance)
 
 
 def by_definition(X, ridge):

@@ -85,15 +85,3 @@ def test_the_sum_carries_the_root_of_n_times_the_noise_of_a_message():
     assert noise_of_the_sum(1.0) == pytest.approx(1, abs=0.02)
     for wrong in (0.95, 1.05):
         assert noise_of_the_sum(wrong) != pytest.approx(1, abs=0.02)
-
-
-def test_noise_is_drawn_for_each_message():
-    """Messages share no draw, so the deviations of their noise add up by squares."""
-    data = worlds.of({}, n_users=50, n_items=400)
-    curator = NoisyCurator(in_memory(data), Noise(Messages().event(1.5), np.random.SeedSequence(1)))
-    rows = curator.hold(lambda block: (np.zeros(0), np.zeros(0)))
-    parts = dict(curator.release_parts(Messages(), [(0, 20), (20, 50)], rows))
-    messages = np.vstack(list(parts.values()))
-    assert messages.shape == (50, 800)
-    assert np.corrcoef(messages)[np.triu_indices(50, 1)] == pytest.approx(0, abs=5 / math.sqrt(800))
-    assert messages.std() == pytest.approx(3.0, rel=0.02)

@@ -9,7 +9,7 @@ from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.item_offsets import regress_offsets
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.data.item_features import ItemFeatures
-from dpmf_core.data.ratings import Ratings
+from tests.support.dense import rated
 
 N, M, R = 40, 15, 3
 
@@ -17,16 +17,7 @@ N, M, R = 40, 15, 3
 @pytest.fixture(scope="module")
 def data():
     random = np.random.default_rng(5)
-    users, items = np.nonzero(random.random((N, M)) < 0.5)
-    return Ratings.of(
-        users,
-        items,
-        random.uniform(1, 5, len(users)).astype(np.float32),
-        n_users=N,
-        n_items=M,
-        bounds=(1.0, 5.0),
-        public=True,
-    )
+    return rated(random.random((N, M)) < 0.5, random.uniform(1, 5, (N, M)), (1.0, 5.0))
 
 
 def recommender(ridge=0.8):

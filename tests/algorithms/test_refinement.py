@@ -1,7 +1,5 @@
 """Refining gradients against dense sums, and what they gain on planted data."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -13,12 +11,10 @@ from dpmf_core.algorithms.refinement import (
     GradientSizes,
     RefiningGradient,
     Sizes,
-    UserSides,
     user_sides,
 )
 from dpmf_core.algorithms.spectral import Spectral
-from dpmf_core.curator import Block, OpenCurator, in_memory
-from dpmf_core.data.ratings import Ratings
+from dpmf_core.curator import OpenCurator, in_memory
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import world
 from dpmf_datasets.simulated.cinema import cinema
@@ -67,22 +63,6 @@ def test_sizes_are_geometric_means_over_users_with_ratings():
         (sizes.ratings, n.astype(float)),
     ):
         assert mine == pytest.approx(float(np.exp(np.log(each).mean())), rel=1e-3)
-
-
-def test_sizes_of_a_replaced_user_move_by_the_square_root_of_12():
-    """The worst two users: all sizes as large, and as small, as may be; both have residuals."""
-
-    def sizes_of(norm):
-        sides = UserSides(np.array([norm]), np.array([norm]), np.array([1]), np.array([[norm]]))
-        total = np.zeros(5)
-        data = Ratings.of([0], [0], [3], n_users=1, n_items=1, bounds=(1, 5), public=True)
-        GradientSizes().add(Block(np.zeros(1), {"train": data}, 1), (total,), sides)
-        return total
-
-    large, small, bound = sizes_of(1e9), sizes_of(1e-9), 2 * math.sqrt(3)
-    assert 0.99 * bound < np.linalg.norm(large - small) <= bound
-    assert GradientSizes.sensitivity * GradientSizes.replace_one_factor == pytest.approx(bound)
-    assert max(np.linalg.norm(large), np.linalg.norm(small)) <= GradientSizes.sensitivity
 
 
 def test_without_factors_and_columns_nothing_outside_empty_arrays_is_read():

@@ -8,29 +8,12 @@ from dpmf_core.algorithms import Streams, build
 from dpmf_core.algorithms.sgld import SGLD
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Noise, PlanViolation, PosteriorSample, Status, normal_form
-from dpmf_core.privacy.accounting import delta, epsilon
-from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.worlds import low_rank, world
 from tests.support.dense import centred
 from tests.support.heard_noise import HeardNoise
-
-
-def test_a_posterior_sample_costs_what_randomised_response_does():
-    """delta(eps) = (e^eps0 - e^eps) / (1 + e^eps0) (Kairouz, Oh & Viswanath 2015)."""
-    eps0 = 1.3
-    event = PosteriorSample(1 / eps0)
-    for eps in (0.2, 0.9, 1.2):
-        assert delta(event, eps) == pytest.approx(
-            (np.exp(eps0) - np.exp(eps)) / (1 + np.exp(eps0)), rel=1e-3
-        )
-    assert delta(event, 1.31) == 0.0
-    assert epsilon(event, 1e-9) == pytest.approx(eps0, rel=1e-4)
-    rows = {row.rule: row.epsilon for row in every_epsilon(event, 1e-9)}
-    assert rows["naive"] == pytest.approx(eps0)
-    assert all(value is None or value >= rows["exact"] - 1e-9 for value in rows.values())
 
 
 def test_the_sample_is_in_the_ledger_and_cannot_be_drawn_twice():

@@ -10,10 +10,11 @@ from dpmf_core.algorithms.item_moments import MomentColumns, SecondMoment, kept_
 from dpmf_core.algorithms.spectral import Spectral
 from dpmf_core.algorithms.spectrum import Spectrum, column_space, least_signal
 from dpmf_core.curator import OpenCurator, in_memory
-from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import NOTHING, Budget, Noise, normal_form
 from dpmf_core.testing.worlds import world
 from tests.fitting import trained
+from tests.support.dense import rated
 
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 
@@ -75,55 +76,16 @@ def test_lists_score_by_sums_over_what_was_liked():
     rng = np.random.default_rng(5)
     groups = rng.integers(0, 2, 800)
     chance = np.where((np.arange(30) < 15)[None, :] == (groups == 0)[:, None], 0.5, 0.05)
-    users, items = np.nonzero(rng.random((800, 30)) < chance)
-    data = Ratings.of(
-        users, items, np.ones(len(users)), n_users=800, n_items=30, bounds=(0, 1), public=True
-    )
+    X = rng.random((800, 30)) < chance
+    data = rated(X)
     model = trained(Spectral(implicit=True, rank=4, popularity_exponent=-0.2), data, 0.1)
-    X = np.zeros((800, 30))
-    X[users, items] = 1
     scores = model.scores(model.personal(data), np.arange(800))
     np.testing.assert_allclose(
         scores, X @ model.probe @ model.item_factors.T + model.item_offsets, rtol=1e-4, atol=1e-5
     )
-    own = np.where(X > 0, -np.inf, scores)
+    own = np.where(X, -np.inf, scores)
     best = own.argmax(axis=1)
     assert (((best < 15) == (groups == 0))[X.sum(axis=1) > 3]).mean() > 0.95
-
-
-def test_a_user_mends_her_mean_together_with_her_factor():
-    """Dense least squares over factor and offset together; the mean alone is off."""
-    rng = np.random.default_rng(2)
-    V = rng.normal(size=(12, 2)).astype(np.float32)
-    data = Ratings.of(
-        [0] * 8,
-        range(8),
-        3 + (V @ [0.6, -0.4])[:8],
-        n_users=1,
-        n_items=12,
-        bounds=(0, 6),
-        public=True,
-    )
-    model = trained(Spectral(rank=2, biases=False), data, 1.0)
-    model = type(model)(data.bounds, 3.0, np.zeros(12, np.float32), V, 0.0, ridge=1e-6, mended=True)
-    personal = model.personal(data)
-    assert 3 + personal.offsets[0] == pytest.approx(3, abs=1e-3)
-    np.testing.assert_allclose(personal.factors[0], [0.6, -0.4], atol=1e-3)
-
-
-def likes(is_liked, features=None):
-    users, items = np.nonzero(is_liked)
-    n_users, n_items = is_liked.shape
-    return Ratings.of(
-        users,
-        items,
-        np.ones(len(users)),
-        n_users=n_users,
-        n_items=n_items,
-        bounds=(0, 1),
-        public=True,
-        item_features=features,
-    )
 
 
 def test_the_regression_is_that_of_the_inverse_of_the_whole_covariance():
@@ -152,7 +114,7 @@ def test_rows_are_what_popularity_leaves_scaled_to_norm_one():
     rows -= np.outer(rows @ along, along)
     norms = np.linalg.norm(rows, axis=1)
     rows /= np.where(norms > 1e-9, norms, 1.0)[:, None]
-    curator = OpenCurator(in_memory(likes(X), 3), Noise(NOTHING), {})
+    curator = OpenCurator(in_memory(rated(X > 0), 3), Noise(NOTHING), {})
     local_rows = curator.hold(liked_rows, kept_items, item_likes.weights, along)
     moment = curator.total(SecondMoment(), local_rows, 4)
     np.testing.assert_allclose(moment, rows.T @ rows, rtol=1e-4, atol=1e-2)

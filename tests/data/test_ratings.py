@@ -8,7 +8,8 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC, Ratings, rank_within_user
 from dpmf_core.data.splits import SplitSpec, split
-from dpmf_core.testing.worlds import EMPTY, HEAVY, N_ITEMS, N_USERS, world
+from dpmf_core.testing.worlds import HEAVY, N_ITEMS, N_USERS, world
+from tests.support.dense import rated
 
 
 def triples(ratings):
@@ -62,14 +63,6 @@ class TestOf:
 
 
 class TestPointers:
-    def test_by_user_slices_every_row(self):
-        data = world()
-        for user in range(N_USERS):
-            assert (data.users[data.by_user[user] : data.by_user[user + 1]] == user).all()
-        assert data.by_user[-1] == len(data)
-        assert all(data.by_user[user] == data.by_user[user + 1] for user in EMPTY)
-        assert data.by_user[HEAVY + 1] - data.by_user[HEAVY] == N_ITEMS
-
     def test_by_item_sorts_by_item_then_user(self):
         data = world()
         starts, order = data.by_item
@@ -197,10 +190,7 @@ class TestEverySplit:
 
 
 def large():
-    users, items = np.repeat(np.arange(400), 50), np.tile(np.arange(50), 400)
-    return Ratings.of(
-        users, items, np.full(len(users), 3.0), n_users=400, n_items=50, bounds=(1, 5)
-    )
+    return rated(np.ones((400, 50), bool), 3.0, (1, 5))
 
 
 def test_per_user_holds_out_the_same_share_of_every_row():
@@ -245,17 +235,9 @@ def test_at_most_k_ratings_of_a_user_are_kept_by_her_own_row_alone():
 def stamped_ratings(n_users=40, n_items=30):
     """Every rating at a second of its own, users in no order."""
     rng = np.random.default_rng(4)
-    users, items = np.nonzero(rng.random((n_users, n_items)) < 0.5)
-    return Ratings.of(
-        users,
-        items,
-        rng.uniform(1, 5, len(users)),
-        n_users=n_users,
-        n_items=n_items,
-        bounds=(1, 5),
-        order=10**9 + rng.permutation(len(users)),
-        name="stamped_ratings",
-    )
+    where = rng.random((n_users, n_items)) < 0.5
+    data = rated(where, rng.uniform(1, 5, where.shape), (1, 5))
+    return dataclasses.replace(data, order=10**9 + rng.permutation(len(data)))
 
 
 def test_windows_follow_the_clock_and_what_comes_later_is_left_out():

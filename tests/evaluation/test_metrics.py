@@ -25,6 +25,7 @@ from dpmf_core.evaluation.metrics import (
     top_items,
 )
 from dpmf_core.evaluation.part_metrics import f1, outlier_cells, precision, recall
+from tests.support.dense import rated
 
 BOUNDS = (1.0, 5.0)
 
@@ -102,10 +103,7 @@ def test_everybodys_order_gives_the_lists_that_sorting_gives():
     is_rated = random.random((n, m)) < share
     is_rated[-2:] = True
     is_rated[-2, [3, 17]] = False
-    users, items = np.nonzero(is_rated)
-    history = Ratings.of(
-        users, items, np.full(len(users), 3.0), n_users=n, n_items=m, bounds=BOUNDS
-    )
+    history = rated(is_rated, 3.0, BOUNDS)
     model, users_to_list = by_offset(*offsets), random.permutation(n)[:30]
     users_to_list = np.unique([*users_to_list, n - 2, n - 1])
     lists = top_items(model, model.personal(history), history, users_to_list, k)
@@ -132,12 +130,8 @@ def test_ranking_equals_brute_force_on_random_data():
     n, m, k = 40, 30, 7
     grid = random.random((n, m))
 
-    def rated(is_rated):
-        users, items = np.nonzero(is_rated)
-        values = random.integers(1, 6, len(users))
-        return Ratings.of(users, items, values, n_users=n, n_items=m, bounds=BOUNDS)
-
-    history, test = rated(grid < 0.2), rated(grid > 0.8)
+    values = random.integers(1, 6, (n, m))
+    history, test = rated(grid < 0.2, values, BOUNDS), rated(grid > 0.8, values, BOUNDS)
     b, V, U = (random.normal(size=size).astype("f4") for size in (m, (m, 3), (n, 3)))
     recalls, gains = [], []
     for user in range(n):
@@ -185,10 +179,8 @@ def test_nobody_with_a_liked_item_gives_no_ranking():
 
 def test_buckets_cover_every_test_rating_once():
     random = np.random.default_rng(1)
-    users, items = np.nonzero(random.random((30, 20)) < 0.5)
-    everything = Ratings.of(
-        users, items, random.integers(1, 6, len(users)), n_users=30, n_items=20, bounds=BOUNDS
-    )
+    values = random.integers(1, 6, (30, 20))
+    everything = rated(random.random((30, 20)) < 0.5, values, BOUNDS)
     odd = np.arange(len(everything)) % 2 == 1
     history, test = everything.only(~odd), everything.only(odd)
     model = by_offset(*random.normal(0, 1, 20))

@@ -31,7 +31,7 @@ from dpmf_core.privacy import (
     normal_form,
     sequence,
 )
-from dpmf_core.privacy.accounts import Account, NoisePermit, account_of
+from dpmf_core.privacy.accounts import Account, account_of
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.specification import RunSpec
@@ -39,15 +39,10 @@ from dpmf_core.testing.worlds import world
 from dpmf_core.tuning.private_selection import PrivateSelection
 from dpmf_core.tuning.search_space import TuneSpec
 from dpmf_datasets import session_files
-from tests.support.engines import WAIT
+from tests.support.engines import QUICK, WAIT
 from tests.support.gaussian import epsilon_of
 
 ROOT = Path(__file__).parents[2]
-QUICK = {
-    "data": {"id": "own"},
-    "algorithm": "private-bias",
-    "budget": {"epsilon": 2.0, "delta": 1e-5},
-}
 PLAN = sequence(Gaussian(2.0, "a", 1.0), Gaussian(3.0, "b", 1.0))
 CHARGE = Charge("two releases", normal_form(PLAN), Status.PROVEN, delta=1e-5)
 
@@ -63,7 +58,7 @@ def no_ledger(two_sets, monkeypatch):
 
 
 def spec(**parts):
-    return RunSpec.parse(**{**QUICK, **parts})
+    return RunSpec.parse(**{**QUICK, "data": {"id": "own"}, **parts})
 
 
 def private():
@@ -224,45 +219,6 @@ def test_every_algorithm_draws_from_the_account(name, drawn_leaves):
     assert Counter(drawn_leaves) == noise and charged
 
 
-def test_an_hour_is_the_composition_of_what_was_drawn(drawn_leaves):
-    """Runs by several methods, epsilons and numbers of draws; a run that is there already, one that
-    is cancelled midway, one without privacy and one that is refused. After each the account is the
-    Gaussian mechanism of all releases so far.
-    """
-
-    def cancelled():
-        looks = iter(range(100))
-        with pytest.raises(Cancelled):
-            execution.run(
-                spec(algorithm="dpals", parameters={"steps": 4, "rank": 2}),
-                stopped=lambda: next(looks) >= 3,
-            )
-
-    def refused():
-        with pytest.raises(BadInput):
-            execution.run(spec(algorithm="dpals", parameters={"rank": 10**6}))
-
-    def ask(algorithm, epsilon, seed=0):
-        budget = {} if epsilon is None else {"epsilon": epsilon, "delta": 1e-5}
-        return lambda: dpmf.fit("own", algorithm, seed=seed, **budget)
-
-    hour = [
-        *(ask("private-bias", epsilon) for epsilon in (0.5, 2.0, 10.0)),
-        ask("private-bias", 2.0),  # which is there already
-        ask("als", None),
-        *(ask("spectral", 1.0, seed) for seed in range(3)),
-        cancelled,
-        refused,
-        ask("dpals", 4.0),
-    ]
-    for click in hour:
-        click()
-        mu = np.sqrt(sum(1 / leaf.noise_multiplier**2 for leaf in drawn_leaves))
-        assert account().total.epsilon == pytest.approx(epsilon_of([1 / mu], 1e-5), rel=1e-8)
-    assert {entry.state for entry in account().entries} == {"finished", "cancelled"}
-    assert account().total.n_uncovered == 1 and len(account().entries) == 9
-
-
 def private_selection():
     search = TuneSpec.parse(
         data={"id": "own"},
@@ -288,29 +244,6 @@ def test_a_selection_is_refused_under_a_budget_before_it_draws(drawn_leaves):
     with pytest.raises(BadInput):
         private_selection().measure()
     assert not drawn_leaves
-
-
-def test_noise_on_private_data_comes_from_the_operating_system():
-    """A seed makes it again on public data alone."""
-    seed = np.random.SeedSequence(1)
-
-    def draw(paid):
-        return paid.noise(PLAN, np.random.SeedSequence(seed.entropy)).vector(
-            "a", np.zeros(4), sensitivity=1.0
-        )
-
-    assert (draw(NoisePermit(private=False)) == draw(NoisePermit(private=False))).all()
-    assert not (draw(NoisePermit(private=True)) == draw(NoisePermit(private=True))).any()
-
-
-def test_under_a_budget_a_method_without_privacy_is_refused():
-    account().set_budget(2.0, 1e-5)
-    with pytest.raises(BadInput):
-        execution.run(spec(algorithm="als", budget=None))
-    assert account().entries == ()
-    account().set_budget(2.0, 1e-5, allow_unprotected=True)
-    execution.run(spec(algorithm="als", budget=None))
-    assert [entry.charge.status for entry in account().entries] == [Status.NONE]
 
 
 def test_the_file_is_its_users_alone_and_holds_no_data(tmp_path):

@@ -1,6 +1,7 @@
 """Names of one user stay unknown, and nobody moves the counts by more than 1."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,6 +39,7 @@ from dpmf_core.runs.partition_selection import (
     release_shape,
 )
 from dpmf_core.runs.public_shape import PublicShape, reshaped, slots
+from tests.support.dense import rated
 from tests.support.gaussian import delta_of
 
 SEED = np.random.SeedSequence(11)
@@ -374,10 +376,8 @@ def test_a_choice_by_exact_counts_stays_an_assumption():
 def test_whether_a_run_starts_does_not_follow_from_the_true_shape(rank):
     """A rank beyond the released items is refused, for 29 true items as for 30."""
     rng = np.random.default_rng(0)
-    users, items = np.nonzero(rng.random((300, 30)) < 0.8)
-    data = Ratings.of(
-        users, items, rng.integers(1, 6, len(users)), n_users=300, n_items=30, bounds=(1, 5)
-    )
+    where = rng.random((300, 30)) < 0.8
+    data = replace(rated(where, rng.integers(1, 6, where.shape), (1, 5)), public=False)
     with pytest.raises(BadInput):
         fit(data, "dpals", epsilon=3, delta=1e-6, item_choice="private", top_items=20, rank=rank)
 

@@ -17,11 +17,16 @@ def rectangle(
     """Ratings (n, m) of rank three about their mid-range 3, observed as densely; user 0 empty."""
     random = np.random.default_rng(7)
     truth = 3 + random.normal(size=(n, 3)) @ np.diag(sizes) @ random.normal(size=(3, m)) / 2
-    users, items = np.nonzero(random.random((n, m)) < density)
-    users, items = users[users > 0], items[users > 0]
-    return Ratings.of(
-        users, items, truth[users, items], n_users=n, n_items=m, bounds=BOUNDS, public=True
-    )
+    where = random.random((n, m)) < density
+    where[0] = False
+    return rated(where, truth, BOUNDS)
+
+
+def rated(where: Array, values: Any = 1.0, bounds: tuple[float, float] = (0.0, 1.0)) -> Ratings:
+    """Public ratings where a matrix (n_users, n_items) is true; values: one, or a matrix."""
+    shape = dict(zip(("n_users", "n_items"), where.shape, strict=True))
+    values = np.broadcast_to(values, where.shape)[where]
+    return Ratings.of(*np.nonzero(where), values, bounds=bounds, public=True, **shape)
 
 
 def dense(data: Ratings, values: Any) -> Array:

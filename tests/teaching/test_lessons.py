@@ -77,14 +77,6 @@ def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases():
     assert membership.best_attack(1.0, 4) < expected
 
 
-def test_the_noise_on_the_sums_is_as_large_as_is_said():
-    samples = np.array(
-        [membership.club((), membership.noise_of(1.0), draw).difference for draw in range(2_000)]
-    )
-    assert samples.std() == pytest.approx(math.sqrt(12) / mu_of(1.0, 1e-5), rel=0.02)
-    assert not np.array_equal(samples[0], samples[1])
-
-
 def test_two_coins_cost_the_logarithm_of_three():
     assert randomised_response.response_epsilon(0.75) == pytest.approx(math.log(3))
     assert randomised_response.truth_probability(math.log(3)) == pytest.approx(0.75)

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
@@ -19,7 +18,6 @@ from dpmf_core.teaching.membership import (
 )
 
 EPSILONS = (0.5, 2.0, 8.0)
-Array = npt.NDArray[np.float64]
 
 
 def logits(shares):
@@ -37,21 +35,6 @@ def test_the_attackers_belief_is_that_of_two_gaussians(known):
     assert ratios.std() == pytest.approx(d, rel=0.02)
     assert ratios.mean() == pytest.approx(d**2 / 2, abs=4 * d / 200)
     assert result.right == pytest.approx(norm.cdf(d / 2), abs=4 * 0.5 / math.sqrt(80_000))
-
-
-def test_a_belief_is_the_share_with_you_of_the_publications_that_look_like_it():
-    """Counted on draws of other noise, half of them with you."""
-    known, noise = np.array([5.0, 3.0, 2.0]), 4.0
-    without = np.random.default_rng(9).normal(0, noise, (400_000, 3))
-    hits, alarms = (
-        norm.logpdf(it, known, noise).sum(1) - norm.logpdf(it, 0, noise).sum(1)
-        for it in (without + known, without)
-    )
-    alike_with, alike_without = (np.mean(np.abs(it - 0.5) < 0.1) for it in (hits, alarms))
-    belief = 1 / (1 + math.exp(-0.5))
-    assert alike_with / (alike_with + alike_without) == pytest.approx(belief, abs=0.01)
-    beliefs = attack(tuple(known), noise, 40_000).beliefs
-    assert np.mean(beliefs > belief) == pytest.approx(np.mean(hits > 0.5), abs=0.01)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
