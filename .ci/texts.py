@@ -38,11 +38,20 @@ def strings(node: ast.AST, skipped: set[ast.AST]) -> Iterator[tuple[int, str]]:
         yield from strings(child, skipped)
 
 
+def words(content: object) -> Iterator[str]:
+    """The texts of TOML, however deep."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, dict | list):
+        for it in content.values() if isinstance(content, dict) else content:
+            yield from words(it)
+
+
 def lines_of(path: Path, docs: bool) -> list[tuple[int, str]]:
     """(line, text) of a file of Python or TOML."""
     source = path.read_text("utf-8")
     if path.suffix == ".toml":
-        return [(0, str(it)) for rows in tomllib.loads(source).values() for it in rows]
+        return [(0, text) for text in words(tomllib.loads(source))]
     tree = ast.parse(source)
     documented = docstrings(tree)
     if not docs:

@@ -4,7 +4,7 @@ A bound leaves its universal constant open: it gives the growth along an axis, n
 and m items throughout; Jain et al. write m for users and n for items.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -63,4 +63,4 @@ class PrintedTable:
     place: str
     rows: Mapping[str, str]
     note: str = ""
-    columns: tuple[str, str] = ("method", "order")
+    columns: Sequence[str] = ("method", "order")

@@ -70,6 +70,9 @@ class Attack:
         return Comparison(self.before, measured, (possible,))
 
 
+Means = Callable[[], Comparison] | Attack
+
+
 @dataclass(frozen=True)
 class Erratum:
     """One correction of a source.
@@ -88,13 +91,13 @@ class Erratum:
     statement: str
     holds: str
     section: str
-    means: Callable[[], Comparison] | Attack
+    means: Means
     settings: str
-    stored_figures: tuple[str, str] | None = None
+    stored_figures: tuple[str, ...] = ()
     quote: str = ""
 
     @functools.cached_property
-    def figures(self) -> tuple[str, str]:
+    def figures(self) -> tuple[str, ...]:
         """Both figures as text, without waiting."""
         return self.stored_figures or self.compare().texts
 

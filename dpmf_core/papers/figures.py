@@ -1,10 +1,12 @@
 """Published figures and our measurements: figures, and claims that results can contradict."""
 
 import functools
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from importlib.resources import files
+from typing import Any, Self
 
 from dpmf_core.data.catalogue import DatasetFacts, Entry, catalogue
 from dpmf_core.evaluation.registry import find
@@ -17,6 +19,12 @@ Runs = Mapping[str, Run]
 Sweeps = Callable[[bool], tuple[Sweep, ...]]
 Measure = Callable[[Sequence[Point], Runs, str], list[Summary]]
 Draw = tuple[str, str, float | None, Mapping[str, Value], float]  # ..., its grid and value
+
+
+@functools.cache
+def texts(package: str) -> dict[str, Any]:
+    """Return a paper's `paper.toml`: what it says of itself, and our words about it."""
+    return tomllib.loads(files(package).joinpath("paper.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True)
@@ -147,6 +155,15 @@ class Figure:
 
     def __post_init__(self) -> None:
         find(self.metric)
+
+    @classmethod
+    def of(cls, package: str, name: str, **fields: Any) -> Self:
+        """Return the figure of this id, whose title, place and words are in `texts`."""
+        content = texts(package)
+        words = dict(content["figures"][name])
+        source = f"{content['paper']['short']}, {words.pop('place')}"
+        words["source_ids"] = tuple(words.get("source_ids", ()))
+        return cls(id=name, source=source, **{**words, **fields})
 
     def points(self, full: bool = False) -> list[Point]:
         """Return every run of the figure; raise BadInput."""

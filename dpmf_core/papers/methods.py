@@ -35,6 +35,9 @@ DPFW, SVD = (
     Method(algorithm="dpfw", label="DPFW"),
     Method(algorithm="private-svd", label="Private SVD"),
 )
+CLEANSING = Method(
+    algorithm="svd-cleansing", label="SVD after cleansing", parameters={"row_clip": 0.5}
+)
 DPFW_SOURCE = Method(algorithm="dpfw", label="DPFW, source's noise", calibration=Calibration.SOURCE)
 DPALS_SOURCE = Method(
     algorithm="dpals",

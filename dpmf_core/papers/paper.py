@@ -1,10 +1,11 @@
 """A source paper: its claims, our corrections, and its methods as published."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dpmf_core.papers.bounds import Bound, PrintedTable
-from dpmf_core.papers.erratum import Erratum
-from dpmf_core.papers.figures import Claim, Preset
+from dpmf_core.papers.erratum import Erratum, Means, Status
+from dpmf_core.papers.figures import Claim, Preset, texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,34 @@ class Paper:
     url: str
     about: str
     claims: tuple[Claim, ...]
-    errata: tuple[Erratum, ...] = ()
-    presets: tuple[Preset, ...] = ()
-    bounds: tuple[Bound, ...] = ()
-    tables: tuple[PrintedTable, ...] = ()
+    errata: tuple[Erratum, ...]
+    presets: tuple[Preset, ...]
+    bounds: tuple[Bound, ...]
+    tables: tuple[PrintedTable, ...]
+
+
+def read_paper(
+    package: str,
+    claims: Sequence[Claim],
+    means: Mapping[str, Means],
+    presets: Sequence[Preset],
+    bounds: Sequence[Bound] = (),
+) -> Paper:
+    """Return the paper of a folder with its `paper.toml`. means: of each correction, by its id."""
+    content = texts(package)
+    return Paper(
+        **content["paper"],
+        claims=tuple(claims),
+        errata=tuple(_erratum(means[it["id"]], **it) for it in content["errata"]),
+        presets=tuple(presets),
+        bounds=tuple(bounds),
+        tables=tuple(PrintedTable(**it) for it in content.get("tables", ())),
+    )
+
+
+def _erratum(
+    means: Means, status: str, stored_figures: Sequence[str] = (), **words: str
+) -> Erratum:
+    return Erratum(
+        means=means, status=Status(status), stored_figures=tuple(stored_figures), **words
+    )

@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.jain_2018 import bounds
 from dpmf_core.papers.jain_2018.sweeps import TRUE_NORM
+from dpmf_core.papers.registry import PAPERS
 from dpmf_datasets.simulated.low_rank import rankone
 
 
@@ -54,7 +55,8 @@ def powers(note):
     return m, -n
 
 
-OF_RISK, OF_FULL_RISK, OF_ERROR, OF_SVD = bounds.RANK_ONE.values()
+COMPLEXITY, _, RANK_ONE = PAPERS["jain-2018"].tables
+OF_RISK, OF_FULL_RISK, OF_ERROR, OF_SVD = RANK_ONE.rows.values()
 
 
 @pytest.mark.parametrize(("order", "ratings"), [(OF_RISK, 0.5), (OF_FULL_RISK, 1.0)])
@@ -76,6 +78,6 @@ def test_the_order_of_the_error_is_that_of_the_corollary():
     assert math.log2(noise(2e12, 1e3) / noise(1e12, 1e3)) == pytest.approx(n)
     assert math.log2(noise(1e12, 2e3) / noise(1e12, 1e3)) == pytest.approx(m)
     # small from m^(5/4) users on, as the abstract states
-    assert m + 5 / 4 * n == 0 and "m^(5/4)" in bounds.SAMPLE_COMPLEXITY[bounds.FRANK_WOLFE]
+    assert m + 5 / 4 * n == 0 and "m^(5/4)" in COMPLEXITY.rows["Private FW (Jain et al. 2018)"]
     # private SVD's 1 / sqrt(m) is as large at m^(9/4) users
     assert m + 9 / 4 * n == -1 / 2 and OF_SVD.endswith("1 / √m")

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dpmf_core.algorithms.base import Streams
 from dpmf_core.evaluation.audit.membership_inference import AuditSpec
-from dpmf_core.papers.erratum import Attack, Comparison, Erratum, Reading, Status, nominal
+from dpmf_core.papers.erratum import Attack, Comparison, Means, Reading, nominal
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec
 
@@ -89,84 +89,14 @@ def temperature() -> Comparison:
     )
 
 
-ERRATA = (
-    Erratum(
-        id="balu-gradient",
-        title="The gradient has the opposite sign",
-        place="Section 2.2, equations 4 and 5",
-        status=Status.ERROR,
-        quote="denotes the gradient of the functional w.r.t. latent vector",
-        statement="Equation 5 states that the gradient of (r − p·q)²/2 + λ|p|²/2 is (r − p·q) q +"
-        " λ p, and equation 2 steps against it.",
-        holds="The gradient is −(r − p·q) q + λ p. Equation 4 is right; equation 5 has the wrong"
-        " sign. As printed, each step would increase the loss, so this is a misprint that the"
-        " experiments cannot have used.",
-        section="Sign of the gradient",
-        means=gradient_sign,
-        settings="One rating 1 above the mean, 8 components, 20 steps of length .05.",
-    ),
-    Erratum(
-        id="balu-thresholds",
-        title="Two thresholds under one name",
-        place="Sections 3.2 and 4.3",
-        status=Status.AMBIGUOUS,
-        quote="Otherwise [...] the cells are not updated at all. [...] The differential privacy is"
-        " enforced by clipping the loglikelihood",
-        statement="Section 3.2 skips a rating if its loss, half the squared error (section 2.1),"
-        " is above ε. Section 4.3 clips if the whole squared error is above ε.",
-        holds="At the same ε the two rules affect different ratings, and clipping would keep the"
-        " penalty's step. By ε = 2B (section 2.4.2) the rule of section 4.3 corresponds to ε, that"
-        " of section 3.2 to 2ε. Section 5.3 says 'above 16', which fits the rule of section 4.3"
-        " for ratings from 1 to 5.",
-        section="Two thresholds",
-        means=thresholds,
-        stored_figures=("1.8% of ratings", "10.3% of ratings"),
-        settings="ε = 2 on the small simulated cinema minus its means, before the first epoch.",
-    ),
-    Erratum(
-        id="balu-distribution",
-        title="The argument needs a random draw, and there is none",
-        place="Section 4.3",
-        status=Status.CONCEDED,
-        quote="This enables [...] -DP as shown in [28, 19], except that this no longer defines a"
-        " valid conditional"
-        " probability.",
-        statement="Clipping the log-likelihood gives ε-DP as in posterior sampling, except that it"
-        " no longer defines a valid conditional probability.",
-        holds="The theorem is about a draw from the posterior (section 2.4.2). Here nothing is"
-        " drawn: given the hashes, the start and the order of the ratings, the update is a"
-        " function of exact ratings, and section 4.3 states that its noise is not SGLD's. So no ε"
-        " follows, although the paper concedes only the missing distribution. The attack sees the"
-        " factors, which is more than the single predictions of equation 7; section 7 leaves what"
-        " factors reveal to future work.",
-        section="No distribution",
-        means=Attack(
-            AuditSpec(
-                algorithm="sketch", runs=400, parameters={"threshold": THRESHOLD, "loss": "whole"}
-            ),
-            nominal(THRESHOLD),
+MEANS: dict[str, Means] = {
+    "balu-gradient": gradient_sign,
+    "balu-thresholds": thresholds,
+    "balu-distribution": Attack(
+        AuditSpec(
+            algorithm="sketch", runs=400, parameters={"threshold": THRESHOLD, "loss": "whole"}
         ),
-        stored_figures=("ε = 2", "ε ≥ 2.90"),
-        settings="Threshold 2 of the whole squared error (section 4.3), one rating, δ = 1e-5; 400"
-        " runs on a small simulated world, half of them with the rating; 95% confidence.",
+        nominal(THRESHOLD),
     ),
-    Erratum(
-        id="sgld-temperature",
-        title="Langevin noise with half the variance",
-        place="Section 2.4.2, equations 11 and 12",
-        status=Status.ERROR,
-        quote="This technique is called Stochastic Gradient Langevin Dynamics (SGLD). In our"
-        " context, this would mean replacing (2) and (3) by",
-        statement="A gradient step of length η has noise of standard deviation √η.",
-        holds="A full step of length η needs noise √(2η), or noise √η needs half a step. With the"
-        " sign of equation 5 corrected and the gradient of the whole functional (equation 1), the"
-        " chain samples the posterior at temperature one half: its variance is half of what it"
-        " should be. The paper describes SGLD but does not use it: its own method differs (section"
-        " 4.3).",
-        section="Temperature of the chain",
-        means=temperature,
-        stored_figures=("variance 1.00", "variance 0.51"),
-        settings="20,000 chains of 500 steps of length .02 towards a normal distribution of"
-        " variance 1.",
-    ),
-)
+    "sgld-temperature": temperature,
+}

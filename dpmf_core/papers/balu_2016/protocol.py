@@ -8,7 +8,6 @@ from dpmf_core.papers.figures import Preset, first_present, tuned
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
-B16 = "Balu & Furon 2016"
 SKETCH, HASHING, REGULAR = "Count sketch, k = 4", "Feature hashing, k = 1", "Regular MF"
 TOP_USERS = ", busiest users"  # ends the label of a divergence over these only
 NO_THRESHOLD = 1e6
@@ -16,7 +15,6 @@ LEVEL = {"rmse": 5e-4, "kl": 2e-4}  # smaller differences are due to the draw
 ORDER_OF_MAGNITUDE = math.sqrt(10)  # a ratio above it is nearer to 10 than to 1
 # section 5.1.1: 80/10/10, rare users and items left out of validation and test
 SPLIT = SplitSpec(test_fraction=0.1, validation_fraction=0.1, least_judged=10)
-EACHMOVIE = "EachMovie (61,265 users, 1,623 films, 2,811,718 ratings from 1 to 6)"
 
 
 def movielens() -> DataSpec:
@@ -122,17 +120,6 @@ def sketch_table(full: bool) -> tuple[Sweep, ...]:
 
 # ---- the method as published ---------------------------------------------------------------------
 
-SETTINGS = (
-    "Section 5.1: d of 8, 16 or 32, T = 100 epochs; of its k (1 or 4) and γ (1, 2 or 4) here k = 4"
-    " and γ = 1, as in Fig. 1; 80% of the ratings to train, 10% each for validation and test,"
-    " users and items with fewer than 10 ratings left out of both."
-    " Learning rate and λ are chosen on the validation ratings. The paper searches them in two"
-    " stages on a log scale and prints no grid and no learning rate, and the best λ as a map (Fig."
-    " 2); here it is one small grid. It"
-    " leaves open b of the learning rate's decay (here 1), the start, and the threshold's rule"
-    " (here that of section 3.2)."
-)
-
 
 def _sweeps(full: bool) -> tuple[Sweep, ...]:
     size: dict[str, Value] = {"rank": 32 if full else 8, "steps": 100, "space_gain": 1.0}
@@ -146,13 +133,10 @@ def _sweeps(full: bool) -> tuple[Sweep, ...]:
 
 
 PRESETS = (
-    Preset(
-        id="balu-preset",
-        title="Count sketch, as published",
-        source=f"{B16}, section 5.1",
-        words="Held-out RMSE of the settings that are best on validation ratings, no threshold.",
+    Preset.of(
+        __package__,
+        "balu-preset",
         sweeps=_sweeps,
         measure=tuned,
-        settings=SETTINGS,
     ),
 )

@@ -1,4 +1,4 @@
-"""Bounds of Chien et al. 2021: Theorem 2 as printed, with its logarithms, and Table 1.
+"""Bounds of Chien et al. 2021: Theorem 2 as printed, with its logarithms.
 
 n users, m items. mu is the incoherence of the matrix, kappa its condition number, r its rank, p the
 share of entries that are observed. Logarithms are natural. Universal constants are left out.
@@ -7,17 +7,12 @@ share of entries that are observed. Logarithms are natural. Universal constants 
 import math
 from dataclasses import replace
 
-from dpmf_core.papers.bounds import Bound, Place, PrintedTable
+from dpmf_core.papers.bounds import Bound, Place
+from dpmf_core.papers.figures import texts
 from dpmf_core.papers.methods import DPALS
 from dpmf_core.papers.theory import PLACES, bound_claims
 
-C21 = "Chien et al. 2021"
-THEOREM_2 = f"{C21}, Theorem 2"
 ERROR = r"\|\mathbf{M} - \widehat{\mathbf{U}}^T (\widehat{\mathbf{V}}^T)^\top\|"
-FROBENIUS_QUOTE = (
-    rf"${ERROR}_F \leq C \cdot \frac{{\sqrt{{m}} \log(1/\delta)}}{{\varepsilon \cdot n}} \cdot"
-    r" \frac{\kappa \gamma}{\sqrt{p}} \|\mathbf{M}\|_F$"
-)
 LARGEST_QUOTE = (
     rf"${ERROR}_\infty \leq C \cdot \frac{{m \log(1/\delta)}}{{\varepsilon \cdot n}} \cdot"
     r" \frac{\kappa \gamma}{\sqrt{p}} \cdot \frac{\mu^2 r \|\mathbf{M}\|_2}{\sqrt{mn}}$"
@@ -59,29 +54,7 @@ def noise_of_a_step(at: Place, steps: int) -> float:
     return logs * steps * math.log(1 / at.delta) / (math.sqrt(at.share) * at.users * at.epsilon)
 
 
-FROBENIUS = Bound(
-    id="dpals",
-    title="DPALS",
-    algorithm="dpals",
-    source=THEOREM_2,
-    quote=FROBENIUS_QUOTE,
-    statement=(
-        "the relative Frobenius error is at most C √m log(1/δ) / (ε n) · κγ / √p, where γ is"
-        " C κ⁶ μ³ r² √m log²(κ n)"
-    ),
-    formula=(
-        r"\frac{\|M - \hat U \hat V^\top\|_F}{\|M\|_F} \le C\,\frac{\sqrt m\,\log(1/\delta)}"
-        r"{\epsilon\, n} \cdot \frac{\kappa\gamma}{\sqrt p}, \qquad"
-        r" \gamma = C \kappa^6 \mu^3 r^2 \sqrt m\, \log^2(\kappa n)"
-    ),
-    error=frobenius,
-    needs=(
-        "ε < ln(1/δ), p ≥ μ⁶κ¹²r⁶ log³n / m, √p n ≥ C γ log(1/δ) / ε (the text read here sets"
-        " the root over p n; only √p n gives the order of n in Table 1), a start within C / (κ² r²"
-        " ln n) of the true factors, and the parameters k = C m p log n, T = log(μκn/ε), σ ="
-        " C √(kT ln(1/δ)) / ε, Γᵤ = C μ σ₁ √r / √n, Γ_M = μ² r σ₁ / √(mn), λ = 0"
-    ),
-)
+FROBENIUS = Bound(**texts(__package__)["bounds"][0], error=frobenius)
 BOUNDS = (FROBENIUS,)
 
 
@@ -100,51 +73,3 @@ def out_of_reach(full: bool) -> str:
 CLAIMS = bound_claims(
     FROBENIUS, DPALS, lambda axis, _: (3, 6) if axis == "items" else (), limits=out_of_reach
 )
-
-TABLE_1 = PrintedTable(
-    title="Sample complexity for a constant Frobenius error",
-    place="Table 1",
-    rows={
-        "Trace norm, not private (Candès & Recht 2009) *": (
-            "n above m; log² n ratings a user; poly(n, m) iterations"
-        ),
-        "ALS, not private (Jain et al. 2013) *": (
-            "n above m; log² n ratings a user; polylog(n, m) iterations"
-        ),
-        "Private SVD (McSherry & Mironov 2009) *": "none is given",
-        "Private SGLD (Liu et al. 2015)": "none is given",
-        "Private Frank-Wolfe (Jain et al. 2018)": (
-            "n above m^(5/4); √m ratings a user; poly(n, m) iterations"
-        ),
-        "Private ALS (this work) *": "n above m; log³ n ratings a user; polylog(n, m) iterations",
-    },
-    note=(
-        "Orders without polylogarithms in n, m and 1/δ; ratings are of one user. * assumes an"
-        " incoherent matrix. Private ALS needs the start of Theorem 2; with that of Remark 2 it"
-        " needs n above m√m. Theorem 2's bound as printed needs m√m for private ALS with log³n"
-        " ratings a user: see the corrections."
-    ),
-)
-COST = PrintedTable(
-    title="What one step costs",
-    place="section 3.2",
-    rows={
-        "ALS": "O(|Ω'| r² + m r³) for the item step, and similarly for the user step",
-        "Private ALS": (
-            "the same order; forming the noise adds O(m r²), and the projection O(m r³)"
-        ),
-        "Private Frank-Wolfe": ("O(m² + |Ω'| k); O(Γ (m + |Ω'|)) with a stochastic approximation"),
-    },
-    note="Ω' are the sampled ratings and r is the rank. The paper names only an order; times of the"
-    " programs here are in docs/RESULTS.md.",
-)
-REMARK_7 = PrintedTable(
-    title="m private linear regressions with common features, by one step of DPALS",
-    place="Remark 7",
-    rows={
-        "One step of private ALS": "excess empirical risk √m / (ε n), up to logarithms",
-        "Lower bound for m = O(1) (Smith et al. 2017)": "1 / (ε n), up to logarithms",
-    },
-    note="From this the paper conjectures that the error of private ALS is tight in m and ε n.",
-)
-TABLES = (TABLE_1, COST, REMARK_7)

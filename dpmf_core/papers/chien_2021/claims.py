@@ -3,6 +3,8 @@
 "Private Alternating Least Squares". Their runs are in `sweeps`.
 """
 
+import functools
+
 from dpmf_core.data.popularity_skew import shares
 from dpmf_core.papers.chien_2021 import statements
 from dpmf_core.papers.chien_2021 import sweeps as runs
@@ -13,7 +15,6 @@ from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.sweep import Summary
 
 C21 = "Chien et al. 2021"
-ML10M = "MovieLens 10M (69,878 users, 10,677 films)"
 RATINGS_PER_USER = 50  # ratings of a user in Fig. 2 and 5
 
 
@@ -40,14 +41,10 @@ def _more_on_top(words: str, more: str, fewer: str) -> Clause:
     )
 
 
+claim = functools.partial(Claim.of, __package__)
 CLAIMS = (
-    Claim(
-        id="chien-fig2",
-        title="How ratings concentrate on few films",
-        source=f"{C21}, Fig. 2",
-        words=(
-            f"Share of observations against share of top films; {RATINGS_PER_USER} ratings a user."
-        ),
+    claim(
+        "chien-fig2",
         quantity="share of observations",
         compute=bunching,
         computed_on=runs.every_film,
@@ -76,73 +73,42 @@ CLAIMS = (
             ),
         ),
         axis="top_share",
-        source_data=ML10M,
-        source_ids=("ml-10m",),
     ),
-    Claim(
-        id="chien-fig3a",
-        title="RMSE against epsilon, 400 most rated films",
-        source=f"{C21}, Fig. 3a",
-        words=(
-            "DPALS as printed, without item biases and with the heuristics of section 5; DPFW; and"
-            " SVD after cleansing, which is the source's DPSVD. Each draw of DPALS chooses rank,"
-            " ridge and share of films on its validation ratings."
-        ),
+    claim(
+        "chien-fig3a",
         sweeps=runs.top_films,
         measure=tuned,
         clauses=statements.FIG_3A,
         remark=statements.with_theorem_1,
-        source_data=f"the 400 most rated films of {ML10M}",
-        source_ids=("ml-10m",),
     ),
-    Claim(
-        id="chien-fig3b",
-        title="RMSE against epsilon, all films",
-        source=f"{C21}, Fig. 3b",
-        words="Every film; most have few ratings. DPFW learns the frequent tenth; the others get"
-        " the user's mean. DPALS is tuned as in Fig. 3a.",
+    claim(
+        "chien-fig3b",
         sweeps=runs.all_films,
         measure=tuned,
         clauses=statements.FIG_3B,
-        source_data=ML10M,
-        source_ids=("ml-10m",),
     ),
-    Claim(
-        id="chien-fig3c",
-        title="Recall@20 against epsilon",
-        source=f"{C21}, Fig. 3c",
-        words="What people liked, ranked for people outside the training data. δ = 1/n; fixed"
-        " settings.",
+    claim(
+        "chien-fig3c",
         sweeps=runs.recall,
         clauses=statements.FIG_3C,
-        source_data="MovieLens 20M, ratings above 3.5",
-        source_ids=("ml-20m",),
         metric="recall_at_20",
         marks=(
             Mark("ALS", None, 0.360, f"{C21}, {LISTS_PLACE}: best reported of ALS, ML-20M"),
             Mark("Auto-encoder", None, 0.414, f"{C21}, {LISTS_PLACE}: best reported, ML-20M"),
         ),
     ),
-    Claim(
-        id="chien-fig4",
-        title="Simulated low rank with more and more users",
-        source=f"{C21}, Fig. 4",
-        words="Exactly low rank; predicting 0 has RMSE 1.",
+    claim(
+        "chien-fig4",
         sweeps=runs.more_users,
         clauses=statements.FIG_4,
         remark=statements.untuned,
         limits=statements.only_ten_thousand,
         axis="users",
     ),
-    Claim(
-        id="chien-fig5",
-        title="RMSE against the share of films that get factors",
-        source=f"{C21}, Fig. 5",
-        words="The other films get the user's mean. ε = 10; k = 50 ratings per user.",
+    claim(
+        "chien-fig5",
         sweeps=runs.film_share,
         clauses=statements.FIG_5,
-        source_data=ML10M,
-        source_ids=("ml-10m",),
         axis="frequent_fraction",
         marks=(
             Mark("Uniform sampling", None, 0.870, f"{C21}, {SECTION_63}, share not stated, ML-10M"),
@@ -153,11 +119,8 @@ CLAIMS = (
             Mark("ALS, uniform sample", None, 0.812, f"{C21}, {SECTION_63}, sub-sampled, ML-10M"),
         ),
     ),
-    Claim(
-        id="chien-fig7",
-        title="RMSE against steps, simulated low rank",
-        source=f"{C21}, section 3.2 and appendix D.4, Fig. 7",
-        words="Alternating least squares and Frank-Wolfe, private at ε = 20 and not.",
+    claim(
+        "chien-fig7",
         sweeps=runs.by_step,
         measure=by_step,
         clauses=(
@@ -169,12 +132,8 @@ CLAIMS = (
         ),
         axis="step",
     ),
-    Claim(
-        id="chien-users",
-        title="A quarter of the users compared with all",
-        source=f"{C21}, section 1 and appendix D.4",
-        words="The source: DPALS on 23% of the users is better than DPFW on all. Here a quarter:"
-        " simulated sets of one law exist at both sizes.",
+    claim(
+        "chien-users",
         sweeps=runs.fewer_users,
         clauses=tuple(
             less(
@@ -187,7 +146,5 @@ CLAIMS = (
             )
             for epsilon in (5.0, 20.0)
         ),
-        source_data=f"23% and all of the users of {ML10M}, by section 6.2 of its 400 top films",
-        source_ids=("ml-10m",),
     ),
 )

@@ -8,7 +8,7 @@ from dpmf_core.papers import source_noise
 from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.chien_2021.bounds import frobenius
 from dpmf_core.papers.clauses import line
-from dpmf_core.papers.erratum import Comparison, Erratum, Reading, Status, nominal
+from dpmf_core.papers.erratum import Comparison, Means, Reading, nominal
 from dpmf_core.papers.results import recorded_result
 from dpmf_core.privacy import Budget, Event, Gaussian, Relation, Repeat, calibrate, sequence
 from dpmf_core.privacy.accounting import epsilon as exactly
@@ -141,118 +141,12 @@ def highest_error() -> Comparison:
     )
 
 
-ERRATA = (
-    Erratum(
-        id="chien-theorem-1",
-        title="Each step releases two statistics but counts one",
-        place="Theorem 1",
-        status=Status.ERROR,
-        statement="T steps with noise σ are (α, αρ²)-RDP with ρ² = kT/(2σ²).",
-        holds="Gram matrices and right-hand sides are both released with noise σ, so ρ² = kT/σ²."
-        " The source's conversion from RDP is loose and hides most of the gap: by exact"
-        " accounting, its noise costs a little more than stated.",
-        section="Both releases of a step",
-        means=both_releases,
-        settings="σ of the theorem for ε = 1 at δ = 1e-5, per user, add/remove; the same for any k"
-        " and T.",
-        quote=r"$(\alpha, \alpha\rho^2)$-joint RDP with $\rho^2 = \frac{kT}{2\sigma^2}$",
-    ),
-    Erratum(
-        id="chien-clip",
-        title="Formula and text of the clip differ",
-        place="Algorithm 1, clip",
-        status=Status.AMBIGUOUS,
-        statement="clip(u, c) is u · max(1, c/‖u‖), the projection of u on a ball of radius c.",
-        holds="The text is right: the projection is u · min(1, c/‖u‖), as in the authors' public"
-        " code. With the printed max a long factor stays long and a short one becomes longer.",
-        section="Clip of the listing",
-        means=clip,
-        settings="One step, noise for ε = 1 at δ = 1e-5, and a user whose factor is twice as long"
-        " as the clip norm.",
-        quote=(
-            r"$\text{clip}(u, c) = u \cdot \max(1, c/\|u\|_2)$, i.e., the projection of u on an ℓ_2"
-            " ball of radius c"
-        ),
-    ),
-    Erratum(
-        id="chien-private-mean",
-        title="The private mean's noise covers only one count",
-        place="Section 5.2",
-        status=Status.ERROR,
-        statement="The sum of ratings gets noise of variance kΓ²σ², their number kσ², for at most"
-        " k ratings per user within Γ.",
-        holds="Both are single numbers. One user moves them by up to kΓ and k, not √k times: the"
-        " noise needs variances k²Γ²σ² and k²σ². The √k is right for a vector with one entry per"
-        " item.",
-        section="Noise of the private mean",
-        means=mean_of_ratings,
-        settings="k = 50; both totals together for ε = 1 at δ = 1e-5.",
-        quote=r"$\tilde{m} = \frac{\sum_{(i,j) \in \Omega} M_{ij} + \mathcal{N}(0, k\Gamma^2 M"
-        r" \sigma^2)}{|\Omega| + \mathcal{N}(0, k\sigma^2)}$ guarantees"
-        r" $(\alpha, \alpha/\sigma^2)$-RDP",
-    ),
-    Erratum(
-        id="chien-code",
-        title="The public code's noise does not grow with ratings",
-        place="public implementation, item step",
-        status=Status.ERROR,
-        statement="Right-hand sides get noise of σ times the bound of a factor; ratings are"
-        " centred but not clipped.",
-        holds="A rating of size M moves a right-hand side by M times the factor. The noise must"
-        " scale with the largest rating, and ratings must be clipped to it. This concerns only the"
-        " code: Algorithm 1 of the paper clips and scales correctly (lines 1 and 9), and the code"
-        " correctly counts both releases of a step.",
-        section="Noise of the public code",
-        means=public_code,
-        settings="k = 100, T = 2, equal noise on all statistics, for ε = 1 at δ = 1e-5; ratings"
-        " from .5 to 5 minus a mean of 3.5. Only the item steps.",
-    ),
-    Erratum(
-        id="chien-remark-6",
-        title="Two orders of the number of users",
-        place="Remark 6",
-        status=Status.AMBIGUOUS,
-        statement="For a relative error ζ, DPALS requires n ≥ C m / (ζ ε) users; Table 1 has n"
-        " above m with log³n ratings each.",
-        holds="Theorem 2's bound on the Frobenius error has √m γ / √p. With log³n ratings each, p"
-        " = log³n / m, so it requires n of order m√m / (ζ ε), as section 1 states. The proof"
-        " sketch bounds the distance of the factors by α, which has one √m less and gives the m of"
-        " Remark 6 and Table 1. One bound cannot have both orders. Table 1's caption attributes"
-        " m√m to the start of Remark 2; that has no 1/ζ, so it does not explain section 1. Here"
-        " Theorem 2 is tested as printed.",
-        section="Users of Remark 6",
-        means=remark_6,
-        settings="Theorem 2's bound with its logarithms, C = 1, for an error of .1 at ε = 10 and"
-        " δ = 1e-5; 10,000 and 40,000 items.",
-        quote=r"DPALS requires $n \geq \frac{Cm}{\zeta\varepsilon}$",
-    ),
-    Erratum(
-        id="chien-start",
-        title="The start's noise covers one rating, if σ is that of Theorem 1",
-        place="Remark 2",
-        status=Status.AMBIGUOUS,
-        statement="The start releases P(M)ᵀP(M) with noise of standard deviation σ Γ_M² on each"
-        " entry; the remark does not say which σ.",
-        holds="A row of k ratings within Γ_M moves P(M)ᵀP(M) by up to k Γ_M² in Frobenius norm:"
-        " the noise multiplier is σ/k. With the σ of Theorem 1 the start alone costs more than the"
-        " whole stated ε. Theorem 1 is about a random start and does not include it. Our version"
-        " scales rows to norm 1 and counts the release.",
-        section="Noise of the start",
-        means=noise_of_the_start,
-        settings="σ of Theorem 1 for ε = 1 at δ = 1e-5, k = 50, T = 5; only the start's release.",
-        quote=r"a symmetric Gaussian matrix with standard deviation $\sigma \Gamma_{\mathbf{M}}^2$",
-    ),
-    Erratum(
-        id="chien-highest-rmse",
-        title='"Highest RMSE" seems to mean lowest',
-        place="section 6.3",
-        status=Status.AMBIGUOUS,
-        statement="Without privacy, ALS has its highest RMSE when trained on all movies.",
-        holds="The sentence contrasts it with private models, which gain from fewer movies; that"
-        " requires the lowest RMSE. Measured on MovieLens 1M, it is the lowest.",
-        section="The highest RMSE",
-        means=highest_error,
-        settings="The recorded runs of Fig. 5 at page size: MovieLens 1M, rank 16.",
-        quote="we get the highest RMSE by training on all movies",
-    ),
-)
+MEANS: dict[str, Means] = {
+    "chien-theorem-1": both_releases,
+    "chien-clip": clip,
+    "chien-private-mean": mean_of_ratings,
+    "chien-code": public_code,
+    "chien-remark-6": remark_6,
+    "chien-start": noise_of_the_start,
+    "chien-highest-rmse": highest_error,
+}

@@ -7,7 +7,6 @@ from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
-C21 = "Chien et al. 2021"
 PUBLISHED: dict[str, Value] = {**AS_PRINTED, "local_columns": False}
 # Algorithm 1 without the heuristics of section 5, and with ratings drawn anew
 BASIC: dict[str, Value] = {
@@ -55,26 +54,11 @@ def as_analysed(full: bool) -> tuple[Sweep, ...]:
 
 
 PRESETS = (
-    Preset(
-        id="chien-as-run",
-        title="DPALS as the paper ran it on MovieLens",
-        source=f"{C21}, sections 5, 6.1 and 6.3",
-        words=(
-            "No item biases; a noisy global mean, the k rarest ratings of a user, a share of"
-            " frequent films, equal noise on Grams and right-hand sides. Each draw chooses on its"
-            " validation ratings."
-        ),
-        settings=(
-            "Published: δ = 1e-5 (section 6.1), random start and one sample for all steps (section"
-            " 3.1). k = 50 and rank 128 are published for all of MovieLens 10M at ε = 10 alone"
-            " (section 6.3)."
-            " Left to appendix D: T, λ, Γᵤ, Γ_M and the ranges searched; the grid of rank, λ and"
-            " share of films is ours."
-        ),
+    Preset.of(
+        __package__,
+        "chien-as-run",
         sweeps=on_films,
         measure=tuned,
-        source_data="the 400 most rated films of MovieLens 10M",
-        source_ids=("ml-10m",),
         run=RunSpec(
             data=DataSpec(id="cinema"),
             algorithm="dpals",
@@ -82,21 +66,9 @@ PRESETS = (
             budget=Budget(epsilon=5.0, delta=1e-5),
         ),
     ),
-    Preset(
-        id="chien-as-analysed",
-        title="Algorithm 1 as printed, with the noise of Theorem 1",
-        source=f"{C21}, Algorithm 1, Theorem 1 and section 6.1",
-        words=(
-            "Each step draws k ratings of a user anew for the items, and a T-th of their ratings"
-            " for their own factor. Next to it the same ratings at every step, as the paper does in"
-            " practice."
-        ),
-        settings=(
-            "Published: σ = √(2kT(ε + ln(1/δ))) / ε (Theorem 1); δ = 1e-5, simulated data of rank 5"
-            " with m = 1,000, no heuristics (section 6.1). The paper leaves k, T and λ to"
-            " appendix D: here"
-            " k = 200, T = 3, and λ from a grid of ours."
-        ),
+    Preset.of(
+        __package__,
+        "chien-as-analysed",
         sweeps=as_analysed,
         measure=tuned,
         run=RunSpec(

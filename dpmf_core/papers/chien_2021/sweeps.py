@@ -8,6 +8,7 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.figures import first_present
 from dpmf_core.papers.methods import (
     ALS,
+    CLEANSING,
     DPALS,
     DPALS_SOURCE,
     DPFW,
@@ -24,9 +25,6 @@ from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
 UNIFORM, ADAPTIVE = "50 a user, uniform", "50 a user, adaptive"  # as `popularity_skew` names them
-CLEANSING = Method(
-    algorithm="svd-cleansing", label="SVD after cleansing", parameters={"row_clip": 0.5}
-)
 TUNED = SplitSpec(validation_fraction=0.1)
 # Algorithm 1 with the heuristics of section 5: a global mean, the k rarest items, equal noise on
 # Grams and right-hand sides; no item biases and no ridge that follows the noise

@@ -21,7 +21,7 @@ from dpmf_core.curator import Curator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.chien_2021 import bounds
-from dpmf_core.papers.chien_2021.bounds import C21, FROBENIUS_QUOTE, LARGEST_QUOTE, frobenius
+from dpmf_core.papers.chien_2021.bounds import FROBENIUS, LARGEST_QUOTE, frobenius
 from dpmf_core.papers.clauses import Clause, Results, judged, line
 from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.theory import Exponent, exponent
@@ -32,7 +32,7 @@ from dpmf_core.runs.sweep import Summary
 ITEMS, EPSILON, DELTA = 600, 10.0, 1e-5
 USERS = {False: (1_600, 2_500), True: (1_600, 2_500, 4_000)}
 DRAWS = 2
-FROBENIUS, LARGEST, DISTANCE = "relative error", "largest error of an entry", "Err(V*, V)"
+RELATIVE, LARGEST, DISTANCE = "relative error", "largest error of an entry", "Err(V*, V)"
 
 
 def prescribed(at: Place) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def last_errors(full: bool) -> list[Summary]:
         Summary(label, "dpals", EPSILON, {"users": n}, draws)
         for n in USERS[full]
         for label, draws in zip(
-            (FROBENIUS, LARGEST),
+            (RELATIVE, LARGEST),
             zip(*(errors(n, seed)[-1] for seed in range(DRAWS)), strict=True),
             strict=True,
         )
@@ -169,14 +169,14 @@ def _within(words: str, label: str, bound: Callable[[Place], float]) -> Clause:
 
 
 def _exponents(results: Results) -> tuple[Exponent, float]:
-    of_label = [it for it in results if it.label == FROBENIUS]
+    of_label = [it for it in results if it.label == RELATIVE]
     draws = [(float(it.grid["users"]), draw) for it in of_label for draw in it.draws]
     return exponent(draws), exponent((n, frobenius(place(n))) for n, _ in draws).value
 
 
 def sketched_order(results: Results) -> str:
     """Return how the bound without one sqrt(m) compares with the same errors."""
-    measured = line(results, FROBENIUS, "users")
+    measured = line(results, RELATIVE, "users")
     limits = {n: frobenius(place(n)) / math.sqrt(ITEMS) for n in measured}
     ratio = max(measured[n] / limits[n] for n in measured)
     return (
@@ -203,37 +203,21 @@ def _outside_lemma_4(full: bool) -> str:
     )
 
 
-def _smallest_users(full: bool) -> str:
-    fewest, most = place(USERS[full][0]), place(USERS[full][-1])
-    return (
-        f"M = s tᵀ with signs: r = κ = μ = p = 1, m = {ITEMS}, ε = {EPSILON:g}, δ = {DELTA:g}. The"
-        f" theorem asks for p ≥ {bounds.least_share(most):.2f} at the most users and, with C = 1,"
-        f" for at least {bounds.least_users(fewest):,.0f} of them at the fewest and"
-        f" {bounds.least_users(most):,.0f} at the most; all are met."
-    )
-
-
 CLAIMS = (
-    Claim(
-        id="chien-theorem-2",
-        title="Theorem 2 where its conditions hold",
-        source=f"{C21}, Theorem 2",
-        words=(
-            "A matrix of rank 1 that meets every condition; the prescribed k, T, Γᵤ and Γ_M with"
-            " C = 1, σ of Theorem 1 and a λ next to 0."
-            f" {_smallest_users(True)}"
-        ),
+    Claim.of(
+        __package__,
+        "chien-theorem-2",
         compute=last_errors,
         clauses=(
             _within(
-                "the relative Frobenius error is within the bound with C = 1", FROBENIUS, frobenius
-            ).quoting("Theorem 2", FROBENIUS_QUOTE),
+                "the relative Frobenius error is within the bound with C = 1", RELATIVE, frobenius
+            ).quoting(FROBENIUS.place, FROBENIUS.quote),
             judged(
                 "the error falls at least as fast with users n as the bound",
                 _exponents,
                 lambda both: both[1] - both[0].low,
                 lambda both: "measured exponent {}, of the bound {:+.2f}".format(*both),
-            ).quoting("Theorem 2", FROBENIUS_QUOTE),
+            ).quoting(FROBENIUS.place, FROBENIUS.quote),
             _within(
                 "the largest error of an entry is within the bound with C = 1",
                 LARGEST,
@@ -244,14 +228,9 @@ CLAIMS = (
         axis="users",
         quantity="error",
     ),
-    Claim(
-        id="chien-lemma-4",
-        title="Each step leaves a quarter of the distance of the item factors, plus α",
-        source=f"{C21}, section 4, proof sketch of Theorem 2 and Lemma 4",
-        words=(
-            "In the world of Theorem 2, for the fewest users. Step 0 is the start, at the distance"
-            " that Theorem 2 allows with C = 1."
-        ),
+    Claim.of(
+        __package__,
+        "chien-lemma-4",
         limits=_outside_lemma_4,
         compute=by_step,
         clauses=(

@@ -1,5 +1,6 @@
 """Claims of Jain, Thakkar & Thakurta 2018, "Differentially Private Matrix Completion Revisited"."""
 
+import functools
 import statistics
 
 from dpmf_core.papers.clauses import (
@@ -24,8 +25,8 @@ from dpmf_core.papers.jain_2018.sweeps import (
     SVD,
     TRUE_NORM,
     Line,
-    RankOne,
-    RealRatings,
+    Panel,
+    real_ratings,
 )
 from dpmf_core.papers.source_noise import jain
 from dpmf_core.privacy.accounting import epsilon as exact_epsilon
@@ -33,7 +34,6 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Sweep
 
-J18 = "Jain et al. 2018"
 CLOSE = 0.1  # what "very close" is taken for: a tenth more
 SAME = 0.01  # what "the same" and "identical" are taken for: one percent
 INNER_STEPS_ARE_OPEN = (
@@ -164,43 +164,22 @@ def on_rank_one(results: Results) -> str:
 
 # ---- figures -------------------------------------------------------------------------------------
 
-PRIVATE = (
-    "Private Frank-Wolfe, SVD after cleansing and private projected gradient, each tuned on"
-    " validation ratings; 1% of the ratings held out."
-)
-PRIVATE_900 = (
-    "Private Frank-Wolfe and SVD after cleansing, each tuned on validation ratings; 1% of the"
-    " ratings held out. The source says that private projected gradient takes too long here."
+FILMS_400 = Panel(real_ratings(400))
+RANK_ONE, RANK_ONE_900 = (
+    Panel(functools.partial(runs.rank_one, name), of_fig_2, TRUE_NORM)
+    for name, of_fig_2 in (("rankone", True), ("rankone-900", False))
 )
 
 
-def _panel(place: str, title: str, source_data: str, panel: RankOne | RealRatings) -> Claim:
-    return Claim(
-        id=f"jain-fig{place}",
-        title=title,
-        source=f"{J18}, Fig. {place}",
-        words=PRIVATE if panel.of_fig_2 else PRIVATE_900,
+def _panel(name: str, panel: Panel) -> Claim:
+    return Claim.of(
+        __package__,
+        name,
         sweeps=panel,
         measure=tuned,
         clauses=FIG_2 if panel.of_fig_2 else FIG_3,
-        remark=on_rank_one if isinstance(panel, RankOne) else exactly_accounted,
-        source_data=source_data,
-        source_ids=panel.ids,
+        remark=on_rank_one if panel.true_norm else exactly_accounted,
     )
-
-
-def _rank_one(items: int) -> str:
-    return f"a simulated matrix of rank one, 500,000 users and {items} items"
-
-
-FILMS = ("ml-10m", "netflix")  # Yahoo! Music cannot be had
-
-
-def _films(top: int) -> str:
-    return f"the {top} most rated items of MovieLens 10M, Netflix and Yahoo! Music, a panel each"
-
-
-FIG_2C = RealRatings(FILMS, 400)
 
 
 # ---- other statements ----------------------------------------------------------------------------
@@ -210,7 +189,7 @@ def _baselines(full: bool) -> tuple[Sweep, ...]:
     gradient = Line(
         PGD, {"nuclear_norm": (0.3, 1.0) if full else (0.3,), "step_size": (0.5, 1.0, 2.0)}
     )
-    return runs.tuned_sweeps(FIG_2C.data(full), (runs.non_private_line(full), gradient), (), 1)
+    return runs.tuned_sweeps(FILMS_400.data(full), (runs.non_private_line(full), gradient), (), 1)
 
 
 def _with_oja(full: bool) -> tuple[Sweep, ...]:
@@ -224,21 +203,14 @@ def _svd_and_frank_wolfe(full: bool) -> tuple[Sweep, ...]:
 
 
 CLAIMS = (
-    _panel("2a", "Rank one, 400 items", _rank_one(400), RankOne(("rankone",))),
-    _panel("2b", "Jester", "Jester (100 jokes)", RealRatings(("jester",), 100, capped=False)),
-    _panel("2c", "The 400 most rated items, Fig. 2c to 2e", _films(400), FIG_2C),
-    _panel("3a", "Rank one, 900 items", _rank_one(900), RankOne(("rankone-900",), False)),
-    _panel(
-        "3b",
-        "The 900 most rated items, Fig. 3b to 3d",
-        _films(900),
-        RealRatings(FILMS, 900, of_fig_2=False),
-    ),
-    Claim(
-        id="jain-baseline",
-        title="Frank-Wolfe and projected gradient without privacy",
-        source=f"{J18}, section 4, Non-private baseline",
-        words="Frank-Wolfe with 400 steps and tuned projected gradient, neither private.",
+    _panel("jain-fig2a", RANK_ONE),
+    _panel("jain-fig2b", Panel(real_ratings(100, ("jester",), capped=False))),
+    _panel("jain-fig2c", FILMS_400),
+    _panel("jain-fig3a", RANK_ONE_900),
+    _panel("jain-fig3b", Panel(real_ratings(900), of_fig_2=False)),
+    Claim.of(
+        __package__,
+        "jain-baseline",
         sweeps=_baselines,
         measure=tuned,
         clauses=(
@@ -251,14 +223,10 @@ CLAIMS = (
                 "non-private FW and non-private PGD converge to the same accuracy after tuning",
             ),
         ),
-        source_data=_films(400),
-        source_ids=FILMS,
     ),
-    Claim(
-        id="jain-oja",
-        title="Frank-Wolfe by Oja's products",
-        source=f"{J18}, section 4, footnote 6",
-        words="Noisy products with one vector in place of a noisy covariance, Fig. 2a.",
+    Claim.of(
+        __package__,
+        "jain-oja",
         sweeps=_with_oja,
         measure=tuned,
         clauses=tuple(
@@ -275,17 +243,11 @@ CLAIMS = (
             )
             for epsilon in (1.0, 10.0)
         ),
-        source_data="all data sets of Fig. 2, the simulated one with 500,000 users",
-        source_ids=("rankone",),
         limits=lambda full: INNER_STEPS_ARE_OPEN,
     ),
-    Claim(
-        id="jain-svd",
-        title="Private SVD against private Frank-Wolfe",
-        source=f"{J18}, Appendix B, Remark 6",
-        words="Both as printed, at ε = 10, on a simulated incoherent matrix of rank one with"
-        " uniformly observed entries. The source adds that private SVD can be significantly worse,"
-        " which no single experiment can contradict.",
+    Claim.of(
+        __package__,
+        "jain-svd",
         sweeps=_svd_and_frank_wolfe,
         clauses=(
             less(

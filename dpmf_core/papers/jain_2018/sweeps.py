@@ -5,13 +5,13 @@ validation. Its grids are printed as formulas that no available text contains, s
 ours.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.figures import first_present
+from dpmf_core.papers.methods import CLEANSING, DPFW_THEIRS, MEAN
 from dpmf_core.papers.methods import DPFW as EXACT_DPFW
-from dpmf_core.papers.methods import DPFW_THEIRS, MEAN
 from dpmf_core.privacy import Calibration
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
@@ -23,6 +23,7 @@ PAGE_EPSILONS = (0.5, 1.0, 2.0, 5.0)
 RANK_ONE_EPSILONS = (1.0, 10.0)
 DRAWS = 10  # of which the source gives the mean
 STAND_INS = ("ml-1m", "cinema")
+FILMS = ("ml-10m", "netflix")  # Yahoo! Music cannot be had
 NON_PRIVATE_STEPS = 400
 SPLIT = SplitSpec(test_fraction=0.01, validation_fraction=0.05)
 # u and v uniform in [-1, 1]: the nuclear norm |u| |v| is a third of √(n m)
@@ -45,9 +46,6 @@ SVD = Method(
     label="Private SVD as in the source",
     calibration=Calibration.SOURCE,
     parameters={"user_step": "projection"},
-)
-CLEANSING = Method(
-    algorithm="svd-cleansing", label="SVD after cleansing", parameters={"row_clip": 0.5}
 )
 PRIVATE_PGD = Method(algorithm="private-pgd", label="Private PGD")
 FRANK_WOLFE = Method(algorithm="fw", label="Frank-Wolfe")
@@ -80,29 +78,22 @@ def tuned_sweeps(
     )
 
 
-def norms(full: bool, true_norm: float | None = None) -> tuple[float, ...]:
-    """Return radii of private Frank-Wolfe's ball; for simulated data the true one."""
-    if true_norm is not None:
-        return (true_norm,)
-    return (0.1, 0.3, 1.0, 3.0) if full else (0.3, 1.0)
-
-
 def private_lines(
     full: bool, methods: tuple[Method, ...], true_norm: float | None = None
 ) -> tuple[Line, ...]:
     """Return private Frank-Wolfe in these forms, with at most 50 steps, as in the source."""
-    steps = (5, 20) if true_norm is not None or not full else (5, 20, 50)
-    return tuple(
-        Line(method, {"nuclear_norm": norms(full, true_norm), "steps": steps}) for method in methods
-    )
+    grid: Grid = {"nuclear_norm": (0.3, 1.0), "steps": (5, 20)}
+    if true_norm is not None:
+        grid = {**grid, "nuclear_norm": (true_norm,)}
+    elif full:
+        grid = {"nuclear_norm": (0.1, 0.3, 1.0, 3.0), "steps": (5, 20, 50)}
+    return tuple(Line(method, grid) for method in methods)
 
 
 def cleansing_line(full: bool) -> Line:
     """Return SVD after cleansing; the source tunes directions and shrinkage to the global mean."""
-    return Line(CLEANSING, {"rank": (1, 5, 10), "item_damping": (5.0, 15.0)} if full else RANKS)
-
-
-RANKS: Grid = {"rank": (1, 5)}
+    grid: Grid = {"rank": (1, 5, 10), "item_damping": (5.0, 15.0)} if full else {"rank": (1, 5)}
+    return Line(CLEANSING, grid)
 
 
 def private_gradient_line(full: bool, true_norm: float | None = None) -> Line:
@@ -120,37 +111,20 @@ def non_private_line(full: bool, true_norm: float | None = None) -> Line:
     return Line(FRANK_WOLFE, {"steps": (steps,), "nuclear_norm": own_norms})
 
 
-@dataclass(frozen=True)
-class RealRatings:
-    """The data of a panel.
+def real_ratings(
+    top: int, ids: tuple[str, ...] = FILMS, capped: bool = True
+) -> Callable[[bool], DataSpec]:
+    """Return the source's data at full size if available, otherwise a stand-in: `top` items."""
 
-    It names the source's sets and the number of most rated items. of_fig_2: whether it has private
-    projected gradient and the non-private baseline.
-    """
-
-    ids: tuple[str, ...]
-    top: int
-    capped: bool = True
-    of_fig_2: bool = True
-
-    def data(self, full: bool) -> DataSpec:
-        """Return the source's data at full size if available, otherwise a stand-in."""
-        name = first_present(*(self.ids if full else ()), *STAND_INS)
+    def data(full: bool) -> DataSpec:
+        name = first_present(*(ids if full else ()), *STAND_INS)
         return DataSpec(
             id=name,
-            top_items=None if name in ("cinema", "jester") else self.top,
-            most_per_user=RATINGS_PER_USER if self.capped else None,
+            top_items=None if name in ("cinema", "jester") else top,
+            most_per_user=RATINGS_PER_USER if capped else None,
         )
 
-    def __call__(self, full: bool) -> tuple[Sweep, ...]:
-        lines = (
-            *private_lines(full, (DPFW, DPFW_EXACT)),
-            cleansing_line(full),
-            *((private_gradient_line(full), non_private_line(full)) if self.of_fig_2 else ()),
-            Line(MEAN, {}),
-        )
-        epsilons, draws = (EPSILONS, DRAWS) if full else (PAGE_EPSILONS, 1)
-        return tuned_sweeps(self.data(full), lines, epsilons, draws)
+    return data
 
 
 def rank_one(id: str, full: bool) -> DataSpec:  # noqa: A002
@@ -159,22 +133,28 @@ def rank_one(id: str, full: bool) -> DataSpec:  # noqa: A002
 
 
 @dataclass(frozen=True)
-class RankOne:
-    """Simulated data of a panel, with one draw at two epsilons.
+class Panel:
+    """The runs of a panel.
 
-    At full size it tests 400,000 ratings; the source's whole experiment would take thousands of
-    runs on 40 million.
+    of_fig_2: whether it has private projected gradient and the non-private baseline. true_norm: of
+    simulated data, with one draw at two epsilons: the source's whole experiment would take
+    thousands of runs on 40 million ratings.
     """
 
-    ids: tuple[str]
+    data: Callable[[bool], DataSpec]
     of_fig_2: bool = True
+    true_norm: float | None = None
 
     def __call__(self, full: bool) -> tuple[Sweep, ...]:
-        fig_2 = private_gradient_line(full, TRUE_NORM), non_private_line(full, TRUE_NORM)
+        norm = self.true_norm
+        fig_2 = private_gradient_line(full, norm), non_private_line(full, norm)
         lines = (
-            *private_lines(full, (DPFW, DPFW_EXACT), TRUE_NORM),
-            Line(CLEANSING, RANKS),
+            *private_lines(full, (DPFW, DPFW_EXACT), norm),
+            cleansing_line(full and norm is None),
             *(fig_2 if self.of_fig_2 else ()),
             Line(MEAN, {}),
         )
-        return tuned_sweeps(rank_one(self.ids[0], full), lines, RANK_ONE_EPSILONS, 1)
+        if norm is not None:
+            return tuned_sweeps(self.data(full), lines, RANK_ONE_EPSILONS, 1)
+        epsilons, draws = (EPSILONS, DRAWS) if full else (PAGE_EPSILONS, 1)
+        return tuned_sweeps(self.data(full), lines, epsilons, draws)

@@ -12,7 +12,7 @@ from typing import Any
 from dpmf_core.papers.clauses import Clause, Median, between, larger, less, near, on_each, rises
 from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.saha_2022 import judgement, methods
-from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE, QUIET, RANDOM, S22, SET_APART
+from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE, QUIET, RANDOM, SET_APART
 from dpmf_core.papers.saha_2022.units import TABLE_4
 from dpmf_core.runs.inspection import shared_words
 
@@ -41,15 +41,6 @@ LEFT_OPEN = (
     "The paper prints neither the number of steps nor the learning rate of W, but its ratio to that"
     " of H, and refers to another paper for the rest; ours are 100 steps and 0.2."
 )
-EACH_STATISTIC = "ε is for each of two statistics in each step."
-EVERY_STEP = (
-    "Every step costs again: the upper axis shows the cost of all steps. The source takes these"
-    " values after reaching the optimum"
-)
-ROUGHNESS = (
-    "Noise in a picture is measured by the squared difference of neighbouring pixels, as a share of"
-    " the mean square."
-)
 # fields of claims on documents, on faces and on both
 OF_DOCUMENTS: dict[str, Any] = {
     "source_ids": methods.DOCUMENTS,
@@ -66,66 +57,49 @@ OF_ALL: dict[str, Any] = {
 OF_GUARDIAN = {**OF_DOCUMENTS, "source_ids": ("guardian",), "source_data": "Guardian news articles"}
 
 
-def _claim(
-    name: str, title: str, place: str, words: str, each: tuple[Clause, ...] = (), **fields: Any
-) -> Claim:
+def claim(name: str, each: tuple[Clause, ...] = (), **fields: Any) -> Claim:
     """Return a claim on the objective by data set; `fields` may replace these.
 
     each: clauses that must hold on each data set.
     """
     fields = {"metric": "objective", "by_data": True, "left_open": LEFT_OPEN, **fields}
     fields.setdefault("clauses", tuple(on_each("data", clause) for clause in each))
-    return Claim(id=f"saha-{name}", title=title, source=f"{S22}, {place}", words=words, **fields)
+    return Claim.of(__package__, name, **fields)
 
 
 LEARNING = (
-    _claim(
-        "fig2",
-        "Objective by step, documents",
-        "Fig. 2",
-        EACH_STATISTIC,
+    claim(
+        "saha-fig2",
         sweeps=methods.by_epsilon(methods.documents, BOTH_LEVELS),
         each=judgement.gap_clauses(BOTH_LEVELS, LITTLE, NARROWER),
         remark=judgement.remark_on_documents,
         axis="step",
         **OF_DOCUMENTS,
     ),
-    _claim(
-        "fig3",
-        "Objective and overall ε against the ε of a step, documents",
-        "Fig. 3",
-        f"{EVERY_STEP}, and states that the gap is small under some parameter regime (abstract).",
+    claim(
+        "saha-fig3",
         sweeps=methods.by_epsilon(methods.documents, methods.PER_STEP),
         each=judgement.gap_clauses(methods.PER_STEP, SMALL, NARROWER),
         remark=judgement.remark_on_documents,
         **OF_DOCUMENTS,
     ),
-    _claim(
-        "fig5",
-        "Objective by step, faces",
-        "Fig. 5",
-        EACH_STATISTIC,
+    claim(
+        "saha-fig5",
         sweeps=methods.by_epsilon(methods.face_sets, BOTH_LEVELS),
         each=judgement.gap_clauses(BOTH_LEVELS, FACES_NARROWER, FACES_NARROWER),
         remark=judgement.remark_on_faces,
         axis="step",
         **OF_FACES,
     ),
-    _claim(
-        "fig6",
-        "Objective and overall ε against the ε of a step, faces",
-        "Fig. 6",
-        f"{EVERY_STEP}.",
+    claim(
+        "saha-fig6",
         sweeps=methods.by_epsilon(methods.face_sets, methods.PER_STEP),
         each=judgement.gap_clauses(methods.PER_STEP, SMALL, FACES_NARROWER),
         remark=judgement.remark_on_faces,
         **OF_FACES,
     ),
-    _claim(
-        "start",
-        "NNDSVD compared with a random start",
-        "section 4.1",
-        "The objective at ε = 0.9 a step, by the start. No ε covers the first one.",
+    claim(
+        "saha-start",
         sweeps=methods.by_epsilon(methods.every_set, BOTH_LEVELS),
         each=(
             less(
@@ -139,12 +113,8 @@ LEARNING = (
         ),
         **OF_ALL,
     ),
-    _claim(
-        "epochs",
-        "Steps to the lowest objective, with and without privacy",
-        "section 5",
-        "The steps until the objective is within 1% of its fall to the lowest value, at ε ="
-        " 0.5 a step. Without noise, each step solves for the components.",
+    claim(
+        "saha-epochs",
         sweeps=methods.with_quiet_steps,
         measure=judgement.epochs,
         each=(
@@ -161,11 +131,8 @@ LEARNING = (
         ),
         **OF_ALL,
     ),
-    _claim(
-        "images",
-        "The cost of privacy for images and documents",
-        "section 5",
-        "The relative increase of the objective through privacy, at ε = 0.5 a step.",
+    claim(
+        "saha-images",
         sweeps=methods.by_epsilon(methods.every_set, BOTH_LEVELS),
         clauses=(
             judgement.images_cost_more().quoting(
@@ -179,11 +146,8 @@ LEARNING = (
 )
 
 TOPICS = (
-    _claim(
-        "fig4",
-        "Topics as words, private and non-private",
-        "Fig. 4",
-        "How many of the top ten words a topic shares with its partner.",
+    claim(
+        "saha-fig4",
         sweeps=methods.by_epsilon(methods.with_topics, methods.PER_STEP),
         measure=judgement.compared_with_plain(shared_words),
         each=(
@@ -203,11 +167,8 @@ TOPICS = (
         source_ids=("guardian", "uci-news"),
         source_data="Guardian news articles and the UCI News Aggregator",
     ),
-    _claim(
-        "table3",
-        "Coherence against the ε of a step, Guardian",
-        "Table 3",
-        "TC-W2V of a topic's top ten words.",
+    claim(
+        "saha-table3",
         sweeps=methods.by_epsilon(methods.guardian, EPSILONS),
         clauses=(
             rises("coherence increases with the ε of a step", PRIVATE, "epsilon").quoting(
@@ -230,11 +191,8 @@ TOPICS = (
         + methods.marks(PLAIN, "Table 3, Guardian, without privacy", (None, GUARDIAN_PLAIN)),
         **OF_GUARDIAN,
     ),
-    _claim(
-        "table3-uci",
-        "Coherence against the ε of a step, UCI News",
-        "Table 3",
-        "93 words for seven topics of ten: too few to distinguish good topics from bad ones.",
+    claim(
+        "saha-table3-uci",
         sweeps=methods.by_epsilon(methods.headlines, EPSILONS, K=7),
         clauses=(
             near("without privacy it is 0.9997", Median(PLAIN), UCI_PLAIN, 0.01).quoting(
@@ -259,11 +217,8 @@ TOPICS = (
         marks=methods.marks(PRIVATE, "Table 3, UCI", *UCI.items())
         + methods.marks(PLAIN, "Table 3, UCI, without privacy", (None, UCI_PLAIN)),
     ),
-    _claim(
-        "fig10",
-        "Coherence against the number of topics",
-        "Fig. 10",
-        "Without privacy; the source says that its figure suggests 8 topics.",
+    claim(
+        "saha-fig10",
         sweeps=methods.topic_numbers,
         clauses=(
             judgement.eight_topics().quoting(
@@ -278,11 +233,8 @@ TOPICS = (
 )
 
 PARTS = (
-    _claim(
-        "fig7",
-        "Parts of clean faces, private and non-private",
-        "Fig. 7",
-        f"{ROUGHNESS} Whether a face can be recognised is left to the reader.",
+    claim(
+        "saha-fig7",
         sweeps=methods.by_epsilon(methods.face_sets, (0.5,)),
         measure=judgement.roughness,
         each=(
@@ -297,11 +249,8 @@ PARTS = (
         ),
         **OF_FACES,
     ),
-    _claim(
-        "fig8",
-        "Parts of faces with planted outliers",
-        "Fig. 8",
-        f"A tenth of the images, seven tenths of their pixels, here at ε = 0.5 a step. {ROUGHNESS}",
+    claim(
+        "saha-fig8",
         sweeps=methods.with_outliers,
         measure=judgement.roughness,
         each=(

@@ -12,7 +12,7 @@ from dpmf_core.data.samples import Samples
 from dpmf_core.evaluation.audit.membership_inference import AuditSpec
 from dpmf_core.kernels import components as kernel
 from dpmf_core.papers import source_noise
-from dpmf_core.papers.erratum import EXACT, Attack, Comparison, Erratum, Reading, Status, nominal
+from dpmf_core.papers.erratum import EXACT, Attack, Comparison, Means, Reading, nominal
 from dpmf_core.privacy import Gaussian, Relation, Repeat, normal_form, sequence
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.renyi import rdp_source
@@ -180,164 +180,24 @@ def _idf(documents: Array, total: int) -> Array:
     return np.log((1 + total) / (1 + documents)) + 1
 
 
-SETTINGS = "ε = .5 for each of two statistics in each step at δ = 1e-5, per sample."
-FIRST_STEP = f"{SAMPLES} simulated faces of 576 pixels, K {PARTS}, W and H of the first step."
-ERRATA = (
-    Erratum(
-        id="saha-neighbours",
-        title="One sample changes the other columns of H",
-        place="section 3.2, derivation of Δ_A; section 4.1",
-        status=Status.ERROR,
-        quote="By definition, they differ by only one user data. [...] we follow Non negative"
-        " Double Singular Value Decomposition",
-        statement="The coefficients of neighbouring data sets differ in one column, so A moves by"
-        " at most 2/N.",
-        holds="W₀ and H₀ come from NNDSVD of all samples. In the first step, one sample changes"
-        " the columns of all others, and A moves further than 2/N. A start without private data"
-        " avoids this: a column then depends only on its own sample and on earlier releases.",
-        section="Neighbours at the start",
-        means=neighbours_at_the_start,
-        stored_figures=("2.0/N", "26.3/N"),
-        settings=FIRST_STEP
-        + " Samples and columns of H of norm 1 at most; an image of a single pixel replaces one.",
-    ),
-    Erratum(
-        id="saha-start",
-        title="A start from the data is a release",
-        place="sections 3.3 and 4.1",
-        status=Status.ERROR,
-        quote="we follow Non negative Double Singular Value Decomposition",
-        statement="W and H start from NNDSVD of the data; only the steps are accounted.",
-        holds="NNDSVD is computed from the private samples without noise. Every later step depends"
-        " on it, so no ε covers the run. A random start is free; a noisy one is one more release.",
-        section="Start from the data",
-        means=Attack(
-            AuditSpec(
-                algorithm="dp-nmf",
-                epsilon=1.0,
-                fault="exact-start",
-                runs=400,
-                seed=3,
-                parameters={"steps": 2},
-            ),
-            nominal(1.0),
+MEANS: dict[str, Means] = {
+    "saha-neighbours": neighbours_at_the_start,
+    "saha-start": Attack(
+        AuditSpec(
+            algorithm="dp-nmf",
+            epsilon=1.0,
+            fault="exact-start",
+            runs=400,
+            seed=3,
+            parameters={"steps": 2},
         ),
-        stored_figures=("ε = 1", "ε ≥ 3.05"),
-        settings="Two steps with ε = 1 in total at δ = 1e-5, per sample; 400 runs on a small"
-        " simulated world, half of them with one sample more (the source replaces one); 95%"
-        " confidence.",
+        nominal(1.0),
     ),
-    Erratum(
-        id="saha-coherence",
-        title="Coherence does not always increase with ε",
-        place="section 4.2, Table 3",
-        status=Status.ERROR,
-        quote="topic coherence score increases with increasing the privacy budget",
-        statement="On the Guardian articles coherence increases with the ε of a step.",
-        holds="In the source's Table 3 it rises from .5 to .8 and falls from .8 to .9 and to .999.",
-        section="Coherence of Table 3",
-        means=coherence_of_table_3,
-        settings="The figures are printed in the source.",
-    ),
-    Erratum(
-        id="saha-normalisation",
-        title="Algorithm 2 does not list the normalisation",
-        place="section 3.2 and Algorithm 2",
-        status=Status.AMBIGUOUS,
-        quote="One way to do that is by normalizing each column of [...] To get a constant [...]"
-        " sensitivity value in (14), we normalized both the columns of",
-        statement="The columns of V and R are normalised; normalising those of H is one way to"
-        " bound a sample's contribution to A.",
-        holds="Algorithm 2 lists no such step: as listed, coefficients are longer than 1. With the"
-        " normalisation of section 3.2 the bounds hold. Our version clips samples, coefficients"
-        " and cleaned samples to norm 1.",
-        section="Normalisation in Algorithm 2",
-        means=coefficients_of_the_listing,
-        stored_figures=("norm 1.0", "norm 8.6"),
-        settings=FIRST_STEP + " Samples of maximum 1, as section 4 scales them.",
-    ),
-    Erratum(
-        id="saha-scaling",
-        title="Two ways to scale a sample",
-        place="section 3.2 and section 4",
-        status=Status.AMBIGUOUS,
-        quote="we normalized both the columns of [...] we normalized each data sample of [...] so"
-        " that it has a unit maximum index value",
-        statement="Section 3.2 normalises the columns of V, for Δ_B; section 4 scales each sample"
-        " to a largest entry of 1.",
-        holds="The sensitivities need an L2 norm of at most 1. With a largest entry of 1, a sample"
-        " is longer and moves B further, by up to the root of its number of entries. With an L2"
-        " norm of 1 the bounds hold.",
-        section="Scaling of rows",
-        means=scaled_to_maximum,
-        stored_figures=("ε = 3.05", "ε = 40.57"),
-        settings=SETTINGS + " 100 steps without outliers, add/remove, sensitivities that hold;"
-        " simulated faces of 576 pixels.",
-    ),
-    Erratum(
-        id="saha-total",
-        title="ε is for one statistic in one step",
-        place="section 4.3, Fig. 7",
-        status=Status.AMBIGUOUS,
-        quote="In the case of [...] DP Private, the facial features are noisy",
-        statement="Results after all steps are described as (0.5, 1e-5)-DP.",
-        holds="That ε is for each of two statistics in each step (Algorithm 2). The source plots"
-        " the total next to it in Figures 3 and 6; its tables and the text of Fig. 7 print ε"
-        " without the total. A run costs the total.",
-        section="Epsilon of a step",
-        means=total,
-        settings=SETTINGS
-        + " 100 steps with the sensitivities of the source, accounted exactly; the"
-        " formula of section 3.3 gives more.",
-    ),
-    Erratum(
-        id="saha-units",
-        title="Table 4 seems to mix units",
-        place="section 4.4, Table 4",
-        status=Status.AMBIGUOUS,
-        quote="is the number of user-item pairs",
-        statement="On MovieLens 1M the method has an RMSE of .0675, the method next to it 1.1953.",
-        holds="By section 4.4 V contains ratings, so both would be in stars. The first has the"
-        " size of an error of scaled rows, where predicting 0 everywhere also errs little: by"
-        " .0777 in rows of norm 1. The second has the size of an error in stars. Section 4 scales"
-        " the samples of its six data sets to a largest entry of 1, section 3.2 normalises them;"
-        " for MovieLens 1M neither the scaling nor K nor the number of steps is printed.",
-        section="Units of Table 4",
-        means=units_of_table_4,
-        settings="MovieLens 1M by its published counts: 6,040 users, 3,706 films with ratings,"
-        " 1,000,209 ratings.",
-    ),
-    Erratum(
-        id="saha-vocabulary",
-        title="A document's weights depend on other documents",
-        place="section 3.2 and Appendix A.2",
-        status=Status.AMBIGUOUS,
-        quote="we use scikit-learn default function TfidfVectorizer() to produce TF-IDF normalized"
-        " document-term matrix",
-        statement="A sample is a column of TF-IDF weights, and neighbours differ in one column.",
-        holds="Vocabulary and weights are fitted on all documents, so one document changes columns"
-        " of others. The source does not say whether they are public. If they are, the bounds"
-        " hold; if not, they are one more release. A hashed vocabulary with local weights needs no"
-        " such assumption.",
-        section="Fitted vocabulary",
-        means=weights_of_others,
-        stored_figures=("0%", "100%"),
-        settings="Simulated news; one document is replaced by an empty one.",
-    ),
-    Erratum(
-        id="saha-sensitivities",
-        title="2/N and 4/N are larger than necessary",
-        place="section 3.2",
-        status=Status.LOOSE,
-        quote="In the case of excluding the outlier effect, we can stop the update of outlier"
-        " matrix",
-        statement="For normalised columns A moves by at most 2/N, and B by 2/N, or by 4/N with"
-        " outliers.",
-        holds="These bounds hold. Since entries of H and V are not negative, replacing a sample"
-        " moves A and B by at most √2/N, and B by (2 + √2)/N with outliers; adding or removing one"
-        " moves them by half of the source's bounds. So the same noise costs less.",
-        section="Sensitivities of A and B",
-        means=sensitivities,
-        settings=SETTINGS + " 100 steps; both figures without outliers.",
-    ),
-)
+    "saha-coherence": coherence_of_table_3,
+    "saha-normalisation": coefficients_of_the_listing,
+    "saha-scaling": scaled_to_maximum,
+    "saha-total": total,
+    "saha-units": units_of_table_4,
+    "saha-vocabulary": weights_of_others,
+    "saha-sensitivities": sensitivities,
+}

@@ -17,7 +17,7 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.clauses import Clause, Median, Results, judged, near
 from dpmf_core.papers.figures import Claim, Runs, first_present
 from dpmf_core.papers.saha_2022 import methods
-from dpmf_core.papers.saha_2022.methods import FRESH, PLAIN, PRIVATE, S22, marks
+from dpmf_core.papers.saha_2022.methods import FRESH, PLAIN, PRIVATE, marks
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
@@ -135,12 +135,9 @@ def _guesses(results: Results) -> str:
     return f"The error of predicting 0 is {at(ZERO)}, of each own mean {at(OWN_MEAN)}."
 
 
-TABLE_4 = Claim(
-    id="saha-table4",
-    title="MovieLens 1M through non-negative factorisation",
-    source=f"{S22}, Table 4",
-    words="The error of the rated cells that are learned from (section 4.4), in stars and in"
-    " rows of norm 1. Table 4 does not say whether its ε is of a step; it is read so here.",
+TABLE_4 = Claim.of(
+    __package__,
+    "saha-table4",
     sweeps=_sweeps,
     compute=_zero,
     measure=_in_both_units,

@@ -3,6 +3,7 @@
 The measured quantity is the excess in RMSE over keeping everything, in percent.
 """
 
+import functools
 import statistics
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +14,6 @@ from dpmf_core.papers.vallet_2014 import protocol, retention_excess, speed, stat
 from dpmf_core.papers.vallet_2014.statements import BY_TIME, RANDOM
 
 V14 = "Vallet et al. 2014"
-DRAWS = (
-    "Independent draws of a tenth of the ratings stand for the ten folds of the paper, and the"
-    " parameters are the published ones."
-)
 
 
 def _marks(source_values: Mapping[str, float], row: str) -> tuple[Mark, ...]:
@@ -48,14 +45,6 @@ def _weighted_step(results: Results) -> str:
     return f"With the weighted step Rated costs {statistics.fmean(draws):.2f}%." if draws else ""
 
 
-def _of_activity(words: str) -> str:
-    return (
-        f"R_s = .3; users in four equal groups by number of ratings ({words} in the source). Users"
-        " bring what has arrived. Our baseline keeps all ratings, including future ones; the"
-        " source's retains all available ratings."
-    )
-
-
 SPEED = judged(
     "Rated and New each process at least 900 ratings a second, recommendations included",
     lambda results: (Mean("Rated")(results), Mean("New")(results)),
@@ -67,94 +56,54 @@ SPEED = judged(
 )
 
 
-def _claim(name: str, title: str, place: str, words: str, **fields: Any) -> Claim:
-    """Return a claim on the excess by share on MovieLens; `fields` may replace these."""
-    fields = {
-        "measure": retention_excess.by_share,
-        "quantity": "RMSE above keeping everything, %",
-        "source_data": "MovieLens 10M",
-        "source_ids": ("ml-10m",),
-        "axis": "static_share",
-        **fields,
-    }
-    return Claim(id=f"vallet-{name}", title=title, source=f"{V14}, {place}", words=words, **fields)
-
-
-TENTH_OF_NETFLIX: dict[str, Any] = {
-    "source_data": "a tenth of the users of the Netflix Prize, drawn at random",
-    "source_ids": (),
-}
-NETFLIX: dict[str, Any] = {"source_data": "the Netflix Prize", "source_ids": ("netflix",)}
+claim = functools.partial(
+    Claim.of,
+    __package__,
+    measure=retention_excess.by_share,
+    quantity="RMSE above keeping everything, %",
+    axis="static_share",
+)
 OF_ACTIVITY: dict[str, Any] = {"measure": retention_excess.by_activity, "axis": "arrived_share"}
 CLAIMS = (
-    _claim(
-        "table1",
-        "The cost of storing nothing, ratings in random order",
-        "Table 1, random split",
-        f"Means over static shares and draws. {DRAWS}",
+    claim(
+        "vallet-table1",
         sweeps=protocol.random_split,
         clauses=statements.TABLE_RANDOM,
         limits=_few_shares,
         marks=_marks(RANDOM, "MovieLens 10M"),
     ),
-    _claim(
-        "table1-time",
-        "The cost of storing nothing, ratings in order of time",
-        "Table 1, time split",
-        "Means over static shares and draws. The last 10% of every user's ratings are held out,"
-        " and ratings arrive by time. No clause is about the weighted step: section 3.3"
-        " suggests it against a bias to active users, and does not measure it.",
+    claim(
+        "vallet-table1-time",
         sweeps=protocol.time_split,
         clauses=statements.TABLE_TIME,
         remark=_weighted_step,
         limits=_few_shares,
         marks=_marks(BY_TIME, "Netflix"),
-        **TENTH_OF_NETFLIX,
     ),
-    _claim(
-        "fig1a",
-        "Excess by the share known from the start, random order",
-        "Fig. 1a",
-        f"From R_s = 0, where nothing is known, to .9. {DRAWS}",
+    claim(
+        "vallet-fig1a",
         sweeps=protocol.random_split,
         clauses=statements.FIG_1A,
     ),
-    _claim(
-        "fig1b",
-        "Excess by the share known from the start, in order of time",
-        "Fig. 1b",
-        "From R_s = 0, where nothing is known, to .9; each user's last 10% are held out.",
+    claim(
+        "vallet-fig1b",
         sweeps=protocol.time_split,
         clauses=statements.FIG_1B,
-        **TENTH_OF_NETFLIX,
     ),
-    _claim(
-        "fig2",
-        "Excess by activity, as ratings arrive in random order",
-        "Fig. 2a",
-        _of_activity("up to 35, 69, 156 and 7,359 ratings"),
+    claim(
+        "vallet-fig2",
         sweeps=protocol.activity_random,
         clauses=statements.FIG_2A,
         **OF_ACTIVITY,
     ),
-    _claim(
-        "fig2b",
-        "Excess by activity, as ratings arrive by time",
-        "Fig. 2b",
-        _of_activity("up to 39, 96, 257 and 9,767 ratings")
-        + " The source compares with the random split of other data (Fig. 2a); here the data are"
-        " the same.",
+    claim(
+        "vallet-fig2b",
         sweeps=protocol.activity_time,
         clauses=statements.FIG_2B,
         **OF_ACTIVITY,
-        **TENTH_OF_NETFLIX,
     ),
-    _claim(
-        "fig3",
-        "Month by month",
-        "Fig. 3",
-        "The first 4 of 72 months are known from the start; each later month is predicted"
-        " from those before it, with a baseline trained anew.",
+    claim(
+        "vallet-fig3",
         sweeps=protocol.by_month,
         measure=retention_excess.by_stretch,
         clauses=statements.FIG_3,
@@ -165,14 +114,9 @@ CLAIMS = (
             Mark("Rated", 55, 1.0, f"{V14}, Fig. 3: smaller than 1% around month 55"),
             Mark("Rated", 68, 0.0, f"{V14}, Fig. 3: virtually disappears from month 68"),
         ),
-        **NETFLIX,
     ),
-    _claim(
-        "speed",
-        "Ratings processed in a second",
-        "footnote 6",
-        "After each rating the user's vector is computed, item factors take their steps, and"
-        " ten items are recommended; the last ratings in order of time, by processor time.",
+    claim(
+        "vallet-speed",
         compute=speed.ratings_a_second,
         computed_on=protocol.dated_films,
         measure=by_metric,
@@ -181,6 +125,5 @@ CLAIMS = (
         limits=lambda full: OTHER_MACHINE,
         axis="ratings",
         marks=(Mark("Rated", 500, 900, f"{V14}, footnote 6, of no variant by name"),),
-        **NETFLIX,
     ),
 )

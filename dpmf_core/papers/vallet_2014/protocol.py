@@ -131,16 +131,8 @@ def by_month(full: bool) -> tuple[Sweep, ...]:
 
 # ---- the method as published ---------------------------------------------------------------------
 
-SETTINGS = (
-    "Section 4: d = 10, γ = .1, λ = .01, 200 iterations over the static ratings, 10 for a user's"
-    " vector, user and item biases; R_s = .3 in section 4.2. The paper chose them in an offline"
-    " evaluation that it omits, so nothing is tuned here. It leaves open how item biases are"
-    " learned (here: means, kept as a sum and a count), from which distribution factors start"
-    " (here: normal, standard deviation .1), and the order of ratings in the random split."
-)
 
-
-def _preset(label: str, item_rate: str, items: str) -> Preset:
+def _preset(label: str) -> Preset:
     variant = method(label)
 
     def sweeps(full: bool) -> tuple[Sweep, ...]:
@@ -152,18 +144,8 @@ def _preset(label: str, item_rate: str, items: str) -> Preset:
             Sweep(data=data, methods=(variant,), seeds=seeds, grid=grid),
         )
 
-    return Preset(
-        id=f"vallet-preset-{label.lower()}",
-        title=f"Variant {label.lower()}, as published",
-        source="Vallet et al. 2014, section 4",
-        words=f"Held-out RMSE by static share; with each rating {items}.",
-        sweeps=sweeps,
-        axis="static_share",
-        settings=f"{SETTINGS} Item rate {item_rate}.",
-    )
+    name = f"vallet-preset-{label.lower()}"
+    return Preset.of(__package__, name, sweeps=sweeps, axis="static_share")
 
 
-PRESETS = (
-    _preset("Rated", ".005", "all items that the user rated take a step"),
-    _preset("New", ".05", "the new item takes a step"),
-)
+PRESETS = (_preset("Rated"), _preset("New"))
