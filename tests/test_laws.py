@@ -15,7 +15,7 @@ TESTING = "dpmf_core.testing"  # stands in the place of the curator and its nois
 PRIVATE = {
     *("dpmf_core.evaluation.audit.canaries", "dpmf_core.evaluation.audit.canary_data"),
     *("dpmf_core.evaluation.audit.own_data", "dpmf_core.evaluation.audit.pair_test"),
-    "dpmf_core.tuning.private_selection",
+    "dpmf_core.runs.tuning.private_selection",
 }
 OPENERS = PRIVATE | {
     *("dpmf_core.privacy.random_streams", "dpmf_core.runs.execution"),

@@ -13,9 +13,9 @@ from dpmf_core.runs import permissions
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Sweep
-from dpmf_core.tuning.private_selection import PrivateSelection
-from dpmf_core.tuning.search import Search
-from dpmf_core.tuning.search_space import TuneSpec
+from dpmf_core.runs.tuning.private_selection import PrivateSelection
+from dpmf_core.runs.tuning.search import Search
+from dpmf_core.runs.tuning.search_space import TuneSpec
 from tests.support.engines import WAIT
 
 QUICK = {"algorithm": "private-bias", "budget": {"epsilon": 2.0, "delta": 1e-5}}

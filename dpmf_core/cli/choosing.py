@@ -26,12 +26,12 @@ from dpmf_core.runs.needed_epsilon import share_text
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec, file_of
 from dpmf_core.runs.store import Store
-from dpmf_core.tuning.choosing import wording
-from dpmf_core.tuning.choosing.answer import Place, answer, interval
-from dpmf_core.tuning.choosing.finding import Finding, among_the_best
-from dpmf_core.tuning.choosing.question import METRIC, Question, Runs
-from dpmf_core.tuning.choosing.report import notebook, report
-from dpmf_core.tuning.private_selection import SelectionResult
+from dpmf_core.runs.tuning.choosing import wording
+from dpmf_core.runs.tuning.choosing.answer import Place, answer, interval
+from dpmf_core.runs.tuning.choosing.finding import Finding, among_the_best
+from dpmf_core.runs.tuning.choosing.question import METRIC, Question, Runs
+from dpmf_core.runs.tuning.choosing.report import notebook, report
+from dpmf_core.runs.tuning.private_selection import SelectionResult
 
 EACH = 20  # the default number of ratings per person
 FILES = {"page": ("--report", report), "book": ("--notebook", notebook)}

@@ -30,10 +30,9 @@ from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, typed_grid, typed_parameters
-from dpmf_core.tuning.confirmation import FRESH, outcome
-from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
-from dpmf_core.tuning.search import Search, Trial, price, table
-from dpmf_core.tuning.search_space import Interval, TuneSpec, default_range
+from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
+from dpmf_core.runs.tuning.search import Search, Trial, price, table
+from dpmf_core.runs.tuning.search_space import FRESH, Interval, TuneSpec, default_range, outcome
 
 POLL = 0.05  # seconds
 

@@ -22,7 +22,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give each test of a contract its algorithms, with their kinds of data."""
     if metafunc.cls is None or "case" not in metafunc.fixturenames:
         return
-    from dpmf_core.base.errors import BadInput
     from dpmf_core.testing.contract import Contract, cases_of
     from dpmf_core.testing.homes import case_name
 
@@ -32,6 +31,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     algorithms = metafunc.config.getoption(OPTION) if named_here is None else [named_here]
     try:
         cases = [case for algorithm in algorithms for case in cases_of(algorithm)]
-    except BadInput as error:
+    except ValueError as error:
         raise pytest.UsageError(str(error)) from None
     metafunc.parametrize("case", cases, ids=case_name)

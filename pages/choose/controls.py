@@ -13,7 +13,14 @@ import dpmf_datasets as datasets
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import delta_text
-from dpmf_core.tuning.choosing.question import FEW, LARGEST_GROUP, MANY, Goal, Protect, Question
+from dpmf_core.runs.tuning.choosing.question import (
+    FEW,
+    LARGEST_GROUP,
+    MANY,
+    Goal,
+    Protect,
+    Question,
+)
 from pages.kit import data_sets, links, safe_text, session_widgets, sidebar, sidebar_values
 from pages.kit.session_widgets import bind, number_within, one_of, within
 

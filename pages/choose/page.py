@@ -15,10 +15,10 @@ from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.needed_epsilon import share_text
 from dpmf_core.runs.privacy_cost import Reference
-from dpmf_core.tuning.choosing import wording
-from dpmf_core.tuning.choosing.answer import Answer, Place, answer, interval
-from dpmf_core.tuning.choosing.finding import ON_STAND_IN, Finding
-from dpmf_core.tuning.choosing.question import Runs
+from dpmf_core.runs.tuning.choosing import wording
+from dpmf_core.runs.tuning.choosing.answer import Answer, Place, answer, interval
+from dpmf_core.runs.tuning.choosing.finding import ON_STAND_IN, Finding
+from dpmf_core.runs.tuning.choosing.question import Runs
 from pages.choose import controls, take_away
 from pages.choose.controls import Inquiry
 from pages.kit import charts, colours, links, safe_text, time_estimate, who_sees_what

@@ -9,11 +9,11 @@ import dpmf_datasets as datasets
 from dpmf_core.base.program import start
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec
+from dpmf_core.runs.tuning.choosing.finding import TRIALS, Finding, among_the_best
+from dpmf_core.runs.tuning.choosing.report import notebook, report
+from dpmf_core.runs.tuning.choosing.wording import names
+from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.teaching.glossary import linked
-from dpmf_core.tuning.choosing.finding import TRIALS, Finding, among_the_best
-from dpmf_core.tuning.choosing.report import notebook, report
-from dpmf_core.tuning.choosing.wording import names
-from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_datasets import session_files
 from pages.kit import data_sets, forms, links, odometer, safe_text
 from pages.kit.exports import draw_files

@@ -15,7 +15,7 @@ from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import data_access
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.tuning.private_selection import PrivateSelection
+from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from pages.kit import data_sets
 
 LARGEST = 25_000_000  # ratings; opening more would delay the page

@@ -17,10 +17,9 @@ from dpmf_core.privacy import neighbours, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.privacy.selection import Price
 from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.tuning.search import Search, Trial, price
+from dpmf_core.runs.tuning.search_space import FRESH, TuneSpec
 from dpmf_core.teaching.glossary import linked
-from dpmf_core.tuning.confirmation import FRESH
-from dpmf_core.tuning.search import Search, Trial, price
-from dpmf_core.tuning.search_space import TuneSpec
 from pages.kit import charts, colours, safe_text, time_estimate
 from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_charts import parameter

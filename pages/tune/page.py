@@ -17,11 +17,10 @@ from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text, epsilon_in_full
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.tuning.private_selection import MOST, PrivateSelection, SelectionResult
+from dpmf_core.runs.tuning.search import Search, Trial
+from dpmf_core.runs.tuning.search_space import MOST_DRAWS, TuneSpec, default_range, outcome
 from dpmf_core.teaching.glossary import linked
-from dpmf_core.tuning.confirmation import outcome
-from dpmf_core.tuning.private_selection import MOST, PrivateSelection, SelectionResult
-from dpmf_core.tuning.search import Search, Trial
-from dpmf_core.tuning.search_space import MOST_DRAWS, TuneSpec, default_range
 from pages.choose import controls
 from pages.kit import data_sets, drawing, forms, links, odometer, sidebar, time_estimate
 from pages.kit.runs import ask, may_begin, queue

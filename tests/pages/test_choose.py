@@ -9,7 +9,7 @@ import pytest
 
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.runs.spending import account_of
-from dpmf_core.tuning.choosing import question
+from dpmf_core.runs.tuning.choosing import question
 from dpmf_datasets import session_files
 from tests.pages.driving import ROOT, app_of, brought, run_until, words
 from tests.support.messy_table import messy_table

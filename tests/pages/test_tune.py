@@ -8,9 +8,9 @@ from dpmf_core.privacy import Budget, Gaussian, default_delta
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import SHAPES
 from dpmf_core.runs.spending import account_of
-from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
-from dpmf_core.tuning.search import price
-from dpmf_core.tuning.search_space import TuneSpec
+from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
+from dpmf_core.runs.tuning.search import price
+from dpmf_core.runs.tuning.search_space import TuneSpec
 from dpmf_datasets import session_files
 from pages.tune import open_search
 from tests.pages.driving import app_of, behind_sidebar, brought, run_until, settled

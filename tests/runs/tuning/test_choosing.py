@@ -23,12 +23,12 @@ from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_cost import Reference
 from dpmf_core.runs.specification import DataSpec, RunSpec
-from dpmf_core.tuning.choosing import wording
-from dpmf_core.tuning.choosing.answer import RARE, Answer, Place, _rare
-from dpmf_core.tuning.choosing.finding import CHOSEN_ON_STAND_IN, Finding, selection
-from dpmf_core.tuning.choosing.question import Question, Runs
-from dpmf_core.tuning.choosing.report import notebook, report
-from dpmf_core.tuning.private_selection import SelectionResult
+from dpmf_core.runs.tuning.choosing import wording
+from dpmf_core.runs.tuning.choosing.answer import RARE, Answer, Place, _rare
+from dpmf_core.runs.tuning.choosing.finding import CHOSEN_ON_STAND_IN, Finding, selection
+from dpmf_core.runs.tuning.choosing.question import Question, Runs
+from dpmf_core.runs.tuning.choosing.report import notebook, report
+from dpmf_core.runs.tuning.private_selection import SelectionResult
 from tests.support.records import run_of
 
 SHAPE = Shape(600, 30, (1.0, 5.0))

@@ -15,9 +15,9 @@ from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.needed_epsilon import share_text
 from dpmf_core.runs.privacy_cost import ReferenceLine
 from dpmf_core.runs.record import provenance
-from dpmf_core.tuning.choosing import wording
-from dpmf_core.tuning.choosing.answer import Answer, Place, interval
-from dpmf_core.tuning.choosing.finding import Finding, wish
+from dpmf_core.runs.tuning.choosing import wording
+from dpmf_core.runs.tuning.choosing.answer import Answer, Place, interval
+from dpmf_core.runs.tuning.choosing.finding import Finding, wish
 
 
 def report(finding: Finding) -> str:

@@ -29,7 +29,7 @@ from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec, Value
-from dpmf_core.tuning.search_space import MOST_TRIALS, Interval, TuneSpec
+from dpmf_core.runs.tuning.search_space import MOST_TRIALS, Interval, TuneSpec
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from dpmf_core import algorithms
 from dpmf_core.privacy import Budget, Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
 from dpmf_core.runs.specification import DataSpec, Value
-from dpmf_core.tuning.choosing import wording
-from dpmf_core.tuning.choosing.answer import Answer, Place
-from dpmf_core.tuning.choosing.question import Question, Runs
-from dpmf_core.tuning.private_selection import PrivateSelection, SelectionResult
-from dpmf_core.tuning.search_space import TuneSpec
+from dpmf_core.runs.tuning.choosing import wording
+from dpmf_core.runs.tuning.choosing.answer import Answer, Place
+from dpmf_core.runs.tuning.choosing.question import Question, Runs
+from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
+from dpmf_core.runs.tuning.search_space import TuneSpec
 
 AMONG, TRIALS = 4, 8.0  # methods of a private selection, and its mean number of trials
 CHOSEN_ON_PUBLIC = "Choosing cost no ε, because these data are public or synthetic."

@@ -19,9 +19,8 @@ from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.store import Store
-from dpmf_core.tuning.confirmation import outcome
-from dpmf_core.tuning.search import Search, price
-from dpmf_core.tuning.search_space import Interval, TuneSpec, default_range
+from dpmf_core.runs.tuning.search import Search, price
+from dpmf_core.runs.tuning.search_space import Interval, TuneSpec, default_range, outcome
 from tests.support.engines import WAIT
 from tests.support.records import run_of
 

@@ -12,7 +12,7 @@ from dpmf_core.evaluation.registry import METRICS, Metric
 from dpmf_core.runs.needed_epsilon import shares_kept
 from dpmf_core.runs.privacy_cost import PrivacyCost, ReferenceLine, best_known
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.tuning.choosing.question import GUESS, Question, Runs
+from dpmf_core.runs.tuning.choosing.question import GUESS, Question, Runs
 
 RARE = "rare_recall_at_20"
 

@@ -47,7 +47,7 @@ from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_deviation
 from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value, file_of, seeds
-from dpmf_core.tuning.search_space import Interval, TuneSpec
+from dpmf_core.runs.tuning.search_space import Interval, TuneSpec
 
 REDRAWS = 200
 MOST = 200  # the largest mean number of trials

@@ -1,9 +1,11 @@
-"""The specification of a search: an algorithm's parameters and their ranges."""
+"""The specification of a search, and its best parameters compared with the recommended ones."""
 
 import hashlib
 import json
 import math
+import statistics
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -12,11 +14,13 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput, checked, closest
 from dpmf_core.data.splits import SplitSpec
+from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.privacy import Budget
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
-from dpmf_core.tuning.confirmation import FRESH
 
 MOST_TRIALS, MOST_DRAWS = 2000, 20
+FRESH = 5  # draws of the comparison, which no trial has used
 
 
 # a default range reaches from a quarter of the recommended value to four times that value
@@ -190,3 +194,75 @@ def default_range(kind: type[Algorithm], name: str, default: Value) -> Interval 
     if not low < high:
         return Interval(low=0.0, high=min(1.0, field.get("maximum", 1.0)))
     return Interval(low=low, high=high, log=low > 0)
+
+
+# ---- the best, over fresh draws ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The best and the recommended parameters over fresh draws.
+
+    winner, default: the minimised figure, per draw.
+    """
+
+    winner: tuple[float, ...]
+    default: tuple[float, ...]
+
+    @property
+    def gap(self) -> PairedDifference:
+        """The best parameters' figure minus the recommended ones'."""
+        return compare_pairs(self.winner, self.default)
+
+    @property
+    def verdict(self) -> Literal["better", "no different", "worse"]:
+        """Better or worse, or "no different" if chance can explain the difference.
+
+        That is so if some draw has it the other way, or the 95% interval contains 0.
+        """
+        return ("better", "no different", "worse")[self.gap.clear + 1]
+
+    @property
+    def words(self) -> str:
+        """The result in a sentence."""
+        low, high = self.gap.interval
+        means = (
+            f"{statistics.fmean(self.winner):.4f} with the winner,"
+            f" {statistics.fmean(self.default):.4f} as recommended"
+        )
+        text = (
+            f"difference {self.gap.mean:+.4f} ({low:+.4f} to {high:+.4f}, 95% over"
+            f" {len(self.winner)} fresh draws of split and noise)"
+        )
+        if self.verdict == "no different":
+            return (
+                "The winner does not differ from the recommended parameters beyond chance:"
+                f" {means}; {text}."
+            )
+        return f"The winner is {self.verdict} than the recommended parameters: {means}; {text}."
+
+    def export(self) -> dict[str, Any]:
+        """The result as JSON."""
+        low, high = self.gap.interval
+        return {
+            "winner": self.winner,
+            "default": self.default,
+            "difference": self.gap.mean,
+            "low": low,
+            "high": high,
+            "verdict": self.verdict,
+        }
+
+
+def outcome(runs: Mapping[str, Run], metric: str) -> Outcome | None:
+    """The outcome from the finished runs of `TuneSpec.fresh`; None before all have finished.
+
+    metric: the minimised figure.
+    """
+    if any(f"{who} {draw}" not in runs for who in ("winner", "default") for draw in range(FRESH)):
+        return None
+    winner, default = (
+        tuple(runs[f"{who} {draw}"].record.metric(metric) for draw in range(FRESH))
+        for who in ("winner", "default")
+    )
+    return Outcome(winner, default)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from dpmf_core import algorithms
 from dpmf_core.privacy.formatting import budget_text, certainty_text
-from dpmf_core.tuning.choosing.answer import Answer, Place, interval
-from dpmf_core.tuning.choosing.question import Question
+from dpmf_core.runs.tuning.choosing.answer import Answer, Place, interval
+from dpmf_core.runs.tuning.choosing.question import Question
 
 MORE = "More people and more ratings make the noise matter less. More draws narrow the intervals."
 

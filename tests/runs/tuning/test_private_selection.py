@@ -19,9 +19,9 @@ from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
-from dpmf_core.tuning import private_selection
-from dpmf_core.tuning.private_selection import PrivateSelection
-from dpmf_core.tuning.search_space import TuneSpec
+from dpmf_core.runs.tuning import private_selection
+from dpmf_core.runs.tuning.private_selection import PrivateSelection
+from dpmf_core.runs.tuning.search_space import TuneSpec
 from tests.support.engines import WAIT
 from tests.support.records import run_of
 
