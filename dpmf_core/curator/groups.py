@@ -6,14 +6,14 @@ number of all rows: `n_units` stays that of the whole population, and only noisy
 docs/PRIVACY.md, "Disjoint groups of units".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from dpmf_core.base.hashing import keyed_uniform
-from dpmf_core.curator.people import Held, Step
+from dpmf_core.curator.people import Step
 from dpmf_core.curator.statistic import Array, Block, Range, Statistic, Totals
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy.events import Event
@@ -89,53 +89,33 @@ def on_groups(release: Event, of: int) -> Event:
 
     Raises ValueError if the mechanism does not allow it.
     """
-    if not isinstance(release, Mechanism):
-        raise TypeError(f"Not one release: {release!r}.")
+    assert isinstance(release, Mechanism)
     return replace(release, groups=of)
 
 
 class GroupCurator:
-    """A `Curator` of one group; it asks the curator of all units, which checks every request."""
+    """A `Curator` of one group; it asks the curator of all units, which checks every request.
+
+    shape: of all units.
+    """
 
     def __init__(self, whole: Any, group: DisjointGroup) -> None:
-        self._whole, self._group = whole, group
+        self._whole, self._group, self.shape = whole, group, whole.shape
 
-    @property
-    def shape(self) -> Any:
-        """The public shape of all units."""
-        return self._whole.shape
+    def scale(self, statistic: Statistic) -> Any:
+        return self._whole.scale(GroupStatistic(statistic, self._group))
 
-    def scale(self, statistic: Statistic) -> float:
-        """The noise scale of this group's next planned release."""
-        return float(self._whole.scale(self._of(statistic)))
+    def release(self, statistic: Statistic, *shared: Any) -> Any:
+        return self._whole.release(GroupStatistic(statistic, self._group), *shared)
 
-    def release(self, statistic: Statistic, *shared: Any) -> Array:
-        """The sum over this group's units with its planned noise, entered in the ledger.
-
-        Raises PlanViolation.
-        """
-        return np.asarray(self._whole.release(self._of(statistic), *shared))
-
-    def release_parts(
-        self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
-    ) -> Iterator[tuple[Range, Array]]:
-        """One release, returned range by range. Raises PlanViolation."""
-        parts: Iterator[tuple[Range, Array]] = self._whole.release_parts(
-            self._of(statistic), ranges, *shared
-        )
-        return parts
+    def release_parts(self, statistic: Statistic, ranges: Sequence[Range], *shared: Any) -> Any:
+        return self._whole.release_parts(GroupStatistic(statistic, self._group), ranges, *shared)
 
     def cells(self) -> Any:
-        """Raises PlanViolation."""
         raise PlanViolation("Which items a group's users rated is private.")
 
-    def hold(self, step: Step, *shared: Any) -> Held:
-        """step(block, *shared) of every block, without the rows of other groups."""
-        local_state: Held = self._whole.hold(GroupStep(step, self._group), *shared)
-        return local_state
-
-    def _of(self, statistic: Statistic) -> GroupStatistic:
-        return GroupStatistic(statistic, self._group)
+    def hold(self, step: Step, *shared: Any) -> Any:
+        return self._whole.hold(GroupStep(step, self._group), *shared)
 
 
 def on_disjoint_groups(curator: Any, of: int) -> list[GroupCurator]:

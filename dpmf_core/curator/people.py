@@ -5,9 +5,8 @@ or state. Steps and statistics are pure and picklable, so a block's value under 
 whenever and wherever it is computed.
 """
 
-import contextlib
 import pickle
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -83,13 +82,10 @@ class Blocks:
     """
 
     def __init__(
-        self,
-        shape: Any,
-        blocks: Sequence[Block],
-        states: MutableMapping[tuple[Key, int], Any] | None = None,
+        self, shape: Any, blocks: Sequence[Block], states: "FileStates | None" = None
     ) -> None:
         self.shape, self.blocks = shape, blocks
-        self.states: MutableMapping[tuple[Key, int], Any] = {} if states is None else states
+        self.states: Any = {} if states is None else states
 
     def total(
         self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
@@ -97,17 +93,16 @@ class Blocks:
         part = {} if at is None else {"at": at}
         totals = statistic.empty(self.shape, *shared, **part)
         for place, block in enumerate(self.blocks):
-            statistic.add(block, totals, *self._beside(place, shared), **part)
+            statistic.add(block, totals, *_beside(shared, self._state_of(place)), **part)
         return totals
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
         for place, block in enumerate(self.blocks):
-            self.states[key, place] = step(block, *self._beside(place, shared))
+            self.states[key, place] = step(block, *_beside(shared, self._state_of(place)))
 
     def drop(self, key: Key) -> None:
         for place in range(len(self.blocks)):
-            with contextlib.suppress(KeyError):  # a step that failed stored some blocks only
-                del self.states[key, place]
+            self.states.pop((key, place), None)  # a step that failed stored some blocks only
 
     def cells(self) -> Cells:
         parts = [(block.ids[block.rows.users], block.rows.items) for block in self.blocks]
@@ -115,9 +110,13 @@ class Blocks:
         order = np.lexsort((items, users))
         return Cells(users[order].astype(np.int32), items[order])
 
-    def _beside(self, place: int, shared: Sequence[Any]) -> Iterator[Any]:
-        """The shared values, with this block's states in place of their keys."""
-        return (self.states[part.key, place] if isinstance(part, Held) else part for part in shared)
+    def _state_of(self, place: int) -> Callable[[Key], Any]:
+        return lambda key: self.states[key, place]
+
+
+def _beside(shared: Sequence[Any], state_of: Callable[[Key], Any]) -> list[Any]:
+    """The shared values, with a block's states in place of their keys."""
+    return [state_of(part.key) if isinstance(part, Held) else part for part in shared]
 
 
 # ---- rows in blocks ------------------------------------------------------------------------------
@@ -188,35 +187,23 @@ def _samples_of(samples: Samples, units: Ints) -> Samples:
 # ---- states on disk ------------------------------------------------------------------------------
 
 
-class FileStates(MutableMapping[tuple[Key, int], Any]):
+@dataclass(frozen=True)
+class FileStates:
     """States in files of one folder."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    folder: Path
 
-    def _path(self, key: tuple[Key, int]) -> Path:
-        (run, number), place = key
-        return self._folder / f"{run}-{number}-{place}.state"
+    def _path(self, key: Key, place: int) -> Path:
+        return self.folder / f"{key.run}-{key.number}-{place}.state"
 
     def __getitem__(self, key: tuple[Key, int]) -> Any:
-        return pickle.loads(self._path(key).read_bytes())
+        return pickle.loads(self._path(*key).read_bytes())
 
     def __setitem__(self, key: tuple[Key, int], state: Any) -> None:
-        self._path(key).write_bytes(pickle.dumps(state, protocol=5))
+        self._path(*key).write_bytes(pickle.dumps(state, protocol=5))
 
-    def __delitem__(self, key: tuple[Key, int]) -> None:
-        try:
-            self._path(key).unlink()
-        except FileNotFoundError:
-            raise KeyError(key) from None
-
-    def __iter__(self) -> Iterator[tuple[Key, int]]:
-        for path in self._folder.glob("*.state"):
-            run, number, place = path.stem.rsplit("-", 2)
-            yield Key(run, int(number)), int(place)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+    def pop(self, key: tuple[Key, int], default: None) -> None:
+        self._path(*key).unlink(missing_ok=True)
 
 
 # ---- in parts ------------------------------------------------------------------------------------
@@ -279,7 +266,7 @@ class StatisticFold:
 
     def add(self, total: Totals, part: Part, states: States) -> None:
         block = _block_of(part, self.shape)
-        self.statistic.add(block, total, *_beside(self.shared, states), **self._part)
+        self.statistic.add(block, total, *_beside(self.shared, states.__getitem__), **self._part)
 
     def merge(self, total: Totals, other: Totals) -> None:
         for mine, theirs in zip(total, other, strict=True):
@@ -295,7 +282,7 @@ class StepBeside:
     shared: tuple[Any, ...]
 
     def __call__(self, part: Part, states: States) -> Any:
-        return self.step(_block_of(part, self.shape), *_beside(self.shared, states))
+        return self.step(_block_of(part, self.shape), *_beside(self.shared, states.__getitem__))
 
 
 class PeopleElsewhere:
@@ -305,8 +292,7 @@ class PeopleElsewhere:
     """
 
     def __init__(self, ratings: PartitionedRatings, shape: Shape | SampleShape) -> None:
-        if ratings.folding is None:
-            raise ValueError("These parts are read on this machine. Use `in_parts`.")
+        assert ratings.folding is not None
         self.shape, self._ratings, self._folding = shape, ratings, ratings.folding
 
     def total(
@@ -331,8 +317,3 @@ class PeopleElsewhere:
 
 def _keys(shared: Sequence[Any]) -> list[Key]:
     return [part.key for part in shared if isinstance(part, Held)]
-
-
-def _beside(shared: Sequence[Any], states: States) -> Iterator[Any]:
-    """The shared values, with the states of these users in place of their keys."""
-    return (states[part.key] if isinstance(part, Held) else part for part in shared)
