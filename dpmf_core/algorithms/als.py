@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Recommender, Streams, parameter
+from dpmf_core.algorithms.base import Algorithm, Array, Recommender, Streams
 from dpmf_core.algorithms.exact_sums import (
     DataSize,
     ExactSum,
@@ -31,6 +31,7 @@ from dpmf_core.algorithms.exact_sums import (
     sums_over,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user

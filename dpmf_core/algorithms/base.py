@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Statistic
@@ -23,24 +23,9 @@ Array = npt.NDArray[Any]
 Parameters = dict[str, Any]  # of an algorithm, by name
 
 INSIDE = 1 - 1e-6  # keeps a clipped row inside its bound after rounding
-# the least positive parameter and the least share of a budget; contract tests start from these
-LEAST, LEAST_SHARE = 1e-6, 1e-3
 MOST_ITEMS = 12_000  # for an item x item matrix held in full: 1.2 GB
 # parameters of a method without noise are those for a budget with almost no noise
 ALMOST_NO_NOISE = Budget(epsilon=1000.0, delta=1e-6)
-
-
-def parameter(
-    default: Any, title: str, description: str, within: tuple[float, float] | None = None
-) -> Any:
-    """A parameter with the words of its widget; within: its lowest and highest value."""
-    low, high = within or (None, None)
-    return Field(default, ge=low, le=high, title=title, description=description)
-
-
-def share_field(default: float, title: str, description: str) -> Any:
-    """A parameter that is a share of a budget, neither nothing nor all of it."""
-    return parameter(default, title, description, (LEAST_SHARE, 1 - LEAST_SHARE))
 
 
 @dataclass(frozen=True)

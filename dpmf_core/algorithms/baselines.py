@@ -7,15 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpmf_core.algorithms.base import (
-    LEAST,
-    Algorithm,
-    PrivateAlgorithm,
-    Recommender,
-    Streams,
-    parameter,
-    user_means,
-)
+from dpmf_core.algorithms.base import Algorithm, PrivateAlgorithm, Recommender, Streams, user_means
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts, mean_rating
 from dpmf_core.algorithms.item_offsets import (
     ReleasedBiases,
@@ -24,6 +16,7 @@ from dpmf_core.algorithms.item_offsets import (
     release_biases,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.curator import Block, Curator, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Guarantee, Status

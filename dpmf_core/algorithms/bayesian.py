@@ -15,15 +15,8 @@ from scipy.sparse import csr_array
 from scipy.stats import wishart
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import (
-    Algorithm,
-    Array,
-    Personal,
-    Recommender,
-    Streams,
-    parameter,
-    rated_shares,
-)
+from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams, rated_shares
+from dpmf_core.algorithms.parameters import parameter
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 

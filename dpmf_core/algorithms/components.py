@@ -48,8 +48,8 @@ class Components(Model):
     def personal(self, samples: Samples) -> Own:
         """Every unit's own side, in units of its norm: a row is about norm x (h basis + r)."""
         from dpmf_core.kernels import (
-            components as kernel,
-        )  # compiled code is loaded when first needed
+            components as kernel,  # compiled code is loaded when first needed
+        )
 
         if self.threshold is not None:
             H, R = kernel.robust_coefficients(

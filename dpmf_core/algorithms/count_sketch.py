@@ -15,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import model_validator
 
-from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Parameters, Streams, parameter
+from dpmf_core.algorithms.base import Algorithm, Array, Parameters, Streams
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, means_and_residuals
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from dpmf_core.algorithms.base import LEAST, PrivateAlgorithm, share_field, triangle
+from dpmf_core.algorithms.base import PrivateAlgorithm, triangle
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS, UserMeans
 from dpmf_core.algorithms.item_moments import MOMENT as START
 from dpmf_core.algorithms.item_moments import SecondMoment
@@ -22,6 +22,7 @@ from dpmf_core.algorithms.item_systems import (
     UserMoment,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS
+from dpmf_core.algorithms.parameters import LEAST, share_field
 from dpmf_core.algorithms.svd_cleansing import CappedCounts
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Statistic, on_groups

@@ -13,16 +13,15 @@ from scipy.linalg import lapack
 from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import (
-    LEAST,
     Algorithm,
     Array,
     Personal,
     Recommender,
     Streams,
     fits_in_memory,
-    parameter,
 )
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.moments import second_moment

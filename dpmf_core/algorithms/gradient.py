@@ -16,14 +16,11 @@ from scipy.sparse import csr_array
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
     INSIDE,
-    LEAST,
     Array,
     Parameters,
     PrivateAlgorithm,
     Recommender,
     Streams,
-    parameter,
-    share_field,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.item_offsets import (
@@ -33,6 +30,7 @@ from dpmf_core.algorithms.item_offsets import (
     share_of_biases,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
 from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status, sequence

@@ -13,15 +13,8 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms.als import ALS
-from dpmf_core.algorithms.base import (
-    LEAST,
-    Array,
-    Parameters,
-    PrivateAlgorithm,
-    Recommender,
-    Streams,
-    parameter,
-)
+from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.curator import CELLS_ARE_PUBLIC, Block, Curator, Statistic, Totals
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import VALUE, Budget, Event, Guarantee, Status

@@ -10,7 +10,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Array, Recommender, parameter
+from dpmf_core.algorithms.base import Array, Recommender
+from dpmf_core.algorithms.parameters import parameter
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Shape
 

@@ -12,8 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import LEAST, Array, Streams, parameter
+from dpmf_core.algorithms.base import Array, Streams
 from dpmf_core.algorithms.components import Components, Factorisation, dense
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.algorithms.sample_statistics import (
     CoefficientMoment,
     CoefficientProducts,

@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import LEAST, Algorithm, Array, Parameters, Streams, parameter
+from dpmf_core.algorithms.base import Algorithm, Array, Parameters, Streams
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.algorithms.retention_server import (
     NOT_HELD,
     Biases,

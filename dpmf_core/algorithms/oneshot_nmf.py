@@ -11,10 +11,11 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms import moments
-from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Streams, share_field, triangle
+from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Streams, triangle
 from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.moments import estimate_residuals, residual_reach
 from dpmf_core.algorithms.nmf import COMPONENTS, descend, starting_factors, unit_components
+from dpmf_core.algorithms.parameters import share_field
 from dpmf_core.algorithms.sample_statistics import (
     START,
     SampleMoment,

@@ -14,13 +14,11 @@ from pydantic import Field
 from scipy.sparse.linalg import eigsh
 
 from dpmf_core.algorithms.base import (
-    LEAST,
     Array,
     Parameters,
     PrivateAlgorithm,
     Streams,
     fits_in_memory,
-    parameter,
     triangle,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
@@ -31,6 +29,7 @@ from dpmf_core.algorithms.frank_wolfe import (
     ResidualMoment,
     ResidualProduct,
 )
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.algorithms.row_moments import (
     RowBound,
     nuclear_norm_field,

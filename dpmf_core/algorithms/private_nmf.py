@@ -13,16 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms import moments
-from dpmf_core.algorithms.base import (
-    LEAST,
-    Array,
-    Parameters,
-    PrivateAlgorithm,
-    Streams,
-    parameter,
-    share_field,
-    triangle,
-)
+from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Streams, triangle
 from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.nmf import (
     COMPONENTS,
@@ -32,6 +23,7 @@ from dpmf_core.algorithms.nmf import (
     starting_factors,
     unit_components,
 )
+from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
 from dpmf_core.algorithms.sample_statistics import (
     COEFFICIENTS,
     PRODUCTS,

@@ -17,14 +17,12 @@ import numpy as np
 from pydantic import Field
 
 from dpmf_core.algorithms.base import (
-    LEAST,
     Algorithm,
     Array,
     Parameters,
     PrivateAlgorithm,
     Streams,
     fits_in_memory,
-    parameter,
     triangle,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
@@ -37,6 +35,7 @@ from dpmf_core.algorithms.iterates import (
     next_iterate,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.algorithms.row_moments import (
     RowBound,
     nuclear_norm_field,

@@ -13,7 +13,8 @@ import numpy as np
 from pydantic import Field
 from scipy.sparse import csr_array
 
-from dpmf_core.algorithms.base import LEAST, Array
+from dpmf_core.algorithms.base import Array
+from dpmf_core.algorithms.parameters import LEAST
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape

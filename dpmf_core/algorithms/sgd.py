@@ -7,16 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import (
-    LEAST,
-    Algorithm,
-    Array,
-    Personal,
-    Recommender,
-    Streams,
-    parameter,
-    user_means,
-)
+from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams, user_means
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels.descent import biased_epoch

@@ -13,16 +13,7 @@ from pydantic import Field
 from scipy.sparse import csr_array
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import (
-    LEAST,
-    Array,
-    Parameters,
-    PrivateAlgorithm,
-    Recommender,
-    Streams,
-    parameter,
-    share_field,
-)
+from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.gradient import GRADIENT, ItemGradient
 from dpmf_core.algorithms.item_offsets import (
@@ -32,6 +23,7 @@ from dpmf_core.algorithms.item_offsets import (
     share_of_biases,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Curator, OpenCurator, Statistic
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user

@@ -17,16 +17,12 @@ from pydantic import Field
 
 from dpmf_core.algorithms import prior_means, refinement
 from dpmf_core.algorithms.base import (
-    LEAST,
-    LEAST_SHARE,
     MOST_ITEMS,
     Array,
     Parameters,
     PrivateAlgorithm,
     Recommender,
     Streams,
-    parameter,
-    share_field,
     triangle,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
@@ -57,6 +53,7 @@ from dpmf_core.algorithms.item_offsets import (
     release_biases,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.parameters import LEAST, LEAST_SHARE, parameter, share_field
 from dpmf_core.algorithms.spectrum import (
     MomentNoise,
     Spectrum,

@@ -17,7 +17,6 @@ from scipy.sparse.linalg import eigsh
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
     INSIDE,
-    LEAST,
     Array,
     Parameters,
     Personal,
@@ -25,11 +24,11 @@ from dpmf_core.algorithms.base import (
     Recommender,
     Streams,
     fits_in_memory,
-    parameter,
     triangle,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.algorithms.row_moments import RowMoment, gridded_rows, source_level
 from dpmf_core.curator import Block, Curator, Statistic, Step
 from dpmf_core.data.ratings import Ratings, Shape

@@ -12,18 +12,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from dpmf_core.algorithms.base import (
-    INSIDE,
-    LEAST,
-    Array,
-    Parameters,
-    Streams,
-    parameter,
-    share_field,
-)
+from dpmf_core.algorithms.base import INSIDE, Array, Parameters, Streams
 from dpmf_core.algorithms.baselines import COUNTS, SUMS, UserMeans, private_mean
 from dpmf_core.algorithms.item_offsets import NoisyCounts
 from dpmf_core.algorithms.local_columns import with_local_columns
+from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
 from dpmf_core.algorithms.row_moments import gridded_rows
 from dpmf_core.algorithms.svd import ItemMoment, PrivateSVD, Subspace, empty_subspace
 from dpmf_core.base.errors import BadInput

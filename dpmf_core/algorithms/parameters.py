@@ -1,0 +1,21 @@
+"""How an algorithm declares its parameters."""
+
+from typing import Any
+
+from pydantic import Field
+
+# the least positive parameter and the least share of a budget; contract tests start from these
+LEAST, LEAST_SHARE = 1e-6, 1e-3
+
+
+def parameter(
+    default: Any, title: str, description: str, within: tuple[float, float] | None = None
+) -> Any:
+    """A parameter with the words of its widget; within: its lowest and highest value."""
+    low, high = within or (None, None)
+    return Field(default, ge=low, le=high, title=title, description=description)
+
+
+def share_field(default: float, title: str, description: str) -> Any:
+    """A parameter that is a share of a budget, neither nothing nor all of it."""
+    return parameter(default, title, description, (LEAST_SHARE, 1 - LEAST_SHARE))
