@@ -404,11 +404,12 @@ class PrivateAlgorithm(Algorithm):
         return ()
 
     def coordinates(self, statistic: str, shape: Any) -> int:
-        """By default the statistic's coordinates per item or feature, times their number."""
-        each = max(
-            (it.per_item for it in self.statistics(shape) if it.name == statistic), default=1
+        """By default a triangle of items or features, or so many for each of them."""
+        n, asked = super().coordinates(statistic, shape), self.statistics(shape)
+        sizes = [triangle(n) if it.symmetric else it.per_item * n for it in asked]
+        return max(
+            (size for it, size in zip(asked, sizes, strict=True) if it.name == statistic), default=n
         )
-        return each * super().coordinates(statistic, shape)
 
 
 def triangle(size: int) -> int:

@@ -194,8 +194,8 @@ class FrankWolfe(Algorithm):
             **(defaults | parts),
         )
 
-    def _start_model(self, curator: Curator) -> FrankWolfeModel:
-        """The model before the first step."""
+    def _start(self, curator: Curator) -> tuple[FrankWolfeModel, Array | None]:
+        """The model before the first step, and counts (n_items,) if it may know them."""
         raise NotImplementedError
 
     def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
@@ -204,13 +204,9 @@ class FrankWolfe(Algorithm):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[FrankWolfeModel]:
         shape: Shape = curator.shape
-        model, rates, kept_items = (
-            self._start_model(curator),
-            self._rates(),
-            self._kept_items(curator, rng),
-        )
+        model, counts = self._start(curator)
+        rates, kept_items = self._rates(), self._kept_items(curator, rng)
         rows, m = curator.hold(starting_rows, model, kept_items), len(kept_items)
-        counts = self._known_counts(curator)
         V, inverse = np.zeros((shape.n_items, self.steps), np.float32), np.zeros(self.steps)
         for t in range(self.steps):
             v, singular = self._top(curator, curator.hold(residual_rows, rows, m), m, rng)
@@ -225,10 +221,6 @@ class FrankWolfe(Algorithm):
             if t + 1 < self.steps:
                 step = V[kept_items, t], inverse[t], rates[t], model.kappa
                 rows = curator.hold(advanced_rows, rows, *step)
-
-    def _known_counts(self, curator: Curator) -> Array | None:
-        """Counts of the items (n_items,), if the model may know them."""
-        return None
 
 
 class FW(FrankWolfe):
@@ -247,16 +239,13 @@ class FW(FrankWolfe):
         ),
     )
 
-    def _start_model(self, curator: Curator) -> FrankWolfeModel:
+    def _start(self, curator: Curator) -> tuple[FrankWolfeModel, Array | None]:
         if not self.biases:
-            return self._empty(curator.shape)
+            return self._empty(curator.shape), None
         assert isinstance(curator, OpenCurator)
-        centre, offsets = damped_biases(curator.total, curator.shape, 5.0)
-        return self._empty(curator.shape, centre=centre, item_offsets=offsets, user_damping=5.0)
-
-    def _known_counts(self, curator: Curator) -> Array | None:
-        assert isinstance(curator, OpenCurator)
-        return item_counts(curator.total) if self.biases else None
+        centre, b = damped_biases(curator.total, curator.shape, 5.0)
+        model = self._empty(curator.shape, centre=centre, item_offsets=b, user_damping=5.0)
+        return model, item_counts(curator.total)
 
     def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
         assert isinstance(curator, OpenCurator)

@@ -9,9 +9,10 @@ from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender
 from dpmf_core.algorithms.baselines import COUNTS
+from dpmf_core.algorithms.row_moments import RowMoment
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.kernels.moments import add_second_moment, mirrored, second_moment
+from dpmf_core.kernels.moments import add_second_moment, second_moment
 
 MOMENT, COLUMNS, PRODUCT = (
     "item second moment",
@@ -82,26 +83,14 @@ def kept_rows(block: Block, model: Recommender | None, kept_items: Array, weight
 
 
 @dataclass(frozen=True)
-class SecondMoment(Statistic):
-    """sum_u a_u a_u^T (n_kept, n_kept) of rows of norm at most 1.
+class SecondMoment(RowMoment):
+    """sum_u a_u a_u^T (n_kept, n_kept) of `Rows`. docs/PRIVACY.md, "Item second moment"."""
 
-    A user adds a matrix of Frobenius norm ||a||^2 <= 1. Replaced by another: ||a a^T - b b^T||_F^2
-    <= ||a||^4 + ||b||^4 <= 2. docs/PRIVACY.md, "Item second moment".
-    """
-
+    bound: float = 1.0
     name: ClassVar[str] = MOMENT
-    sensitivity: ClassVar[float] = 1.0
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
-    symmetric: ClassVar[bool] = True
 
-    def empty(self, shape: Shape, rows: Held, n_kept: int) -> Totals:
-        return (np.zeros((n_kept, n_kept)),)
-
-    def add(self, block: Block, totals: Totals, rows: Rows, n_kept: int) -> None:
-        rows.add_moment(totals[0])
-
-    def assemble(self, totals: Totals, rows: Held, n_kept: int) -> Array:
-        return mirrored(totals[0])
+    def add(self, block: Block, totals: Totals, A: Rows, m: int | None = None) -> None:
+        A.add_moment(totals[0])
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender
+from dpmf_core.algorithms.row_moments import RowMoment
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, Held, Range, Statistic, Totals, grid_step, on_grid
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
@@ -135,28 +136,13 @@ def clipped(U: Array, clip_norm: float) -> Array:
 
 
 @dataclass(frozen=True)
-class UserMoment(Statistic):
-    """sum_u u u^T (r, r) of factors within the clip norm.
-
-    A user adds a matrix of Frobenius norm at most its square.
-    docs/PRIVACY.md, "User second moment".
-    """
-
-    clip_norm: float
+class UserMoment(RowMoment):
+    """sum_u u u^T (r, r) of factors within the clip norm. docs/PRIVACY.md, "User second moment"."""
 
     name: ClassVar[str] = SECOND_MOMENT
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
-    symmetric: ClassVar[bool] = True
 
-    @property
-    def sensitivity(self) -> float:
-        return self.clip_norm**2
-
-    def empty(self, shape: Shape, U: Held, r: int) -> Totals:
-        return (np.zeros((r, r)),)
-
-    def add(self, block: Block, totals: Totals, U: Array, r: int) -> None:
-        totals[0][:] += U.T @ U
+    def add(self, block: Block, totals: Totals, A: Array, m: int | None = None) -> None:
+        totals[0][:] += np.triu(A.T @ A)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from scipy.sparse import csr_array
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import INSIDE, Array, Personal, Recommender
-from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
+from dpmf_core.algorithms.row_moments import RowMoment
+from dpmf_core.curator import Block, Held, Totals, on_grid
 from dpmf_core.curator.grid import grid_step
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.moments import add_second_moment, mirrored
@@ -168,28 +169,20 @@ def _rounding(counts: Array, r: int, bound: float, rate: float, n_units: int) ->
 
 
 @dataclass(frozen=True)
-class IterateMoment(Statistic):
+class IterateMoment(RowMoment):
     """sum_i z_i z_i^T (m, m) of rows z_i = Q c_i + s_i of norm at most `bound`.
 
-    A user adds a matrix of Frobenius norm ||z||^2 <= bound^2. Replaced by another: ||z z^T - y
-    y^T||_F^2 <= ||z||^4 + ||y||^4 <= 2 bound^4. docs/PRIVACY.md, "Second moment of the iterate".
+    docs/PRIVACY.md, "Second moment of the iterate".
     """
 
-    bound: float
     name: ClassVar[str] = MOMENT
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
-    symmetric: ClassVar[bool] = True
 
-    @property
-    def sensitivity(self) -> float:
-        return self.bound**2
-
-    def empty(self, shape: Shape, Z: Held, Q: Array) -> Totals:
+    def empty(self, shape: Shape, Z: Held, Q: Array) -> Totals:  # type: ignore[override]
         """The sums of s s^T, s c^T and c c^T over no rows."""
         m, r = Q.shape
         return np.zeros((m, m)), np.zeros((m, r)), np.zeros((r, r))
 
-    def add(self, block: Block, totals: Totals, Z: Iterate, Q: Array) -> None:
+    def add(self, block: Block, totals: Totals, Z: Iterate, Q: Array) -> None:  # type: ignore[override]
         add_second_moment(Z.S.indptr, Z.S.indices, Z.S.data, totals[0])
         if Q.shape[1]:
             totals[1][:] += Z.S.T @ Z.C

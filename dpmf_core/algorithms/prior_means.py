@@ -11,13 +11,14 @@ docs/PRIVACY.md, "Attention moment".
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender, rated_shares
 from dpmf_core.algorithms.local_columns import scaled
-from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
+from dpmf_core.algorithms.row_moments import RowMoment
+from dpmf_core.curator import Block, Curator, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 
 ATTENTION = "attention moment"
@@ -30,35 +31,19 @@ LEAST_MOMENT = 0.1  # of attention in a direction, in the mean of all directions
 
 
 @dataclass(frozen=True)
-class AttentionMoment(Statistic):
-    """sum_u w_u w_u^T (p, p) of `unit_rows`, whose norm is at most 1.
+class AttentionMoment(RowMoment):
+    """sum_u w_u w_u^T (p, p) of `unit_rows`. docs/PRIVACY.md, "Attention moment"."""
 
-    A user adds a matrix of Frobenius norm ||w||^2 <= 1. Replaced by another: ||w w^T - v v^T||_F^2
-    <= ||w||^4 + ||v||^4 <= 2. docs/PRIVACY.md, "Attention moment".
-    """
-
+    bound: float = 1.0
     name: ClassVar[str] = ATTENTION
-    sensitivity: ClassVar[float] = 1.0
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
-    symmetric: ClassVar[bool] = True
 
-    def empty(
-        self, shape: Shape, model: Recommender, loadings: Array, typical: float, scale: float
-    ) -> Totals:
-        p = 2 + loadings.shape[1] + model.item_sides.shape[1] + 1
+    def empty(self, shape: Shape, model: Recommender, *how: Any) -> Totals:  # type: ignore[override]
+        p = 2 + how[0].shape[1] + model.item_sides.shape[1] + 1
         return (np.zeros((p, p)),)
 
-    def add(
-        self,
-        block: Block,
-        totals: Totals,
-        model: Recommender,
-        loadings: Array,
-        typical: float,
-        scale: float,
-    ) -> None:
-        for w in unit_rows(block, model, loadings, typical, scale):
-            totals[0][:] += w.T @ w
+    def add(self, block: Block, totals: Totals, model: Recommender, *how: Any) -> None:
+        for w in unit_rows(block, model, *how):
+            totals[0][:] += np.triu(w.T @ w)
 
 
 def unit_rows(

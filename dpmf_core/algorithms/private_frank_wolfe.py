@@ -158,11 +158,8 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
 
     def _shares(self) -> Array:
         """Shares of mu^2, one for each step."""
-        weights = (
-            1 / np.arange(1.0, self.steps + 1)
-            if self.noise_schedule == "growing"
-            else np.ones(self.steps)
-        )
+        steps = np.arange(1.0, self.steps + 1)
+        weights = 1 / steps if self.noise_schedule == "growing" else np.ones(self.steps)
         return np.asarray(weights / weights.sum())
 
     @property
@@ -180,16 +177,10 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
-    def _start_model(self, curator: Curator) -> FrankWolfeModel:
-        shape: Shape = curator.shape
-        refit = self.user_step == "ridge"
-        return self._empty(
-            shape,
-            row_bound=self._bound(shape),
-            refit=refit,
-            ridge=self.prediction_ridge,
-            mended=refit,
-        )
+    def _start(self, curator: Curator) -> tuple[FrankWolfeModel, None]:
+        refit, bound = self.user_step == "ridge", self._bound(curator.shape)
+        how = {"refit": refit, "ridge": self.prediction_ridge, "mended": refit}
+        return self._empty(curator.shape, row_bound=bound, **how), None
 
     def _length_bound(self, square: float, scale: float, m: int) -> float:
         """l from a noisy l^2, with the source's slack if chosen [J18, Alg. 1, line 6]."""

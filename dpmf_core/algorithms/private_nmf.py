@@ -27,7 +27,6 @@ from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
 from dpmf_core.algorithms.sample_statistics import (
     COEFFICIENTS,
     PRODUCTS,
-    START,
     CleanedProducts,
     CoefficientMoment,
     CoefficientProducts,
@@ -156,7 +155,6 @@ class DPNMF(PrivateAlgorithm, Factorisation):
 
     def coordinates(self, statistic: str, shape: SampleShape) -> int:
         own = {
-            START: triangle(shape.n_features),
             COEFFICIENTS: triangle(self.n_components),
             PRODUCTS: shape.n_features * self.n_components,
         }

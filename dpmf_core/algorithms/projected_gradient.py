@@ -23,17 +23,10 @@ from dpmf_core.algorithms.base import (
     PrivateAlgorithm,
     Streams,
     fits_in_memory,
-    triangle,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts
-from dpmf_core.algorithms.iterates import (
-    MOMENT,
-    GradientModel,
-    IterateMoment,
-    first_iterate,
-    next_iterate,
-)
+from dpmf_core.algorithms.iterates import GradientModel, IterateMoment, first_iterate, next_iterate
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.algorithms.row_moments import (
@@ -105,15 +98,15 @@ class PGD(Algorithm):
     def _bound(self, shape: Shape) -> float:
         return math.inf
 
-    def _start_model(self, curator: Curator) -> GradientModel:
-        """The model before the first step."""
+    def _start(self, curator: Curator) -> tuple[GradientModel, Array | None]:
+        """The model before the first step, and counts (n_items,) if it may know them."""
+        empty = self._empty(curator.shape)
         if not self.biases:
-            return self._empty(curator.shape)
+            return empty, None
         assert isinstance(curator, OpenCurator)
         centre, offsets = damped_biases(curator.total, curator.shape, 5.0)
-        return replace(
-            self._empty(curator.shape), centre=centre, item_offsets=offsets, user_damping=5.0
-        )
+        model = replace(empty, centre=centre, item_offsets=offsets, user_damping=5.0)
+        return model, item_counts(curator.total)
 
     def _empty(self, shape: Shape) -> GradientModel:
         bound = self._bound(shape)
@@ -135,9 +128,9 @@ class PGD(Algorithm):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[GradientModel]:
         shape: Shape = curator.shape
-        model = start_model = self._start_model(curator)
-        counts = self._known_counts(curator)
-        rows, Q = curator.hold(first_iterate, start_model), np.zeros((shape.n_items, 0))
+        start_model, counts = self._start(curator)
+        model, Q = start_model, np.zeros((shape.n_items, 0))
+        rows = curator.hold(first_iterate, start_model)
         for step in range(self.steps):
             directions, shrink = project_singular_values(
                 self._moment(curator, rows, Q), self._kappa(shape)
@@ -147,13 +140,6 @@ class PGD(Algorithm):
             if step + 1 < self.steps:
                 rows = curator.hold(next_iterate, rows, start_model, Q, directions, shrink)
                 Q = directions
-
-    def _known_counts(self, curator: Curator) -> Array | None:
-        """Counts of the items (n_items,), if the model may know them."""
-        if not self.biases:
-            return None
-        assert isinstance(curator, OpenCurator)
-        return item_counts(curator.total)
 
 
 class PrivatePGD(PrivateAlgorithm, PGD):
@@ -213,13 +199,6 @@ class PrivatePGD(PrivateAlgorithm, PGD):
         (moment,) = self.statistics(shape)
         return Repeat(moment.event(level * math.sqrt(self.steps)), self.steps)
 
-    def coordinates(self, statistic: str, shape: Shape) -> int:
-        return (
-            triangle(shape.n_items)
-            if statistic == MOMENT
-            else super().coordinates(statistic, shape)
-        )
-
     def source_level(self, shape: Shape, budget: Budget) -> float:
         """sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18], in units of our sensitivity."""
         return source_level(budget, self.source_bound)
@@ -227,11 +206,8 @@ class PrivatePGD(PrivateAlgorithm, PGD):
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
-    def _start_model(self, curator: Curator) -> GradientModel:
-        return self._empty(curator.shape)
-
-    def _known_counts(self, curator: Curator) -> None:
-        return None
+    def _start(self, curator: Curator) -> tuple[GradientModel, None]:
+        return self._empty(curator.shape), None
 
     def _moment(self, curator: Curator, rows: Held, Q: Array) -> Array:
         return curator.release(IterateMoment(self._bound(curator.shape)), rows, Q)

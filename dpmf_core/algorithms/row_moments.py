@@ -92,8 +92,9 @@ class RowMoment(Statistic):
         size = shape.n_items if m is None else m
         return (np.zeros((size, size)),)
 
-    def add(self, block: Block, totals: Totals, A: csr_array, m: int | None = None) -> None:
+    def add(self, block: Block, totals: Totals, A: Any, m: int | None = None) -> None:
+        """Add the upper triangle. A: a `csr_array` on the grid."""
         add_second_moment(A.indptr, A.indices, A.data, totals[0])
 
-    def assemble(self, totals: Totals, A: Held, m: int | None = None) -> Array:
+    def assemble(self, totals: Totals, *shared: Any) -> Array:
         return mirrored(totals[0])

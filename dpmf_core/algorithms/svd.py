@@ -24,7 +24,6 @@ from dpmf_core.algorithms.base import (
     Recommender,
     Streams,
     fits_in_memory,
-    triangle,
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
@@ -157,13 +156,6 @@ class PrivateSVD(PrivateAlgorithm):
         Rows are projected to L there as here.
         """
         return source_level(budget, "L")
-
-    def coordinates(self, statistic: str, shape: Shape) -> int:
-        return (
-            triangle(shape.n_items)
-            if statistic == MOMENT
-            else super().coordinates(statistic, shape)
-        )
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
