@@ -12,7 +12,7 @@ other work takes most of a run's time.
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -20,7 +20,6 @@ from pydantic import Field
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Algorithm, Array, Recommender, Streams
 from dpmf_core.algorithms.exact_sums import (
-    DataSize,
     ExactSum,
     ItemSystems,
     NumberOfEach,
@@ -125,59 +124,62 @@ class ALS(Algorithm):
 
     def alternate(self, data: Ratings, rng: Streams) -> Iterator[Recommender]:
         """The model after each step on these ratings."""
-        model = self._start(data, sums_over(data), rng)
+        model = self._start(data.shape, len(data), sums_over(data), rng)
         b, joint = model.item_offsets, model.mended
         starts, order = self._entries(data, rng)
         ridge = self._item_ridge(model, np.diff(starts))
-        residuals, unit = (
-            data.values - np.float32(model.centre) - b[data.items],
-            np.float32(data.shape.half_range / 2),
+        residuals = data.values - np.float32(model.centre) - b[data.items]
+        unit = np.float32(data.shape.half_range / 2)
+        users, items = (  # the iterative solver of each side over all steps
+            kernels.WarmStart(self.cg_steps) if self.solver == "cg" else None for _ in range(2)
         )
-        users, items = self._approaching(), self._approaching()
         for step in range(self.steps):
             own = model.personal_by(users, data) if users else model.personal(data)
-            U = (
-                np.column_stack([own.factors, np.full(data.n_users, unit)])
-                if joint
-                else own.factors
-            )
+            U = own.factors
+            if joint:
+                U = np.column_stack([U, np.full(data.n_users, unit)])
             base = self.unobserved_weight * (U.T @ U) if self.unobserved_weight else None
             targets = (residuals - own.offsets[data.users])[order]
-            entries = Rows(starts, data.users[order], targets, U)
             solve = items if items and step < self.steps - 1 else kernels.solve_rows
-            V = solve(*entries, ridge, base=base)
+            V = solve(starts, data.users[order], targets, U, ridge, base=base)
             model = self._with_sides(model, V, b, data.shape)
-            yield self._with_columns(model, data, sums_over(data))
+            yield self._with_columns(model, data.shape, len(data), sums_over(data))
 
     def _alternate_by_sums(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
         """The model after each step on ratings in parts.
 
         Each item step is one exact sum over users; only its rounding differs from `alternate`.
         """
-        counts = curator.total(NumberOfEach())
-        data = DataSize(curator.shape, int(counts.sum()))
-        model = self._start(data, curator.total, rng)
-        require_room(data.n_items, self.rank + model.mended)
+        counts, shape = curator.total(NumberOfEach()), curator.shape
+        n_ratings = int(counts.sum())
+        model = self._start(shape, n_ratings, curator.total, rng)
+        require_room(shape.n_items, self.rank + model.mended)
         b, ridge = model.item_offsets, self._item_ridge(model, counts)
         for _ in range(self.steps):
             systems = curator.total(ItemSystems(), model, b)
             V = solve_items(systems, ridge, self.unobserved_weight)
-            model = self._with_sides(model, V, b, data.shape)
-            yield self._with_columns(model, data, curator.total)
+            model = self._with_sides(model, V, b, shape)
+            yield self._with_columns(model, shape, n_ratings, curator.total)
 
-    def _start(self, data: Ratings | DataSize, exact_sum: ExactSum, rng: Streams) -> Recommender:
+    def _start(
+        self, shape: Shape, n_ratings: int, exact_sum: ExactSum, rng: Streams
+    ) -> Recommender:
         """The model before the first step: offsets, and random factors."""
-        centre, b, damping = self._offsets(data, exact_sum)
+        per_row = n_ratings / (shape.n_users + shape.n_items)  # for each unknown
+        biases = self._biases(shape, per_row)
+        centre, b, damping = self._offsets(biases, shape, exact_sum)
         return Recommender(
-            data.bounds,
+            shape.bounds,
             centre,
             b,
-            random_start(rng, data.n_items, self.rank),
+            random_start(rng, shape.n_items, self.rank),
             damping,
-            self._ridge(data),
+            # stronger if ratings are few; chosen on MovieLens 1M cut to some items or users, and
+            # checked on 100K and the cinema
+            self.regularisation or RIDGE * max(1.0, PLENTY / max(per_row, 1.0)) ** (2 / 3),
             self.regularisation_exponent,
             self.unobserved_weight,
-            mended=self._biases(data) == "joint",
+            mended=biases == "joint",
         )
 
     def _item_ridge(self, model: Recommender, counts: Array) -> Array:
@@ -191,12 +193,8 @@ class ALS(Algorithm):
             model = replace(model, item_offsets=b + unit * V[:, -1])
         return replace(model, item_factors=np.ascontiguousarray(V[:, : self.rank]))
 
-    def _approaching(self) -> kernels.WarmStart | None:
-        """The iterative solver of one side over all steps; None solves exactly."""
-        return kernels.WarmStart(self.cg_steps) if self.solver == "cg" else None
-
     def _with_columns(
-        self, model: Recommender, data: Ratings | DataSize, exact_sum: ExactSum
+        self, model: Recommender, shape: Shape, n_ratings: int, exact_sum: ExactSum
     ) -> Recommender:
         """Add local columns to the factors, if users have offsets.
 
@@ -204,21 +202,20 @@ class ALS(Algorithm):
         """
         if not self.local_columns or model.user_damping is None:
             return model
-        typical = max(len(data) / data.n_users, 1.0)
+        typical = max(n_ratings / shape.n_users, 1.0)
         strength = float(COLUMN_STRENGTH * typical**self.regularisation_exponent)
-        return with_local_columns(model, item_counts(exact_sum), data.shape, strength)
+        return with_local_columns(model, item_counts(exact_sum), shape, strength)
 
     def _offsets(
-        self, data: Ratings | DataSize, exact_sum: ExactSum
+        self, biases: str, shape: Shape, exact_sum: ExactSum
     ) -> tuple[float, Array, float | None]:
         """Centre, item offsets (n_items,) and damping of user offsets (None: no user offsets)."""
-        none = np.zeros(data.n_items, np.float32)
-        match self._biases(data):
-            case "off":
-                return 0.0, none, None
-            case "user":
-                return data.shape.mid_range, none, 0.0
-        return *damped_biases(exact_sum, data.shape, BIAS_DAMPING), BIAS_DAMPING
+        none = np.zeros(shape.n_items, np.float32)
+        if biases == "off":
+            return 0.0, none, None
+        if biases == "user":
+            return shape.mid_range, none, 0.0
+        return *damped_biases(exact_sum, shape, BIAS_DAMPING), BIAS_DAMPING
 
     def _entries(self, data: Ratings, rng: Streams) -> tuple[Array, Array]:
         """The ratings in the item step, sorted by item, and where each item starts (n_items + 1,).
@@ -242,43 +239,12 @@ class ALS(Algorithm):
         starts = np.searchsorted(data.items[order], np.arange(data.n_items + 1))
         return starts.astype(np.int64), order
 
-    def _biases(self, data: Ratings | DataSize) -> str:
+    def _biases(self, shape: Shape, per_row: float) -> str:
         """Choose the offsets. Without them, predictions for rarely rated items fall to 0.
 
         Likes all have one value, so they have no offsets.
         """
         if self.biases != "auto":
             return self.biases
-        return (
-            "off"
-            if self.unobserved_weight
-            or data.bounds == (0.0, 1.0)
-            or ratings_per_row(data) >= PLENTY
-            else "joint"
-        )
-
-    def _ridge(self, data: Ratings | DataSize) -> float:
-        """Choose the ridge: stronger if ratings are few.
-
-        Chosen on MovieLens 1M cut to some items or users; checked on 100K and the cinema.
-        """
-        return self.regularisation or RIDGE * max(
-            1.0, PLENTY / max(ratings_per_row(data), 1.0)
-        ) ** (2 / 3)
-
-
-class Rows(NamedTuple):
-    """Sparse rows of items and what they are regressed on.
-
-    starts: (n_items + 1,). columns, values: (n_entries,). factors: (n_columns, r).
-    """
-
-    starts: Array
-    columns: Array
-    values: Array
-    factors: Array
-
-
-def ratings_per_row(data: Ratings | DataSize) -> float:
-    """Ratings per user and item: the data available for each unknown."""
-    return len(data) / (data.n_users + data.n_items)
+        likes = self.unobserved_weight or shape.bounds == (0.0, 1.0)
+        return "off" if likes or per_row >= PLENTY else "joint"

@@ -3,9 +3,9 @@
 An algorithm has no state and holds no rows.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,6 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Statistic
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import NOT_PRIVATE, NOTHING, Budget, Event, Guarantee
-
-if TYPE_CHECKING:
-    from dpmf_core.kernels import RowSolver
 
 Array = npt.NDArray[Any]
 Parameters = dict[str, Any]  # of an algorithm, by name
@@ -172,8 +169,8 @@ class Recommender(Model):
 
         return history.cached_for(self, lambda: self.personal_by(kernels.solve_rows, history))
 
-    def personal_by(self, solve: "RowSolver", history: Ratings) -> Personal:
-        """Every user's own side, with the least squares solved by `solve`."""
+    def personal_by(self, solve: Callable[..., Array], history: Ratings) -> Personal:
+        """Every user's own side, with the least squares of `kernels.solve_rows` by `solve`."""
         offsets, residuals = self.residuals(history)
         V = self.item_sides
         if not V.shape[1]:

@@ -67,11 +67,7 @@ class ItemRegression(Recommender):
         )
 
     def scores(self, personal: Personal, users: Array) -> Array:
-        if not isinstance(personal, OwnRow):
-            raise TypeError(
-                "Item regression predicts from a user's own row: pass the result of the model's"
-                " `personal`."
-            )
+        assert isinstance(personal, OwnRow)
         return np.asarray(self.item_offsets + personal.rows[users] @ self.weights)
 
 

@@ -107,29 +107,6 @@ AT_ONCE = 1024  # items that are solved together
 
 
 @dataclass(frozen=True)
-class DataSize:
-    """What is known about ratings before any is read. n_ratings: those that are learned from."""
-
-    shape: Shape
-    n_ratings: int
-
-    @property
-    def n_users(self) -> int:
-        return self.shape.n_users
-
-    @property
-    def n_items(self) -> int:
-        return self.shape.n_items
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        return self.shape.bounds
-
-    def __len__(self) -> int:
-        return self.n_ratings
-
-
-@dataclass(frozen=True)
 class ItemSystems(ExactStatistic):
     """Each item's least squares on the sides s of its raters: (n_items + 1, r, r + 1).
 

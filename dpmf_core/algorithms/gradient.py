@@ -87,6 +87,21 @@ class ItemGradient(Statistic):
         totals[0][:] += E.T @ U
 
 
+def gradient_plan(gradient: ItemGradient, steps: int, level: float, bias_share: float) -> Event:
+    """The releases of biases, which take `bias_share` of mu^2 = 1 / level^2, and of all steps."""
+    first = (bias_plan(level, bias_share),) if bias_share else ()
+    step = gradient.event(level * math.sqrt(steps / (1 - bias_share)))
+    return sequence(*first, Repeat(step, steps))
+
+
+def private_offsets(curator: Curator, biases: bool) -> tuple[Array, Array | None]:
+    """Item offsets (n_items,), and counts (n_items,) if private ones are released."""
+    if not biases:
+        return np.zeros(curator.shape.n_items, np.float32), None
+    released_biases = release_biases(curator, unit=curator.shape.half_range / 2)
+    return released_biases.offsets, released_biases.counts.expected
+
+
 class DPSGD(PrivateAlgorithm):
     """Gradient descent on item factors by noisy sums of clipped gradients; user factors are local.
 
@@ -149,29 +164,32 @@ class DPSGD(PrivateAlgorithm):
         return (SumsAndCounts(), gradient) if self.biases else (gradient,)
 
     def plan(self, shape: Shape, level: float) -> Event:
-        share = self.bias_share if self.biases else 0.0
-        first = (bias_plan(level, share),) if self.biases else ()
-        step = ItemGradient(self._sensitivity(shape)).event(
-            level * math.sqrt(self.steps / (1 - share))
-        )
-        return sequence(*first, Repeat(step, self.steps))
+        share, gradient = self.bias_share * self.biases, ItemGradient(self._sensitivity(shape))
+        return gradient_plan(gradient, self.steps, level, share)
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
-        return (
-            shape.n_items * self.rank
-            if statistic == GRADIENT
-            else super().coordinates(statistic, shape)
-        )
+        whole = shape.n_items * self.rank
+        return whole if statistic == GRADIENT else super().coordinates(statistic, shape)
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
-        gradient, (model, counts) = ItemGradient(self._sensitivity(shape)), self._start(curator)
+        gradient, (offsets, counts) = (
+            ItemGradient(self._sensitivity(shape)),
+            private_offsets(curator, self.biases),
+        )
         V = rng.init.standard_normal((shape.n_items, self.rank)) * 0.3
         size = float(np.linalg.norm(V))
-        model = replace(model, item_factors=V.astype(np.float32))
+        model = Recommender(
+            shape.bounds,
+            shape.mid_range,
+            offsets,
+            V.astype(np.float32),
+            0.0,
+            self.user_regularisation,
+        )
         for step in range(self.steps):
             G = curator.release(gradient, model)
             V = V - self.learning_rate * (1 - step / self.steps) * size * G / max(
@@ -181,16 +199,3 @@ class DPSGD(PrivateAlgorithm):
             yield model
         model = replace(model, mended=True)
         yield with_local_columns(model, counts, shape) if self.local_columns else model
-
-    def _start(self, curator: Curator) -> tuple[Recommender, Array | None]:
-        """The model without factors, and its counts if private item offsets were released."""
-        shape: Shape = curator.shape
-        offsets, counts = np.zeros(shape.n_items, np.float32), None
-        if self.biases:
-            biases = release_biases(curator, unit=shape.half_range / 2)
-            offsets, counts = biases.offsets, biases.counts.expected
-        no_factors = np.zeros((shape.n_items, 0), np.float32)
-        model = Recommender(
-            shape.bounds, shape.mid_range, offsets, no_factors, 0.0, self.user_regularisation
-        )
-        return model, counts

@@ -71,15 +71,8 @@ class NoisyCounts:
         largest = (math.log(max(float(self.values.max()), mean)) - middle) / deviation
         z = np.linspace(-WIDEST, max(WIDEST, largest), POINTS)
         values = np.exp(middle + deviation * z)
-        parts = [
-            _moments(
-                self.values[start : start + AT_ONCE],
-                noise[start : start + AT_ONCE],
-                values,
-                z**2 / 2,
-            )
-            for start in range(0, len(self.values), AT_ONCE)
-        ]
+        some = [slice(at, at + AT_ONCE) for at in range(0, len(self.values), AT_ONCE)]
+        parts = [_moments(self.values[at], noise[at], values, z**2 / 2) for at in some]
         expected, variances = (np.concatenate(part) for part in zip(*parts, strict=True))
         # noise below the grid's steps: the released count is as good as the true one
         is_exact = noise < (z[1] - z[0]) * deviation * self.values
@@ -103,28 +96,17 @@ def _moments(counts: Array, noise: Array, values: Array, cost: Array) -> tuple[A
 CATEGORY, NUMBER, RESIDUAL = 0.2, 0.15, 0.6
 
 
-@dataclass(frozen=True)
-class OffsetPrior:
-    """What released offsets are pulled towards: a line in log counts and public item features.
-
-    Expected offsets (n_items,), and the deviation of offsets from these.
-    """
-
-    mean: Array
-    deviation: float
-
-
 def regress_offsets(
     estimates: Array,
     variance: Array,
     log_counts: Array,
     features: ItemFeatures | None,
     deviation: float,
-) -> OffsetPrior:
+) -> tuple[Array, float]:
     """Weighted ridge regression of released offsets on log counts and features.
 
-    estimates, variance: (n_items,) offsets and their error variances. deviation: of offsets about
-    the line, without features.
+    Returns the expected offsets (n_items,), and the deviation of offsets from these. estimates,
+    variance: (n_items,) offsets and their error variances. deviation: without features.
     """
     columns, deviations = [np.ones((len(estimates), 1))], [deviation]
     weights = 1 / (deviation**2 + variance)
@@ -139,10 +121,8 @@ def regress_offsets(
     X = np.hstack(columns)
     weighted_columns = X * weights[:, None]
     ridge = np.diag(1 / np.square(deviations))
-    return OffsetPrior(
-        X @ np.linalg.solve(weighted_columns.T @ X + ridge, weighted_columns.T @ estimates),
-        deviation,
-    )
+    line = np.linalg.solve(weighted_columns.T @ X + ridge, weighted_columns.T @ estimates)
+    return X @ line, deviation
 
 
 SUMS_AND_COUNTS = "item sums and counts"
@@ -269,7 +249,8 @@ def biases_from(
         np.hypot(weighted_counts.noise / weights, COUNT_ERROR * first.expected),
     )
     early = Estimates.of(sums, counts.expected, noise, FIRST_ERROR)
-    late = Estimates.of(more, weights * counts.expected, noise).plus(offsets / unit)
+    late = Estimates.of(more, weights * counts.expected, noise)
+    late = replace(late, offsets=late.offsets + offsets / unit)
     return early.combine_with(late).shrunk(counts, shape, unit, prior_deviation)
 
 
@@ -298,9 +279,6 @@ class Estimates:
         """
         return cls(sums / counts, (noise / counts) ** 2 + error**2)
 
-    def plus(self, offsets: Array) -> "Estimates":
-        return replace(self, offsets=self.offsets + offsets)
-
     def combine_with(self, other: "Estimates") -> "Estimates":
         """Combine both by their precisions."""
         mine, theirs = 1 / self.variances, 1 / other.variances
@@ -317,9 +295,9 @@ class Estimates:
         # error variances other than the noise: of ratings, in units of 1, and of the count
         luck = C * typical_weight + counts.variances * prior_deviation**2
         variance = self.variances + luck / C**2
-        prior = regress_offsets(
+        mean, deviation = regress_offsets(
             self.offsets, variance, np.log(C), shape.item_features, prior_deviation
         )
-        gain = prior.deviation**2 / (prior.deviation**2 + variance)
-        offsets = prior.mean + gain * (self.offsets - prior.mean)
+        gain = deviation**2 / (deviation**2 + variance)
+        offsets = mean + gain * (self.offsets - mean)
         return ReleasedBiases((offsets * unit).astype(np.float32), counts, gain * variance)

@@ -15,19 +15,14 @@ from scipy.sparse import csr_array
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
-from dpmf_core.algorithms.gradient import GRADIENT, ItemGradient
-from dpmf_core.algorithms.item_offsets import (
-    SumsAndCounts,
-    bias_plan,
-    release_biases,
-    share_of_biases,
-)
+from dpmf_core.algorithms.gradient import GRADIENT, ItemGradient, gradient_plan, private_offsets
+from dpmf_core.algorithms.item_offsets import SumsAndCounts, share_of_biases
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Curator, OpenCurator, Statistic
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
-from dpmf_core.privacy import Budget, Event, Guarantee, PosteriorSample, Repeat, Status, sequence
+from dpmf_core.privacy import Budget, Event, Guarantee, PosteriorSample, Status
 
 ITEM_FACTORS = "item factors"
 START = 0.3  # standard deviation of the starting factors of a posterior sample
@@ -161,11 +156,8 @@ class SGLD(PrivateAlgorithm):
     # -- what it spends ----------------------------------------------------------------------------
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
-        return (
-            shape.n_items * self.rank
-            if statistic == GRADIENT
-            else super().coordinates(statistic, shape)
-        )
+        whole = shape.n_items * self.rank
+        return whole if statistic == GRADIENT else super().coordinates(statistic, shape)
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         if self.reading == "posterior-sample":
@@ -176,12 +168,8 @@ class SGLD(PrivateAlgorithm):
     def plan(self, shape: Shape, level: float) -> Event:
         if self.reading == "posterior-sample":
             return PosteriorSample(level, ITEM_FACTORS)
-        share = self.bias_share if self.biases else 0.0
-        first = (bias_plan(level, share),) if self.biases else ()
-        step = ItemGradient(self._sensitivity(shape)).event(
-            level * math.sqrt(self.steps / (1 - share))
-        )
-        return sequence(*first, Repeat(step, self.steps))
+        share, gradient = self.bias_share * self.biases, ItemGradient(self._sensitivity(shape))
+        return gradient_plan(gradient, self.steps, level, share)
 
     def _sensitivity(self, shape: Shape) -> float:
         """C in units of a residual times a user's factor: a star to the power 3/2."""
@@ -252,11 +240,7 @@ class SGLD(PrivateAlgorithm):
         square root.
         """
         shape: Shape = curator.shape
-        star, offsets = shape.half_range / 2, np.zeros(shape.n_items, np.float32)
-        counts = None
-        if self.biases:
-            biases = release_biases(curator, unit=star)
-            offsets, counts = biases.offsets, biases.counts.expected
+        star, (offsets, counts) = shape.half_range / 2, private_offsets(curator, self.biases)
         model, statistic = self._model(shape, offsets), ItemGradient(self._sensitivity(shape))
         V = rng.init.standard_normal((shape.n_items, self.rank)) / math.sqrt(self.prior_precision)
         eta, mean, n_averaged = self.step_size / self.prior_precision, np.zeros_like(V), 0

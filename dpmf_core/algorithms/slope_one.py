@@ -41,31 +41,21 @@ class SlopeOneModel(Recommender):
         return OwnRatings(means, np.zeros((history.n_users, 0), np.float32), history)
 
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
-        own = _own_ratings(personal)
+        assert isinstance(personal, OwnRatings)
+        own = personal.history
         predictions = kernel.predict_items(
             self.pairs, own.by_user, own.items, own.values, np.asarray(users), np.asarray(items)
         )
-        return np.asarray(
-            np.clip(
-                np.where(np.isnan(predictions), personal.offsets[users], predictions), *self.bounds
-            )
-        )
+        predictions = np.where(np.isnan(predictions), personal.offsets[users], predictions)
+        return np.asarray(np.clip(predictions, *self.bounds))
 
     def scores(self, personal: Personal, users: Array) -> Array:
-        own = _own_ratings(personal)
+        assert isinstance(personal, OwnRatings)
+        own = personal.history
         predictions = kernel.everything(
             self.pairs, own.by_user, own.items, own.values, np.asarray(users)
         )
         return np.where(np.isnan(predictions), personal.offsets[users][:, None], predictions)
-
-
-def _own_ratings(personal: Personal) -> Ratings:
-    if not isinstance(personal, OwnRatings):
-        raise TypeError(
-            "Slope One predicts from a user's own ratings: pass the result of the model's"
-            " `personal`."
-        )
-    return personal.history
 
 
 class SlopeOne(Algorithm):

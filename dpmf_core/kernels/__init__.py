@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpmf_core.kernels.compilation import compile_kernel as compile_kernel
     from dpmf_core.kernels.conjugate_gradients import CG_STEPS as CG_STEPS
-    from dpmf_core.kernels.conjugate_gradients import RowSolver as RowSolver
     from dpmf_core.kernels.conjugate_gradients import WarmStart as WarmStart
     from dpmf_core.kernels.conjugate_gradients import refine_rows as refine_rows
     from dpmf_core.kernels.least_squares import solve_psd as solve_psd
@@ -33,7 +32,7 @@ PLACES = {
     name: module
     for module, names in {
         "compilation": ("compile_kernel",),
-        "conjugate_gradients": ("CG_STEPS", "RowSolver", "WarmStart", "refine_rows"),
+        "conjugate_gradients": ("CG_STEPS", "WarmStart", "refine_rows"),
         "least_squares": ("solve_psd", "solve_rows"),
         "lists": ("best_unseen", "best_unseen_products"),
         "normal_equations": ("right_sides", "weighted_grams"),

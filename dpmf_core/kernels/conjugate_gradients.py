@@ -12,7 +12,7 @@ same way whatever the chunk, so results do not depend on the number of threads.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -213,21 +213,6 @@ def refine_rows(
     return out
 
 
-class RowSolver(Protocol):
-    """The call of `solve_rows`: least squares of many rows."""
-
-    def __call__(
-        self,
-        indptr: Array,
-        indices: Array,
-        values: Array,
-        factors: Array,
-        ridge: float | Array,
-        *,
-        base: Array | None = None,
-    ) -> Array: ...
-
-
 @dataclass
 class WarmStart:
     """`solve_rows` for the same rows while their factors change.
@@ -238,20 +223,11 @@ class WarmStart:
     steps: int = CG_STEPS
     _last: Array | None = field(default=None, repr=False)
 
-    def __call__(
-        self,
-        indptr: Array,
-        indices: Array,
-        values: Array,
-        factors: Array,
-        ridge: float | Array,
-        *,
-        base: Array | None = None,
-    ) -> Array:
-        """The rows' new approximate solutions (n, r)."""
+    def __call__(self, indptr: Array, *system: Any, base: Array | None = None) -> Array:
+        """The rows' new approximate solutions (n, r). Takes the arguments of `solve_rows`."""
         if self._last is None:
+            factors = system[2]
             self._last = np.zeros((len(indptr) - 1, factors.shape[1]), factors.dtype)
-        self._last = refine_rows(
-            indptr, indices, values, factors, ridge, self._last, base=base, steps=self.steps
-        )
+        refine: Callable[..., Array] = refine_rows
+        self._last = refine(indptr, *system, self._last, base=base, steps=self.steps)
         return self._last
