@@ -32,7 +32,6 @@ from dpmf_core.privacy.events import on_grids
 
 # how many numbers a run may release with exact noise, which takes 0.2 to 0.5 microseconds each
 MOST_DISCRETE = 10_000_000
-
 # An algorithm is loaded when first used: loading takes time, and most runs use one.
 REGISTRY = Registry(
     {

@@ -18,7 +18,6 @@ from dpmf_core.privacy import NOT_PRIVATE, NOTHING, Budget, Event, Guarantee
 
 Array = npt.NDArray[Any]
 Parameters = dict[str, Any]  # of an algorithm, by name
-
 INSIDE = 1 - 1e-6  # keeps a clipped row inside its bound after rounding
 MOST_ITEMS = 12_000  # for an item x item matrix held in full: 1.2 GB
 # parameters of a method without noise are those for a budget with almost no noise

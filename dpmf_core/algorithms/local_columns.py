@@ -21,7 +21,6 @@ RATING_VARIANCE = 0.8  # that the columns leave, in squared quarters of the rati
 # square 1, and on a category; on offsets they have no unit. Chosen on MovieLens 1M;
 # docs/RESULTS.md.
 OFFSETS, POPULARITY, NUMBER, CATEGORY = 0.1, 0.005, 0.02, 0.03
-
 LOCAL_COLUMNS: bool = parameter(
     True,
     "local columns",

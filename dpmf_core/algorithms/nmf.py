@@ -28,7 +28,6 @@ from dpmf_core.kernels import components as kernel
 
 MOST_FEATURES = 4_000  # whose second moment is held, if the rows are not in one memory
 TOGETHER = 10  # iterations between two checks of the objective
-
 COMPONENTS: Any = parameter(8, "components K", "number of components (topics)", (1, 512))
 THRESHOLD: Any = parameter(
     0.01, "outlier threshold λ", "larger residuals count as outliers; rows have norm 1", (LEAST, 1)

@@ -6,5 +6,4 @@ from dpmf_core.data.samples import Samples
 
 Data = Ratings | Samples  # in memory
 AnyData = Data | PartitionedRatings
-
 __all__ = ["AnyData", "Data", "PartitionedRatings", "Ratings", "Samples"]

@@ -13,8 +13,6 @@ from dpmf_core.data.ratings import Ratings, rank_within_user
 
 WINDOWS_ARE_PUBLIC = "where each time window begins is public"
 JUDGED_ITEMS_ARE_PUBLIC = "which items have enough ratings to be judged is public"
-
-
 # orders beyond this are times (seconds since 1970, days since year 1), below it places in a
 # user's own row
 STAMPS = 100_000

@@ -26,8 +26,6 @@ from dpmf_core.kernels.normal_equations import common_matrix, sparse_rows
 
 Array = npt.NDArray[Any]
 _intrinsic: Any = intrinsic
-
-
 LINE = 64  # bytes of a cache line
 READ, EVERY_CACHE, DATA = 0, 3, 1  # arguments of LLVM's intrinsic
 

@@ -16,8 +16,6 @@ from numba.extending import intrinsic
 from dpmf_core.kernels.compilation import compile_kernel
 
 _intrinsic: Any = intrinsic
-
-
 HEIGHT, VECTORS, BYTES = 4, 2, 32  # of a tile: rows, vectors in a row, bytes in a vector
 WIDTH = 16  # columns of a tile of float32; half as many for float64
 FUSE_FLAGS = ("contract",)  # a product and a sum may be rounded once

@@ -17,8 +17,6 @@ FILE = "accounts.sqlite"
 # 2: each entry has a random name, by which copies of an account are merged
 # 3: accounts can be joined
 SCHEMA = 3
-
-
 TABLES = (
     """CREATE TABLE IF NOT EXISTS accounts (
     key TEXT PRIMARY KEY,       -- the data's fingerprint
@@ -35,8 +33,6 @@ TABLES = (
     uid TEXT                    -- random
 )""",
 )
-
-
 # the merge skips entries that are there; an older process may have added others since
 TAKE_OVER = (
     "INSERT INTO main.accounts (key, lasting, budget, joined)"
@@ -49,7 +45,6 @@ TAKE_OVER = (
     "DELETE FROM old.entries",
     "DELETE FROM old.accounts",
 )
-
 # the keys of all accounts that are joined to this one, or that a charge would join to it
 JOINED = (
     "SELECT key FROM accounts WHERE key IN (:key, :together)"

@@ -40,14 +40,8 @@ class Sequence:
 
 
 Event = Mechanism | Repeat | Sequence
-
-
 Ledger = tuple[tuple[Mechanism, int], ...]
-
-
 NOTHING = Sequence()
-
-
 # fields that a ledger's row leaves out at their default values
 OPTIONAL: dict[str, Any] = {"groups": 1, "companion": "", "joint_factor": 0.0}
 

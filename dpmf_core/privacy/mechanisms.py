@@ -13,17 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 ONE_WAY = 700.0  # exp(-700) is 1e-304: a pure loss this large never goes the other way
-
-
 ROUNDING = 2.0**-10  # what the grid of `DiscreteGaussian` adds, as a share of the sensitivity
-
-
 MOST_GROUPS = 10_000  # disjoint groups of one release
-
-
 FINE = 2**12  # the least number of grid steps in one standard deviation
-
-
 # the share of noise that a continuous Gaussian needs to become the discrete one by random
 # rounding; rounded up from sqrt(1 - (4 / FINE)^2): docs/PRIVACY.md, "Noise"
 CONTINUOUS_SHARE = 1 - 2.0**-20

@@ -66,8 +66,6 @@ class NotValid(ValueError):
 
 
 RuleName = Literal["exact", "rdp_source", "rdp_tight", "advanced", "naive"]
-
-
 RULES: dict[RuleName, tuple[str, Rule]] = {
     "exact": ("exact", epsilon),
     "rdp_source": ("RDP (source) = zCDP", _above_zero(with_failures(rdp_source))),
@@ -75,8 +73,6 @@ RULES: dict[RuleName, tuple[str, Rule]] = {
     "advanced": ("advanced composition", _above_zero(with_failures(_advanced_composition))),
     "naive": ("naive sum", with_failures(_naive)),
 }
-
-
 RULE_TITLES: dict[str, str] = {name: title for name, (title, _) in RULES.items()}
 
 
