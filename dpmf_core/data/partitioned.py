@@ -152,16 +152,20 @@ class PartitionedRatings:
 
         change: a function of the partition alone, which can be pickled.
         """
-        return replace(self, parts=_ChangedParts(self.parts, change), **facts)
+        read = self._read
+        return replace(self, parts=replace(read, changes=(*read.changes, change)), **facts)
+
+    @property
+    def _read(self) -> "_ReadParts":
+        """The partitions, to which further steps of reading can be added."""
+        parts = self.parts
+        open_parts = isinstance(parts, _ReadParts) and parts.folder is None
+        return parts if isinstance(parts, _ReadParts) and open_parts else _ReadParts(parts)
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """The changes to each partition as it is read, in this order."""
-        parts, changes = self.parts, list[Change]()
-        while isinstance(parts, _ChangedParts | _WatchedParts):
-            changes += [parts.change] if isinstance(parts, _ChangedParts) else []
-            parts = parts.parts
-        return tuple(reversed(changes))
+        return self._read.changes
 
     def with_watch(self, before: Watch) -> Self:
         """A copy that calls before(place, number of partitions) before it reads one.
@@ -169,7 +173,9 @@ class PartitionedRatings:
         `before` may raise. If partitions are read elsewhere, it gets how many are done.
         """
         folding = None if self.folding is None else self.folding.with_watch(before)
-        return replace(self, parts=_WatchedParts(self.parts, before), folding=folding)
+        read = self._read
+        parts = replace(read, watches=(before, *read.watches))
+        return replace(self, parts=parts, folding=folding)
 
     def kept_in(self, folder: Path) -> Self:
         """A copy that stores each partition, after all changes, in a file when it is first read.
@@ -178,16 +184,7 @@ class PartitionedRatings:
         """
         if self.folding is not None:
             return self
-        watches, parts = [], self.parts
-        while isinstance(parts, _ChangedParts | _WatchedParts):
-            watches += [parts.before] if isinstance(parts, _WatchedParts) else []
-            parts = parts.parts
-        for change in self.changes:
-            parts = _ChangedParts(parts, change)
-        file_parts: Sequence[Part] = _KeptParts(parts, folder)
-        for before in reversed(watches):
-            file_parts = _WatchedParts(file_parts, before)
-        return replace(self, parts=file_parts)
+        return replace(self, parts=replace(self._read, folder=folder))
 
     def fold(self, fold: Fold, keys: Iterable[Hashable] = ()) -> Any:
         """A sum over all partitions. keys: of values stored with them elsewhere."""
@@ -205,7 +202,7 @@ class PartitionedRatings:
     def part_with(self, user: int) -> Part:
         """The partition of a user. user: their number before any change of the partitions."""
         parts = self.parts
-        while isinstance(parts, _ChangedParts | _WatchedParts):
+        while isinstance(parts, _ReadParts):
             parts = parts.parts
         place_of = parts.place_of if isinstance(parts, LazyParts) else partial(_place_of, parts)
         return self.parts[place_of(user)]
@@ -301,49 +298,36 @@ class LazyParts(Sequence[Part]):
 
 
 @dataclass(frozen=True)
-class _ChangedParts(LazyParts):
+class _ReadParts(LazyParts):
+    """Partitions, watched, changed, and then stored in the folder as long as the disk has room."""
+
     parts: Sequence[Part]
-    change: Change
+    changes: tuple[Change, ...] = ()
+    watches: tuple[Watch, ...] = ()
+    folder: Path | None = None
 
     def __len__(self) -> int:
         return len(self.parts)
 
     def part(self, place: int) -> Part:
-        return self.change(self.parts[place])
-
-
-@dataclass(frozen=True)
-class _WatchedParts(LazyParts):
-    parts: Sequence[Part]
-    before: Watch
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def part(self, place: int) -> Part:
-        self.before(place, len(self))
-        return self.parts[place]
-
-
-@dataclass(frozen=True)
-class _KeptParts(LazyParts):
-    """Stored partitions, as long as the disk has room."""
-
-    parts: Sequence[Part]
-    folder: Path
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def part(self, place: int) -> Part:
+        for before in self.watches:
+            before(place, len(self))
+        if self.folder is None:
+            return self._changed(place)
         path = self.folder / f"{place}.part"
         if path.exists():
             stored_part: Part = pickle.loads(path.read_bytes())
             return stored_part
-        part = self.parts[place]
+        part = self._changed(place)
         content = pickle.dumps(part, protocol=5)
         if shutil.disk_usage(self.folder).free > SPARE + len(content):
             aside = path.with_suffix(f".{threading.get_ident()}")
             aside.write_bytes(content)
             aside.replace(path)  # so that no reader sees half of it
+        return part
+
+    def _changed(self, place: int) -> Part:
+        part = self.parts[place]
+        for change in self.changes:
+            part = change(part)
         return part

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.budget import NEEDS_DELTA, Budget
-from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_form
+from dpmf_core.privacy.events import Event, Ledger, event_of, normal_form
 from dpmf_core.privacy.gaussian import (
     all_gaussian,
     first_that_holds,
@@ -43,7 +43,7 @@ def failure(event: Event) -> float:
 
 def _unfailing(event: Event) -> Event:
     """The releases of an event as they are when none of them fails."""
-    return Sequence(tuple(Repeat(leaf.otherwise, count) for leaf, count in normal_form(event)))
+    return event_of((leaf.otherwise, count) for leaf, count in normal_form(event))
 
 
 class Rule(Protocol):
@@ -267,16 +267,13 @@ def of_group(event: Event, size: int) -> Event:
             f"The cost of a {other[0].mechanism} is not known for a group of units. Account it for"
             " one unit."
         )
-    return Sequence(
-        tuple(Repeat(_of_group(leaf, size), count) for leaf, count in normal_form(event))
-    )
 
+    def moved(leaf: Mechanism) -> Mechanism:
+        """Noise of the same scale on a statistic that moves `size` times as far."""
+        z, sensitivity = leaf.noise_multiplier / size, leaf.sensitivity * size
+        return replace(leaf, noise_multiplier=z, sensitivity=sensitivity)
 
-def _of_group(leaf: Mechanism, size: int) -> Mechanism:
-    """Noise of the same scale on a statistic that moves `size` times as far."""
-    return replace(
-        leaf, noise_multiplier=leaf.noise_multiplier / size, sensitivity=leaf.sensitivity * size
-    )
+    return event_of((moved(leaf), count) for leaf, count in normal_form(event))
 
 
 def group_epsilon(

@@ -30,7 +30,6 @@ from dpmf_core.privacy import (
     Ledger,
     Noise,
     Relation,
-    Repeat,
     normal_form,
     sequence,
 )
@@ -43,6 +42,7 @@ from dpmf_core.privacy.account_files import (
     plain_charge,
 )
 from dpmf_core.privacy.budget import AccountBudget
+from dpmf_core.privacy.events import event_of
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.privacy.odometer import (
     Charge,
@@ -99,11 +99,7 @@ class NoisePermit:
     @property
     def ledger(self) -> Ledger:
         """Everything released so far."""
-        return normal_form(
-            sequence(
-                *(Repeat(leaf, count) for noise in self._noises for leaf, count in noise.ledger)
-            )
-        )
+        return normal_form(sequence(*(event_of(noise.ledger) for noise in self._noises)))
 
 
 @dataclass(frozen=True)

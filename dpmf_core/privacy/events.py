@@ -51,6 +51,11 @@ def sequence(*events: Event) -> Sequence:
     return Sequence(events)
 
 
+def event_of(ledger: Iterable[tuple[Mechanism, int]]) -> Sequence:
+    """The releases of a ledger as an event."""
+    return Sequence(tuple(Repeat(leaf, count) for leaf, count in ledger))
+
+
 def _leaves(event: Event, times: int) -> Iterable[tuple[Mechanism, int]]:
     if isinstance(event, Mechanism):
         yield event, times
@@ -68,7 +73,7 @@ def on_grids(event: Event) -> Event:
 
     Raises UnsupportedEvent on any other mechanism.
     """
-    return Sequence(tuple(Repeat(_on_grid(leaf), count) for leaf, count in normal_form(event)))
+    return event_of((_on_grid(leaf), count) for leaf, count in normal_form(event))
 
 
 def _on_grid(leaf: Mechanism) -> DiscreteGaussian:

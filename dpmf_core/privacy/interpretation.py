@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.special import expit, ndtr, ndtri
 
 from dpmf_core.privacy.accounting import delta, epsilon
-from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_form
+from dpmf_core.privacy.events import Event, Ledger, event_of, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
 from dpmf_core.privacy.mechanisms import Relation
 
@@ -17,10 +17,8 @@ from dpmf_core.privacy.mechanisms import Relation
 @functools.lru_cache(64)
 def _lines(ledger: Ledger, relation: Relation) -> tuple[tuple[float, float], ...]:
     """(epsilon, delta(epsilon)) for epsilon from 0 to 12, densest where the curve bends most."""
-    event = Sequence(tuple(Repeat(leaf, count) for leaf, count in ledger))
-    return tuple(
-        (eps, delta(event, eps, relation)) for eps in (12 * (step / 96) ** 2 for step in range(97))
-    )
+    epsilons = (12 * (step / 96) ** 2 for step in range(97))
+    return tuple((eps, delta(event_of(ledger), eps, relation)) for eps in epsilons)
 
 
 def false_negatives(

@@ -18,7 +18,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import failure, rule_of
 from dpmf_core.privacy.budget import AccountBudget, Budget
-from dpmf_core.privacy.events import Event, Ledger, Repeat, normal_form, sequence
+from dpmf_core.privacy.events import Event, Ledger, event_of, normal_form, sequence
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.guarantee import PERSON, VALUE, Status
@@ -116,9 +116,9 @@ def _epsilon(ledger: Ledger, delta: float, relation: Relation) -> float:
     Non-Gaussian noise that is too much to compose numerically counts by the sum of its epsilons.
     """
     try:
-        return exactly(sequence(*(Repeat(leaf, count) for leaf, count in ledger)), delta, relation)
+        return exactly(event_of(ledger), delta, relation)
     except UnsupportedEvent:
-        p = failure(sequence(*(Repeat(leaf, count) for leaf, count in ledger)))
+        p = failure(event_of(ledger))
         if p >= delta:
             return math.inf
         pure = sum(
@@ -136,9 +136,7 @@ def _epsilon(ledger: Ledger, delta: float, relation: Relation) -> float:
 
 def merged_ledger(charges: Iterable[Charge]) -> Ledger:
     """The releases of several charges as one ledger."""
-    return normal_form(
-        sequence(*(Repeat(leaf, count) for charge in charges for leaf, count in charge.ledger))
-    )
+    return normal_form(sequence(*(event_of(charge.ledger) for charge in charges)))
 
 
 def _in_one_unit(charges: Sequence[Charge]) -> list[Charge]:
@@ -154,17 +152,12 @@ def _in_one_unit(charges: Sequence[Charge]) -> list[Charge]:
 
 def _under_replacement(charge: Charge) -> Charge:
     """The same releases with the sensitivity of replacing a unit."""
-    ledger = tuple(
-        (
-            changed(
-                leaf.alone,
-                noise_multiplier=leaf.multiplier(Relation.REPLACE_ONE),
-                replace_one_factor=1.0,
-            ),
-            count,
-        )
-        for leaf, count in charge.ledger
-    )
+
+    def replaced(leaf: Mechanism) -> Mechanism:
+        z = leaf.multiplier(Relation.REPLACE_ONE)
+        return changed(leaf.alone, noise_multiplier=z, replace_one_factor=1.0)
+
+    ledger = tuple((replaced(leaf), count) for leaf, count in charge.ledger)
     price = None if charge.price is None else (charge.price[True], charge.price[True])
     return changed(charge, ledger=ledger, price=price)
 
@@ -176,25 +169,17 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     release), plus those probabilities of all runs, plus the deltas of private selections, whose
     epsilons are added. The relation is replacement if any charge was made under it.
     """
-    covered_charges = [
-        charge
-        for charge in _in_one_unit(charges)
-        if charge.covered and (charge.ledger or charge.price)
+    covered = [
+        it for it in _in_one_unit(charges) if it.covered and (it.ledger or it.price is not None)
     ]
-    any_replaced = any(charge.relation is Relation.REPLACE_ONE for charge in covered_charges)
-    relation = (
-        budget.relation if budget else Relation.REPLACE_ONE if any_replaced else Relation.ADD_REMOVE
-    )
-    runs, selections = (
-        [it for it in covered_charges if it.price is None],
-        [it for it in covered_charges if it.price is not None],
-    )
-    failures = [
-        failure(sequence(*(Repeat(leaf, count) for leaf, count in it.ledger))) for it in runs
-    ]
-    own = max(
-        ((it.delta or 0.0) - p for it, p in zip(runs, failures, strict=True)), default=0.0
-    ) + sum(failures)
+    any_replaced = any(it.relation is Relation.REPLACE_ONE for it in covered)
+    own_relation = Relation.REPLACE_ONE if any_replaced else Relation.ADD_REMOVE
+    relation = budget.relation if budget else own_relation
+    runs = [it for it in covered if it.price is None]
+    selections = [it for it in covered if it.price is not None]
+    failures = [failure(event_of(it.ledger)) for it in runs]
+    deltas = ((it.delta or 0.0) - p for it, p in zip(runs, failures, strict=True))
+    own = max(deltas, default=0.0) + sum(failures)
     selection_delta = sum(it.delta or 0.0 for it in selections)
     delta = budget.delta if budget else own + selection_delta
     for_runs = delta - selection_delta
@@ -204,28 +189,12 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     )
     if runs:
         epsilon += _epsilon(merged_ledger(runs), for_runs, relation) if for_runs >= 0 else math.inf
-    units = (
-        list(dict.fromkeys(it.unit for it in covered_charges))
-        or list(dict.fromkeys(it.unit for it in charges))
-        or ["user"]
-    )
-    unit = next((unit for unit in units if unit != "person"), units[0])
-    rule = (
-        "at most"
-        if selections
-        else rule_of(
-            sequence(*(Repeat(leaf, count) for leaf, count in merged_ledger(runs))), relation
-        )
-    )
+    units = [it.unit for it in covered or charges] or ["user"]
+    unit = next((unit for unit in units if unit != PERSON), units[0])
+    rule = "at most" if selections else rule_of(event_of(merged_ledger(runs)), relation)
     is_anything = delta or any(it.ledger for it in runs)
-    return Total(
-        epsilon,
-        delta if is_anything else None,
-        relation,
-        unit,
-        sum(not it.covered for it in charges),
-        rule,
-    )
+    n_uncovered = sum(not it.covered for it in charges)
+    return Total(epsilon, delta if is_anything else None, relation, unit, n_uncovered, rule)
 
 
 # ---- the filter ----------------------------------------------------------------------------------
@@ -341,28 +310,18 @@ def lines(entries: Sequence[Entry], budget: Budget | None = None) -> list[Line]:
         it = entry.charge
         # equal except for the rounding of a calibration
         each = None if it.epsilon is None else round(it.epsilon, 6)
-        groups.setdefault(
-            (it.title, it.status, it.unit, it.delta, it.relation, each, entry.state), []
-        ).append(entry)
-    account_lines = []
-    for group in groups.values():
-        charge = group[0].charge
-        charges = [entry.charge for entry in group]
-        together = total(charges, budget).epsilon if charge.covered else None
-        account_lines.append(
-            Line(
-                charge.title,
-                group[0].state,
-                charge.status,
-                charge.unit,
-                len(group),
-                group[0].charged_at,
-                group[-1].charged_at,
-                charge.epsilon,
-                together,
-            )
-        )
-    return account_lines
+        same = (it.title, it.status, it.unit, it.delta, it.relation, each, entry.state)
+        groups.setdefault(same, []).append(entry)
+    return [_line(group, budget) for group in groups.values()]
+
+
+def _line(group: Sequence[Entry], budget: Budget | None) -> Line:
+    first, charge = group[0], group[0].charge
+    charges = [entry.charge for entry in group]
+    together = total(charges, budget).epsilon if charge.covered else None
+    what = charge.title, first.state, charge.status, charge.unit
+    times = len(group), first.charged_at, group[-1].charged_at
+    return Line(*what, *times, charge.epsilon, together)
 
 
 def settled_charge(charge: Charge, ledger: Ledger) -> Charge:

@@ -30,7 +30,7 @@ from scipy.special import ndtr
 
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon, failure
-from dpmf_core.privacy.events import Event, Ledger, Repeat, Sequence, normal_form
+from dpmf_core.privacy.events import Event, Ledger, Repeat, event_of, normal_form
 from dpmf_core.privacy.gaussian import log_delta, mu
 from dpmf_core.privacy.interpretation import false_negatives
 from dpmf_core.privacy.mechanisms import Gaussian, Relation
@@ -64,19 +64,10 @@ def price_of_choosing(
     """
     if not mean >= 1:
         raise ValueError(f"The mean number of trials must be at least 1. Got {mean}.")
-    ledger = normal_form(event)
-    best_of = (
-        {shape: _best_of(ledger, shape, mean, delta, relation) for shape in SHAPES}
-        if mean > 1
-        else {}
-    )
-    return Price(
-        mean,
-        delta,
-        epsilon(event, delta, relation),
-        best_of,
-        epsilon(Repeat(event, math.ceil(mean)), delta, relation),
-    )
+    shapes = SHAPES if mean > 1 else ()
+    best_of = {shape: price_of_best(event, shape, mean, delta, relation) for shape in shapes}
+    all_shown = epsilon(Repeat(event, math.ceil(mean)), delta, relation)
+    return Price(mean, delta, epsilon(event, delta, relation), best_of, all_shown)
 
 
 def price_of_best(
@@ -89,7 +80,7 @@ def price_of_best(
 @functools.lru_cache(256)
 def _best_of(ledger: Ledger, shape: str, mean: float, delta: float, relation: Relation) -> float:
     """The smallest epsilon at which the best of K trials keeps delta; infinite above 10,000."""
-    event = Sequence(tuple(Repeat(leaf, count) for leaf, count in ledger))
+    event = event_of(ledger)
     profile = _profile(event, delta / mean, relation)
     shifts, weights = _mixture(event, derivative(shape, mean), relation)
 
