@@ -401,10 +401,11 @@ class PrivateAlgorithm(Algorithm):
 
     def coordinates(self, statistic: str, shape: Any) -> int:
         """By default a triangle of items or features, or so many for each of them."""
-        n, asked = super().coordinates(statistic, shape), self.statistics(shape)
-        sizes = [triangle(n) if it.symmetric else it.per_item * n for it in asked]
+        n, statistics = super().coordinates(statistic, shape), self.statistics(shape)
+        sizes = [triangle(n) if it.symmetric else it.per_item * n for it in statistics]
         return max(
-            (size for it, size in zip(asked, sizes, strict=True) if it.name == statistic), default=n
+            (size for it, size in zip(statistics, sizes, strict=True) if it.name == statistic),
+            default=n,
         )
 
 

@@ -268,12 +268,12 @@ def of_group(event: Event, size: int) -> Event:
             " one unit."
         )
 
-    def moved(leaf: Mechanism) -> Mechanism:
+    def scaled_leaf(leaf: Mechanism) -> Mechanism:
         """Noise of the same scale on a statistic that moves `size` times as far."""
         z, sensitivity = leaf.noise_multiplier / size, leaf.sensitivity * size
         return replace(leaf, noise_multiplier=z, sensitivity=sensitivity)
 
-    return event_of((moved(leaf), count) for leaf, count in normal_form(event))
+    return event_of((scaled_leaf(leaf), count) for leaf, count in normal_form(event))
 
 
 def group_epsilon(
