@@ -1,32 +1,22 @@
 """The limits of requests on this server. The operator and the command line have none."""
 
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.requesters import asker, must_operate
+from dpmf_core.base.requesters import asker
 from dpmf_core.base.settings import WHOSE, settings
-
-
-@runtime_checkable
-class HasSize(Protocol):
-    """Work of a size that a setting limits."""
-
-    limit: ClassVar[str]  # the setting's name
-    size_words: ClassVar[str]  # what is counted, in the plural
-
-    @property
-    def size(self) -> float: ...
 
 
 def check(work: Any, own: bool) -> None:
     """Check work before it starts. own: its data are a file of the session's.
 
-    Raises BadInput on a data set or a size that is not allowed here.
+    Work of a limited size has `limit` (the name of the setting), `size`, and `size_words` (what is
+    counted, in the plural). Raises BadInput on a data set or a size that is not allowed here.
     """
     data = getattr(work, "data", None)
     if data is not None and not own:
         data_set(data.id)
-    if isinstance(work, HasSize):
+    if hasattr(work, "limit"):
         at_most(work.limit, work.size, work.size_words)
 
 
@@ -55,9 +45,3 @@ def at_most(name: str, size: float, unit: str) -> None:
             f"At most {most:,} {unit} at a time on this server; got {size:,.6g}. The operator of"
             " this server set this limit. Choose fewer, or ask the operator."
         )
-
-
-def download(data_id: str) -> None:
-    """Raise BadInput if this requester may not start the download of a published set."""
-    if settings().downloads == "operator":
-        must_operate(asker(), f"Downloading a data set such as {data_id}")

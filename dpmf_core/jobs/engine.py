@@ -108,7 +108,7 @@ class Engine:
             return self._refused_job(spec, error)
         source: Source = (spec.data, stamp)
         look_up = functools.partial(self._look_up, task)
-        return self._shared(task, asker, priority, lambda: self._opener.ask(source, asker, look_up))
+        return self._shared(task, asker, priority, lambda: self._opener.ask(source, look_up))
 
     def measure(
         self, work: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0

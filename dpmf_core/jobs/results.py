@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -17,56 +17,35 @@ from dpmf_core.runs.specification import DataSpec, RunSpec, run_key
 from dpmf_core.runs.store import Store
 
 MOST_REMEMBERED = 200  # outcomes in memory
-AT_ONCE = 4  # data sets that are opened together, one per session
+AT_ONCE = 8  # data sets that are opened together: a slow one delays only those who wait for it
 
 Source = tuple[DataSpec, Any]  # a data set and the stamp of its bytes
 
 
 class Opener:
-    """Opens data sets in the background; sessions take turns.
-
-    A slow one delays only those who wait for it; an open one is reported at once.
-    """
+    """Opens data sets in the background; an open one is reported at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(AT_ONCE, "dpmf-loading")
-        self._lines: dict[str, deque[Source]] = {}  # of each session; the first is being opened
         self._waiting: dict[Source, list[Callable[[Any], None]]] = {}
-        self._opening: set[Source] = set()
 
-    def ask(self, source: Source, asker: str, then: Callable[[Any], None]) -> None:
+    def ask(self, source: Source, then: Callable[[Any], None]) -> None:
         """Call `then` with a data set's identity, or with the exception from opening it."""
         if (known := data_access.known_identity(source[0])) is not None:
             then(known)
             return
         with self._lock:
+            is_new = source not in self._waiting
             self._waiting.setdefault(source, []).append(then)
-            line = self._lines.setdefault(asker, deque())
-            if source in line:
-                return
-            line.append(source)
-            if len(line) == 1:
-                self._pool.submit(self._open_next, asker)
+        if is_new:
+            with contextlib.suppress(RuntimeError):  # closed
+                self._pool.submit(self._open, source)
 
-    def _open_next(self, asker: str) -> None:
-        """Open the first source of a session's line, unless it is open already."""
+    def _open(self, source: Source) -> None:
+        result = _opened(source)
         with self._lock:
-            source = self._lines[asker][0]
-            is_ours = source in self._waiting and source not in self._opening
-            if is_ours:
-                self._opening.add(source)
-        result = _opened(source) if is_ours else None
-        with self._lock:
-            then = self._waiting.pop(source) if is_ours else []
-            if is_ours:
-                self._opening.discard(source)
-            self._lines[asker].popleft()
-            if not self._lines[asker]:
-                del self._lines[asker]
-            else:
-                with contextlib.suppress(RuntimeError):  # closed
-                    self._pool.submit(self._open_next, asker)  # after all other sessions' turns
+            then = self._waiting.pop(source)
         for each in then:
             each(result)
 
@@ -175,7 +154,7 @@ class Results:
         """Return a run's data identity if known; otherwise have the data opened."""
         known = data_access.known_identity(spec.data)
         if known is None:
-            self._opener.ask((spec.data, stamp_of(spec)), "", lambda _: None)
+            self._opener.ask((spec.data, stamp_of(spec)), lambda _: None)
         return known
 
     def _remembered_run(self, spec: RunSpec) -> Run | None:

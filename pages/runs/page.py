@@ -7,7 +7,6 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.documents import to_json
-from dpmf_core.base.requesters import may_delete, may_note
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import permissions
 from dpmf_core.runs.record import Run
@@ -71,8 +70,8 @@ def exports(runs: list[Run], table: pd.DataFrame) -> None:
 
 def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
     """Draw note and tags of one run, and deletion of the chosen ones, as far as allowed."""
-    store, who = engine().store, visitor.asker()
-    if len(keys) == 1 and not may_note(who, rows[keys[0]]["owner"]):
+    store = engine().store
+    if len(keys) == 1 and not permissions.may_note(rows[keys[0]]["owner"]):
         st.caption(
             "Someone else started this run, so only they can annotate or delete it. You can compare"
             " and export it."
@@ -86,18 +85,16 @@ def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
                 "Tags, separated by commas", row["tags"], max_chars=200, key=f"runs.tags.{keys[0]}"
             )
             if button.form_submit_button("Keep", width="stretch"):
-                with visitor.here():
-                    permissions.annotate(store, keys[0], note, tags)
+                permissions.annotate(store, keys[0], note, tags)
                 st.rerun()
-    if keys and all(may_delete(who, rows[key]["owner"]) for key in keys):
+    if keys and all(permissions.may_delete(rows[key]["owner"]) for key in keys):
         with st.popover(f"Delete {len(keys)} run{'s' * (len(keys) > 1)}"):
             st.write(
                 "Everyone on this server shares these runs. A deleted run is computed again when"
                 " someone needs it."
             )
             if st.button("Delete", key="runs.delete", type="primary"):
-                with visitor.here():
-                    permissions.delete(store, keys)
+                permissions.delete(store, keys)
                 st.rerun()
 
 
@@ -142,7 +139,8 @@ def main() -> None:
     runs = comparison.load(store, keys)
     if runs:
         comparison.side_by_side(runs)
-    notes(keys, {row["key"]: row for row in rows})
+    with visitor.here():
+        notes(keys, {row["key"]: row for row in rows})
     exports(runs, table)
 
 
