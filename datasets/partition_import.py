@@ -6,7 +6,7 @@ partition; each partition is sorted and written.
 """
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.feather
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.base.paths import create_folder, held_alone
 from dpmf_core.data.partitioned import Members, usual_parts
 from dpmf_core.data.ratings import Ratings
@@ -24,23 +24,24 @@ from dpmf_datasets import fingerprint, partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
 from dpmf_datasets.path_facts import ITEM_TABLE, RATING_FACTS, facts_in, path_of, split_path, ways
 from dpmf_datasets.readers import dates
-from dpmf_datasets.readers.cells import spelling_notes
+from dpmf_datasets.readers.cells import Ids, Numbers, spelling_notes
 from dpmf_datasets.readers.cleaning import Batch, CleanRows
-from dpmf_datasets.readers.columns import chosen_columns, in_path
-from dpmf_datasets.readers.dates import FORMAT_IS_PUBLIC, READING_IS_PUBLIC
+from dpmf_datasets.readers.columns import after_path, chosen_columns
 from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_tables import (
     assumed_sizes,
     column_facts,
     declared_size,
+    empty_users,
+    item_labels,
     require_bounds,
+    require_several,
     require_usable,
-    require_within,
+    user_keys,
 )
-from dpmf_datasets.readers.report import Kind, Order, Problem, Report, Tally
+from dpmf_datasets.readers.report import Kind, Order, Problem, Report
 from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
-from dpmf_datasets.spilled_rows import Numbers, SpilledRows
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
@@ -126,7 +127,7 @@ class _FileRead:
     report: Report
     assumptions: tuple[str, ...]
     titles: dict[str, str]
-    has_order: bool
+    times: frozenset[str] | None  # how they were read; None if they make no order
 
 
 class _Import:
@@ -142,34 +143,24 @@ class _Import:
         self._name, self._files, self._facts = name, files, facts
         self._n_partitions, self._progress, self._folder = n_partitions, progress, folder
         self._ways = ways(facts)
-        way = in_path(str(files[0]), facts)
-        self._bounds = require_bounds(self._ways["bounds"], file_name(files[0]), way)
-        self._rows = SpilledRows(folder)
+        advice = after_path(str(files[0]), facts)
+        self._bounds = require_bounds(self._ways["bounds"], file_name(files[0]), advice)
+        self._users, self._items, self._n_batches = Ids(), Ids(), 0
 
     def run(self) -> Report:
         files = [self._read(file) for file in self._files]
-        has_order = all(it.has_order for it in files) and not _differing_times(files)
-        users, items = self._rows.users.labels(), self._rows.items.labels()
+        ways_of_times = frozenset[str]().union(*(it.times or () for it in files))
+        has_order = all(it.times is not None for it in files) and len(ways_of_times) == 1
+        users, items = self._users.labels(), self._items.labels()
         n_users, n_items = (
             declared_size(self._ways[f"n_{what}"], len(labels), what, self._name)
             for what, labels in (("users", users), ("items", items))
         )
         n_partitions = self._n_partitions or usual_parts(n_users)
         self._gather((users, items), Members(n_users, n_partitions), has_order)
-        keys = np.append(keys_of_ids(users), np.zeros(n_users - len(users), np.uint64))
-        written = self._write(keys, n_items, n_partitions, has_order)
-        if written.raters < 2:
-            raise BadInput(
-                f"{self._name} would hold usable ratings by one user only. At least 2 users are"
-                " needed."
-            )
-        n_empty = len(users) - written.raters
-        problems = (
-            *(problem for it in files for problem in it.report.problems),
-            *((Problem(Kind.DUPLICATE, written.merged),) if written.merged else ()),
-            *((Problem(Kind.EMPTY_USER, n_empty),) if n_empty else ()),
-        )
-        sentences = self._finish(files, items, (n_users, n_items), written)
+        written = self._write(user_keys(users, n_users), n_items, n_partitions, has_order)
+        require_several(written.raters, self._name)
+        sentences = self._finish(files, item_labels(items, n_items), n_users, written)
         return replace(
             files[0].report,
             name=self._name,
@@ -177,36 +168,37 @@ class _Import:
             kept=written.n_ratings,
             n_users=n_users,
             n_items=n_items,
-            problems=problems,
+            problems=(
+                *(problem for it in files for problem in it.report.problems),
+                *([Problem(Kind.DUPLICATE, written.merged)] if written.merged else []),
+                *empty_users(len(users) - written.raters),
+            ),
             assumed=(
                 *dict.fromkeys(words for it in files for words in it.report.assumed),
-                *_spelling_notes(users, "users"),
-                *_spelling_notes(items, "items"),
-                *([SEVERAL_TIMES] if _differing_times(files) else []),
+                *spelling_notes(users, "users"),
+                *spelling_notes(items, "items"),
+                *([SEVERAL_TIMES] if len(ways_of_times) > 1 else []),
                 *sentences,
             ),
         )
 
     def _read(self, file: Path) -> _FileRead:
         """Spill the usable rows of a file."""
-        name, way = file_name(file), in_path(str(file), self._facts)
+        name, advice = file_name(file), after_path(str(file), self._facts)
         with report_damage(name), file.open("rb") as stream:
             table = open_table(stream, name, self._ways["encoding"])
-            places = chosen_columns(table, dict(self._ways["columns"]), name, way)
+            places = chosen_columns(table, dict(self._ways["columns"]), name, advice)
             rows = CleanRows(table, places, self._bounds, self._ways["outside"])
-            size, usable, ways_of_times = max(file.stat().st_size, 1), 0, _TimesRead()
+            size, usable, words, are_read = max(file.stat().st_size, 1), 0, set[str](), True
             for batch in rows:
-                order = ways_of_times.order(batch, self._ways["dates"], rows.tally)
-                self._rows.add(batch, order)
+                times = _times_of(batch, self._ways["dates"], name)
+                rows.tally.add(Kind.NO_TIME, batch.rows[times.unread], times.example)
+                words |= {times.words} - {""}
+                are_read &= times.order is not None or not len(batch.values)
+                self._spill(batch, times.order)
                 usable += len(batch.values)
                 self._progress(f"reading {name}", min(stream.tell(), size), size)
-        require_usable(rows.read, rows.problems, table, places, name)
-        require_within(usable, rows.problems, table, places, self._bounds, name, way)
-        if ways_of_times.are_ambiguous:
-            raise BadInput(
-                f"Dates of {name} such as 03/04/2021 can be read in two ways. Declare the order"
-                " after the path: dates=dmy or dates=mdy."
-            )
+        require_usable(rows, name, advice)
         report = Report(
             name=name,
             read=rows.read,
@@ -214,30 +206,52 @@ class _Import:
             n_users=0,
             n_items=0,
             problems=rows.problems,
-            assumed=(*rows.reading_notes, *sorted(ways_of_times.words)),
-            **column_facts(table, places),
+            assumed=(*rows.reading_notes, *sorted(words)),
+            **column_facts(rows),
         )
         return _FileRead(
             report,
-            (*table.assumptions, *([READING_IS_PUBLIC] if "time" in places else [])),
+            (*table.assumptions, *([dates.READING_IS_PUBLIC] if "time" in places else [])),
             rows.titles,
-            "time" in places and ways_of_times.are_read,
+            frozenset(words) if "time" in places and are_read else None,
         )
+
+    def _spill(self, batch: Batch, order: npt.NDArray[np.int64] | None) -> None:
+        """Write a batch with its times to the folder. Raises BadInput if the disk is full."""
+        order = np.zeros(len(batch.values), np.int64) if order is None else order
+        columns = [batch.users, batch.items, pa.array(batch.values), pa.array(order)]
+        rows = pa.table(columns, names=["user", "item", "value", "order"])
+        self._users.add(batch.users.dictionary)
+        self._items.add(batch.items.dictionary)
+        try:
+            pyarrow.feather.write_feather(rows, self._batch(self._n_batches), "uncompressed")
+        except OSError as error:
+            raise BadInput(
+                f"The data folder has no room for the ratings ({error}). An import needs about 50"
+                " bytes per rating: free some space, or set DPMF_DATA to another folder."
+            ) from error
+        self._n_batches += 1
+
+    def _batch(self, at: int) -> Path:
+        return self._folder / f"batch-{at}.arrow"
 
     def _gather(self, labels: tuple[pa.Array, pa.Array], members: Members, has_order: bool) -> None:
         """Gather all rows, with numbers for ids, by their users' partition, in their order."""
         users, items = (Numbers(each) for each in labels)
         chunks = list[npt.NDArray[Any]]()
-        for at, table in enumerate(self._rows, 1):
+        for at in range(self._n_batches):
+            table = pyarrow.feather.read_table(self._batch(at), memory_map=False)
+            self._batch(at).unlink()
             rows = np.empty(len(table), ROW_TYPE)
-            rows["user"], rows["item"] = users.of(table["user"]), items.of(table["item"])
+            rows["user"] = users.of(table["user"].combine_chunks())
+            rows["item"] = items.of(table["item"].combine_chunks())
             rows["value"] = table["value"].to_numpy()
             rows["order"] = table["order"].to_numpy() if has_order else 0
             chunks.append(rows)
-            if sum(map(len, chunks)) > AT_ONCE or at == self._rows.count:
+            if sum(map(len, chunks)) > AT_ONCE or at == self._n_batches - 1:
                 self._put(np.concatenate(chunks), members)
                 chunks.clear()
-            self._progress("gathering", at, self._rows.count)
+            self._progress("gathering", at + 1, self._n_batches)
 
     def _put(self, rows: npt.NDArray[Any], members: Members) -> None:
         partition_of = members.part_of[rows["user"]]
@@ -277,11 +291,9 @@ class _Import:
         return written
 
     def _finish(
-        self, files: list[_FileRead], items: pa.Array, size: tuple[int, int], written: "_Written"
+        self, files: list[_FileRead], labels: tuple[str, ...], n_users: int, written: "_Written"
     ) -> tuple[str, ...]:
         """Write the manifest and move the set into place; returns the item table's sentences."""
-        names = items.cast(pa.string()).to_pylist()
-        more = tuple(f"item {at}" for at in range(len(names), size[1]))
         titles: dict[str, str] = {}
         for it in files:
             titles = {**it.titles, **titles}
@@ -290,24 +302,23 @@ class _Import:
         features, sentences = None, tuple[str, ...]()
         if ITEM_TABLE in self._facts:
             path = path_of(self._facts[ITEM_TABLE])
-            item_table = read_item_table(path, (*names, *more))
+            item_table = read_item_table(path, labels)
             features, sentences = item_table.features, item_table.sentences(file_name(path))
         manifest = Manifest(
             name=self._name,
-            n_users=size[0],
-            n_items=size[1],
+            n_users=n_users,
+            n_items=len(labels),
             n_ratings=written.n_ratings,
             bounds=self._bounds,
             public=False,
             assumptions=tuple(dict.fromkeys(assumptions)),
             origin=_origin(self._files),
-            titles=(*(titles.get(name) or name for name in names), *more),
-            labels=(*names, *more),
+            titles=tuple(titles.get(label) or label for label in labels),
+            labels=labels,
             parts=tuple(written.hashes),
             feature_names=None if features is None else features.names,
             features=None if features is None else tuple(features.values.tolist()),
         )
-        self._rows.forget()
         partitions.finish(self._folder, manifest)
         target = partitions.folder_of(self._name)
         aside = target.with_name(f".{self._name}.old")
@@ -332,28 +343,18 @@ class _Written:
     raters: int = 0
 
 
-@dataclass
-class _TimesRead:
-    """How the times of a file were read, batch by batch."""
-
-    words: set[str] = field(default_factory=set)
-    are_ambiguous: bool = False
-    are_read: bool = True
-
-    def order(
-        self, batch: Batch, declared: Order | None, tally: Tally
-    ) -> npt.NDArray[np.int64] | None:
-        """Return the times of a batch; an unreadable one ends the use of all."""
-        if batch.times is None:
-            return None
-        column = dates.Column(declared)
+def _times_of(batch: Batch, declared: Order | None, name: str) -> dates.ColumnTimes:
+    """The times of a batch. Raises BadInput on dates whose order it would have to assume."""
+    column = dates.Column(declared)
+    if batch.times is not None:
         column.take(batch.times)
-        times = column.result()
-        tally.add(Kind.NO_TIME, batch.rows[times.unread], times.example)
-        self.words |= {times.words} - {""}
-        self.are_ambiguous |= times.ambiguous or FORMAT_IS_PUBLIC in times.assumptions
-        self.are_read &= times.order is not None or not len(batch.values)
-        return times.order
+    times = column.result()
+    if dates.FORMAT_IS_PUBLIC in times.assumptions:
+        raise BadInput(
+            f"Dates of {name} such as 03/04/2021 can be read in two ways. Declare the order after"
+            " the path: dates=dmy or dates=mdy."
+        )
+    return times
 
 
 def _origin(files: list[Path]) -> str:
@@ -363,16 +364,3 @@ def _origin(files: list[Path]) -> str:
     return fingerprint.of_bytes(
         "\n".join(f"{file.name} {fingerprint.of(file)}" for file in files).encode()
     )
-
-
-def _differing_times(files: Sequence[_FileRead]) -> bool:
-    """Whether times were read in different ways, so that they have no common order."""
-    words = {
-        words for it in files for words in it.report.assumed if words.startswith(("Times", "Dates"))
-    }
-    return len(words) > 1
-
-
-def _spelling_notes(labels: pa.Array, what: str) -> list[str]:
-    """`spelling_notes`; whole numbers have only one spelling."""
-    return [] if pa.types.is_integer(labels.type) else spelling_notes(labels.to_pylist(), what)

@@ -31,7 +31,7 @@ from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, sandbox, upload_conversion
 from dpmf_datasets.path_facts import UPLOADS, is_own
 from dpmf_datasets.readers.bounded_tables import OwnTable
-from dpmf_datasets.readers.columns import PAGE
+from dpmf_datasets.readers.columns import on_page
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Order, Outside, Report
 
@@ -161,7 +161,7 @@ def ratings(
         columns=roles,
         dates=dates,
         outside=outside,
-        way=PAGE,
+        advice=on_page,
     )
     data = replace(data, origin=_origin(source.fingerprint, owner))
     file = _keep(data)

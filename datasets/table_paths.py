@@ -24,7 +24,7 @@ from dpmf_datasets.path_facts import (
 )
 from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.archives import members_of
-from dpmf_datasets.readers.columns import Way, in_path
+from dpmf_datasets.readers.columns import Advice, after_path
 from dpmf_datasets.readers.derived_tables import INTERACTION, interactions, melted
 from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_detection import ratings_tables
@@ -54,7 +54,7 @@ def _in_database(address_and_facts: str) -> Ratings:
     options = {name: it for name, it in arguments.items() if name not in facts}
     table = databases.read(address, options, facts.get("table"))
     name = facts.get("table", "the database")
-    data, report = _ratings_of_table(table, name, facts, in_path(address, arguments))
+    data, report = _ratings_of_table(table, name, facts, after_path(address, arguments))
     if ITEM_TABLE in facts:
         data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
     _tell(report)
@@ -148,11 +148,11 @@ def _ratings(
                 " it out."
             )
         table = open_table(source or path, path.name, facts.get("encoding"), facts.get("sheet"))
-    return _ratings_of_table(table, path.name, facts, in_path(str(path), facts))
+    return _ratings_of_table(table, path.name, facts, after_path(str(path), facts))
 
 
 def _ratings_of_table(
-    table: Table, name: str, facts: dict[str, str], way: Way
+    table: Table, name: str, facts: dict[str, str], advice: Advice
 ) -> tuple[Ratings, Report]:
     """The ratings of an open table with its facts."""
     options = ways(facts)
@@ -166,7 +166,7 @@ def _ratings_of_table(
             )
         table, options["bounds"] = interactions(table), (0.0, 1.0)
         options["columns"]["rating"] = INTERACTION
-    return read_table(table, name=name, way=way, **options)
+    return read_table(table, name=name, advice=advice, **options)
 
 
 def _tell(report: Report) -> None:

@@ -15,7 +15,7 @@ from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_datasets.readers.archives import Members, members_of
-from dpmf_datasets.readers.columns import IMPORT
+from dpmf_datasets.readers.columns import in_header
 from dpmf_datasets.readers.ratings_tables import MOST_OUTSIDE, read_table
 from dpmf_datasets.readers.report import Kind, Report
 from dpmf_datasets.readers.table import file_name
@@ -120,7 +120,9 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
                 f" {file_names}, or from a table with a header. Found: {_some(members)}."
             )
         with members.open(member) as stream:
-            ratings, report = read_table(stream, name=entry.id, bounds=entry.bounds, way=IMPORT)
+            ratings, report = read_table(
+                stream, name=entry.id, bounds=entry.bounds, advice=in_header
+            )
         films = _films(members, layout) if layout else {}
     labels = ratings.labels or ()
     titles = ratings.titles or labels
@@ -178,7 +180,7 @@ def published_or_private(entry: Entry, ratings: Ratings, report: Report) -> tupl
         scale = f"{entry.bounds[0]:g} to {entry.bounds[1]:g}, the bounds of {entry.title}"
         raise BadInput(
             f"{n_clamped:,} of the {len(ratings):,} ratings, more than a tenth, lie outside"
-            f" {scale}. {IMPORT.other_bounds}"
+            f" {scale}. {in_header({'bounds': '0,10'})}"
         )
     counts, official = (
         (ratings.n_users, ratings.n_items, len(ratings)),

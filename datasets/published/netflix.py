@@ -20,7 +20,7 @@ from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_datasets.published.movielens import published_or_private
 from dpmf_datasets.readers.archives import Members, members_of
-from dpmf_datasets.readers.columns import IMPORT
+from dpmf_datasets.readers.columns import in_header
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import Table, file_name
@@ -45,7 +45,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
                 f" {', '.join(map(file_name, members.names[:5])) or 'nothing'}."
             )
         table = _combined(members, names, entry.n_items)
-        ratings, report = read_table(table, name=entry.id, bounds=entry.bounds, way=IMPORT)
+        ratings, report = read_table(table, name=entry.id, bounds=entry.bounds, advice=in_header)
         titles = _titles(members)
     films = np.array(ratings.labels, np.int32) - 1
     ratings = replace(

@@ -1,36 +1,27 @@
 """Columns of text as pyarrow holds them, and the ids of users and items in them.
 
-A column is one run of bytes, which tells much before any cell is looked at. Ids are text, and get
-numbers when all of them are known.
+Ids are text, so "007" and "7" differ. They get numbers when all are known, so the order of the rows
+does not matter.
 """
-
-import re
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 Flags = npt.NDArray[np.bool_]
 LONGEST_WHOLE = 19  # digits; ids that are sorted by size have fewer
-
-
-def letters(text: pa.Array) -> npt.NDArray[np.uint8]:
-    """The bytes of all cells, one after the other."""
-    ends, content = _buffers(text)
-    return content[ends[0] : ends[-1]]
+MOST_WAITING = 4_000_000  # ids in memory before repeated ones are removed
 
 
 def stripped(column: pa.Array) -> pa.Array:
     """A column as text without surrounding blanks; an empty cell becomes empty text."""
     text = column.cast(pa.string())
-    if text.null_count:
-        text = pc.fill_null(text, "")
-    codes = letters(text)
-    if len(codes) and (codes.min() <= ord(" ") or codes.max() > ord("~")):
-        return pc.utf8_trim_whitespace(text)
-    return text  # it holds no blank
+    text = pc.fill_null(text, "") if text.null_count else text
+    codes = np.frombuffer(text.buffers()[2] or b"", np.uint8)
+    has_blanks = len(codes) and (codes.min() <= ord(" ") or codes.max() > ord("~"))
+    return pc.utf8_trim_whitespace(text) if has_blanks else text
 
 
 def only(column: pa.Array, keep: Flags) -> pa.Array:
@@ -38,107 +29,73 @@ def only(column: pa.Array, keep: Flags) -> pa.Array:
     return column if keep.all() else column.filter(pa.array(keep))
 
 
-def whole_numbers(text: pa.Array) -> pa.Array | None:
-    """The cells as 64-bit integers, if every cell is written like one.
-
-    None if a cell is not, such as 007, or is too large.
-    """
-    codes = letters(text)
-    if not len(codes) or codes.min() < ord("0") or codes.max() > ord("9"):
-        return None
-    try:
-        numbers = text.cast(pa.int64())
-    except pa.ArrowInvalid:  # an empty cell, or a number beyond 64 bits
-        return None
-    ends, content = _buffers(text)
-    zero_first = content[ends[:-1]] == ord("0")
-    return None if (zero_first & (np.diff(ends) > 1)).any() else numbers
-
-
-def _buffers(text: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """The offsets (n + 1,) of the cells (n,) of a column of strings, and its bytes."""
-    _, ends, content = text.buffers()
-    if not len(text) or content is None:
-        return np.zeros(len(text) + 1, np.int32), np.empty(0, np.uint8)
-    places = np.frombuffer(ends, np.int32)[text.offset : text.offset + len(text) + 1]
-    return places, np.frombuffer(content, np.uint8)
-
-
 def dictionary_of(ids: pa.Array) -> pa.DictionaryArray:
-    """Return ids of text as a dictionary, of whole numbers if all are."""
-    numbers = whole_numbers(ids)
-    return (ids if numbers is None else numbers).dictionary_encode()
+    """Return ids of text as a dictionary, of 64-bit integers if all are written like some."""
+    texts = ids.dictionary_encode()
+    try:
+        numbers = texts.dictionary.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return texts
+    if not numbers.cast(pa.string()).equals(texts.dictionary):  # such as 007
+        return texts
+    return pa.DictionaryArray.from_arrays(texts.indices, numbers)
 
 
-class Labels:
-    """The ids of all rows, batch by batch.
-
-    They get numbers when all are known, so the order of the rows does not matter.
-    """
+class Ids:
+    """The distinct ids of users or items, added batch by batch."""
 
     def __init__(self) -> None:
-        self._parts: list[pa.DictionaryArray] = []
+        self._arrays: list[pa.Array] = []
+        self._waiting = 0
 
-    def take(self, ids: pa.DictionaryArray) -> None:
-        """Add the ids of a batch; its dictionary also holds those of unusable rows."""
-        self._parts.append(ids)
+    def add(self, ids: pa.Array) -> None:
+        self._arrays.append(ids)
+        self._waiting += len(ids)
+        if self._waiting > MOST_WAITING:
+            self._arrays, self._waiting = [self._distinct()], 0
 
-    def numbering(self) -> tuple[tuple[str, ...], npt.NDArray[np.int32]]:
-        """The labels, whole numbers by size, others by alphabet; and each used row's place.
+    def _distinct(self) -> pa.Array:
+        """Whole numbers if all are, else text."""
+        arrays = [it for it in self._arrays if len(it)] or [pa.array([], pa.string())]
+        if len({it.type for it in arrays}) > 1:
+            arrays = [it.cast(pa.string()) for it in arrays]
+        return pc.unique(pa.concat_arrays(arrays))
 
-        The places are (n_rows,).
-        """
-        if not self._parts:
-            return (), np.empty(0, np.int32)
-        if len({part.type for part in self._parts}) > 1:
-            self._parts = [_as_text(part) for part in self._parts]
-        parts = pa.chunked_array(self._parts).unify_dictionaries().chunks
-        self._parts.clear()
-        labels = parts[0].dictionary
-        order = by_label(labels)
-        place = np.empty(len(labels), np.int32)
-        place[order] = np.arange(len(labels))
-        codes = [place[part.indices.to_numpy(zero_copy_only=False)] for part in parts]
-        return tuple(labels.take(order).cast(pa.string()).to_pylist()), np.concatenate(codes)
-
-
-def _as_text(part: pa.DictionaryArray) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(part.indices, part.dictionary.cast(pa.string()))
+    def labels(self) -> pa.Array:
+        """All of them: whole numbers by size, others by alphabet."""
+        labels = self._distinct()
+        texts = labels.cast(pa.string())
+        is_short = pc.less(pc.binary_length(texts), LONGEST_WHOLE)
+        are_whole = pc.all(pc.and_(pc.ascii_is_decimal(texts), is_short)).as_py()
+        columns = {"size": texts.cast(pa.int64())} if are_whole else {}
+        table = pa.table({**columns, "text": texts})
+        return labels.take(pc.sort_indices(table, [(it, "ascending") for it in table.column_names]))
 
 
-def by_label(labels: pa.Array) -> npt.NDArray[np.int64]:
-    """The order of distinct labels: whole numbers by size, others by alphabet."""
-    if pa.types.is_integer(labels.type) and len(str(pc.max(labels))) < LONGEST_WHOLE:
-        return np.argsort(labels.to_numpy())
-    texts = labels.cast(pa.string()).to_pylist()
-    if all(label.isdecimal() and len(label) < LONGEST_WHOLE for label in texts):
-        order = sorted(range(len(texts)), key=lambda at: (int(texts[at]), texts[at]))
-    else:
-        order = sorted(range(len(texts)), key=texts.__getitem__)
-    return np.array(order, np.int64)
+class Numbers:
+    """The place of each id among all."""
+
+    def __init__(self, labels: pa.Array) -> None:
+        self._kind = labels.type
+        self._index = pd.Index(labels.to_numpy(zero_copy_only=False))
+
+    def of(self, ids: pa.DictionaryArray) -> npt.NDArray[np.int32]:
+        """The places of ids (n,)."""
+        distinct = ids.dictionary.cast(self._kind).to_numpy(zero_copy_only=False)
+        numbers = self._index.get_indexer(distinct).astype(np.int32)
+        return np.asarray(numbers[ids.indices.to_numpy(zero_copy_only=False)])
 
 
-def spelling_notes(labels: Sequence[str], what: str) -> list[str]:
+def spelling_notes(labels: pa.Array, what: str) -> list[str]:
     """A note if some ids are one number written in several ways."""
-    plain = [
-        label for label in labels if label.isdecimal() and (len(label) == 1 or label[0] != "0")
-    ]
-    if len(plain) == len(labels):
+    if pa.types.is_integer(labels.type):
         return []
-    by_value: dict[float, str] = {float(label): label for label in plain if len(label) < 16}
-    pairs = []
-    for label in labels:
-        if (
-            len(label) < 16
-            and re.fullmatch(r"[+-]?\d+([.,]0*)?", label)
-            and (first := by_value.setdefault(float(label.replace(",", ".")), label)) != label
-        ):
-            pairs.append(f"{first} and {label}")
-    if not pairs:
+    texts = pd.Series(labels.to_pylist(), dtype=object)
+    texts = texts[texts.str.fullmatch(r"[+-]?\d{1,15}([.,]0*)?")]
+    count = int(texts.str.replace(",", ".").astype(float).duplicated().sum())
+    if not count:
         return []
     return [
-        (
-            f"{len(pairs):,} {what} are numbers written in several ways, such as 1, 1.0 and 01. Ids"
-            f" are text, so these count as different {what}."
-        )
+        f"{count:,} {what} are numbers written in several ways, such as 1, 1.0 and 01. Ids are"
+        f" text, so these count as different {what}."
     ]

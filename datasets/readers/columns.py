@@ -4,7 +4,6 @@ A column of times is never taken as the rating.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from dpmf_core.base.errors import BadInput, closest
@@ -16,54 +15,31 @@ from dpmf_datasets.readers.table import Table, is_number
 LABELS = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
 
 
-@dataclass(frozen=True)
-class Way:
-    """Advice on how to declare more about a table, in sentences.
-
-    columns: from a role and a column for each that is wrong or missing.
-    """
-
-    columns: Callable[[Mapping[str, str]], str]
-    bounds: str
-    other_bounds: str = "Declare other bounds."
-    dates: str = ""  # set if ambiguous dates are asked about, not assumed
+# how to declare facts such as {"rating": "points"} or {"bounds": "0,10"}, in a sentence
+Advice = Callable[[Mapping[str, str]], str]
 
 
-def _rename_advice(roles: Mapping[str, str]) -> str:
-    return f"rename the column{'s' * (len(roles) > 1)} to {' and '.join(roles)}"
-
-
-def in_path(path: str, facts: Mapping[str, str]) -> Way:
-    """For a path with facts after it; the advice is that path with further facts."""
-
-    def saying(**more: str) -> str:
-        return f"'{path}?{urlencode({**facts, **more}, safe=',/')}'"
-
-    return Way(
-        lambda roles: (
-            f"Name it after the path, e.g. {saying(**roles)}, or {_rename_advice(roles)}."
-        ),
-        f"Declare them after the path, e.g. {saying(bounds='1,5')}.",
+def after_path(path: str, facts: Mapping[str, str]) -> Advice:
+    """Advice for a path with facts after it: that path with further facts."""
+    return lambda more: (
+        f"Declare it after the path, e.g. '{path}?{urlencode({**facts, **more}, safe=',/')}'."
     )
 
 
-PYTHON = Way(
-    lambda roles: f"Name it, e.g. columns={dict(roles)}, or {_rename_advice(roles)}.",
-    "Declare them, e.g. bounds=(1, 5).",
-)
-PAGE = Way(
-    lambda roles: (
-        f"Choose another column above, under {' and '.join(LABELS[role] for role in roles)}."
-    ),
-    "Fill in both bounds above.",
-    "Change the bounds above.",
-    "Choose above whether the day or the month comes first.",
-)
-IMPORT = Way(
-    lambda roles: f"In the file's header, {_rename_advice(roles)}.",
-    "",
-    "Give the file by its path, e.g. --dataset 'ratings.csv?bounds=0,10'.",
-)
+def in_python(facts: Mapping[str, str]) -> str:
+    if "bounds" in facts:
+        return "Declare them, e.g. bounds=(1, 5)."
+    return f"Declare it, e.g. columns={dict(facts)}."
+
+
+def on_page(facts: Mapping[str, str]) -> str:
+    return f"Change it above, under {' and '.join(LABELS.get(it, 'Rating scale') for it in facts)}."
+
+
+def in_header(facts: Mapping[str, str]) -> str:
+    if "bounds" in facts:
+        return f"Use the file by its path, e.g. --dataset 'ratings.csv?bounds={facts['bounds']}'."
+    return f"Rename the column to {' and '.join(facts)} in the file's header."
 
 
 def detect_columns(table: Table) -> dict[str, str]:
@@ -85,10 +61,12 @@ def detect_columns(table: Table) -> dict[str, str]:
     return {role: names[place] for role, place in places.items()}
 
 
-def chosen_columns(table: Table, columns: Mapping[str, str], name: str, way: Way) -> dict[str, int]:
+def chosen_columns(
+    table: Table, columns: Mapping[str, str], name: str, advice: Advice
+) -> dict[str, int]:
     """The column of each role: as given ("": none), by its name, or by place without a header.
 
-    Raises BadInput with the way's advice.
+    Raises BadInput with advice.
     """
     if unknown := set(columns) - set(ROLE_NAMES):
         raise BadInput(
@@ -96,7 +74,7 @@ def chosen_columns(table: Table, columns: Mapping[str, str], name: str, way: Way
         )
     names = table.shown_names
     places = {
-        role: _place(names, column, name, role, way, has_header=bool(table.names))
+        role: _place(names, column, name, role, advice, has_header=bool(table.names))
         for role, column in columns.items()
         if column
     }
@@ -130,10 +108,10 @@ def chosen_columns(table: Table, columns: Mapping[str, str], name: str, way: Way
         }
         raise BadInput(
             f"No column of {name} is recognised as the {' or the '.join(missing)}. Its columns:"
-            f" {_few(names)}. {way.columns(example)}"
+            f" {_few(names)}. {advice(example)}"
         )
     if "rating" not in columns:
-        _no_times(table, names, places["rating"], name, way)
+        _no_times(table, names, places["rating"], name, advice)
     return places
 
 
@@ -149,19 +127,19 @@ def _no_two(names: Sequence[str], places: Mapping[str, int]) -> None:
 
 
 def _place(
-    names: Sequence[str], column: str, name: str, role: str, way: Way, *, has_header: bool
+    names: Sequence[str], column: str, name: str, role: str, advice: Advice, *, has_header: bool
 ) -> int:
     """The place of a column; without a header, 4 is `column 4`."""
     label = f"column {column}" if not has_header and column.isdecimal() else column
     if label not in names:
         raise BadInput(
             f"{name} has no column '{column[:40]}'.{closest(label, names)} Its columns:"
-            f" {_few(names)}. {way.columns({role: names[0]})}"
+            f" {_few(names)}. {advice({role: names[0]})}"
         )
     return names.index(label)
 
 
-def _no_times(table: Table, names: Sequence[str], rating: int, name: str, way: Way) -> None:
+def _no_times(table: Table, names: Sequence[str], rating: int, name: str, advice: Advice) -> None:
     """Refuse a rating column that was not asked for and is none."""
     sample = table.sample(rating)
     if looks_like_times(sample):
@@ -169,7 +147,7 @@ def _no_times(table: Table, names: Sequence[str], rating: int, name: str, way: W
         raise BadInput(
             f"The column '{names[rating]}' of {name} would be the rating, but it holds times"
             f" ({sample[0][:40]}). Its columns: {_few(names)}."
-            f" {way.columns({'rating': (others or names)[-1]})}"
+            f" {advice({'rating': (others or names)[-1]})}"
         )
     if not table.names and not is_number(sample[0] if sample else ""):
         raise BadInput(

@@ -5,18 +5,17 @@ Only their order is used.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
+from pandas.tseries.api import guess_datetime_format
 
 from dpmf_datasets.readers.cells import stripped
 from dpmf_datasets.readers.report import Order
-
-if TYPE_CHECKING:  # loaded where it is needed: most tables have no such dates
-    import pandas as pd
 
 Times = npt.NDArray[np.int64]
 ORDERS: dict[Order, str] = {"dmy": "the day first", "mdy": "the month first"}
@@ -50,23 +49,14 @@ class ColumnTimes:
     """The times of a column.
 
     They are whole numbers that grow with time, None if some cannot be read; with how they were read
-    and what that takes as public. ambiguous: whether all dates can be read with the day first and
-    with the month first, and the order was not declared.
+    and what that takes as public. unread: (n,).
     """
 
     order: Times | None
     unread: npt.NDArray[np.bool_]
     example: str = ""
     words: str = ""
-    assumptions: tuple[str, ...] = (READING_IS_PUBLIC,)
-    ambiguous: bool = False
-
-
-@dataclass(frozen=True)
-class _Part:
-    kind: Literal["number", "fraction", "date"]
-    day_first: Times
-    month_first: Times
+    assumptions: tuple[str, ...] = (READING_IS_PUBLIC,)  # none without a column of times
 
 
 class Column:
@@ -77,108 +67,92 @@ class Column:
 
     def __init__(self, order: Order | None = None) -> None:
         self._order: Order | None = order
-        self._parts: list[_Part] = []
-        self._signs: set[str] = set()  # between numbers of which either may be the day
-        self._has_names = False
+        self._parts: list[Dates | npt.NDArray[Any]] = []  # or numbers
         self._examples: dict[Order, str] = {}
 
     def take(self, column: pa.Array) -> None:
-        part = self._read(column)
-        if not len(part.day_first):
+        if not len(column):
             return
+        part = _read(column)
         self._parts.append(part)
-        readings: tuple[tuple[Order, Times], ...] = (
-            ("dmy", part.day_first),
-            ("mdy", part.month_first),
-        )
-        for name, times in readings:
-            if name not in self._examples and (times == UNREAD).any():
-                self._examples[name] = str(column[int((times == UNREAD).argmax())].as_py())
-
-    def _read(self, column: pa.Array) -> _Part:
-        if pa.types.is_temporal(column.type):
-            import pandas as pd
-
-            stamps = pd.to_datetime(pd.Series(column.to_pandas()), errors="coerce", utc=True)
-            return _Part("date", *[_micro(stamps)] * 2)
-        text = stripped(column)
-        return _numbers(text) or self._dates(text)
-
-    def _dates(self, text: pa.Array) -> _Part:
-        as_dictionary = text.dictionary_encode()
-        at = as_dictionary.indices.to_numpy(zero_copy_only=False)
-        dates = parse_dates(as_dictionary.dictionary.to_pylist())
-        self._signs |= set(dates.signs)
-        self._has_names |= dates.have_names
-        return _Part("date", dates.day_first[at], dates.month_first[at])
+        for name in ORDERS:
+            unread = (part.read(name) if isinstance(part, Dates) else _whole(part)) == UNREAD
+            if name not in self._examples and unread.any():
+                self._examples[name] = str(column[int(unread.argmax())].as_py())
 
     def result(self) -> ColumnTimes:
         """The times of the whole column."""
-        kinds = {part.kind for part in self._parts}
-        if not kinds:
-            return ColumnTimes(None, np.empty(0, np.bool_))
-        if kinds == {"number", "fraction"}:
-            self._parts = [_fraction(part) for part in self._parts]
-        elif len(kinds) > 1:
-            first = self._parts[0].kind
-            others = [np.full(len(it.day_first), it.kind != first) for it in self._parts]
+        if not self._parts:
+            return ColumnTimes(None, np.empty(0, np.bool_), assumptions=())
+        dates = [part for part in self._parts if isinstance(part, Dates)]
+        numbers = [part for part in self._parts if not isinstance(part, Dates)]
+        if dates and numbers:
+            kind = type(self._parts[0])
+            others = [np.full(len(it), type(it) is not kind) for it in self._parts]
             return ColumnTimes(None, np.concatenate(others), "numbers and dates")
-        readings: dict[Order, Times] = {
-            "dmy": np.concatenate([part.day_first for part in self._parts]),
-            "mdy": np.concatenate([part.month_first for part in self._parts]),
-        }
-        order, why = self._choose_order(readings)
-        times = readings[order]
+        if not dates:
+            return _of_numbers(np.concatenate(numbers), self._examples.get("dmy", ""))
+        return self._of_dates(
+            Dates(
+                np.concatenate([it.day_first for it in dates]),
+                np.concatenate([it.month_first for it in dates]),
+                frozenset().union(*(it.signs for it in dates)),
+                any(it.have_names for it in dates),
+            )
+        )
+
+    def _of_dates(self, dates: "Dates") -> ColumnTimes:
+        order, why = self._order, "so it was declared"
+        if order is None:
+            order = dates.clear_order
+            why = f"some {'first' if order == 'dmy' else 'second'} number is above 12"
+        if order is None:
+            order = "mdy" if "/" in dates.signs else "dmy"
+            why = "no date in the column decides it, so this was assumed"
+        times = dates.read(order)
         if (unread := times == UNREAD).any():
             return ColumnTimes(None, unread, self._examples.get(order, ""))
-        if "date" not in kinds:
-            return _of_numbers(times, self._parts[0].kind == "fraction")
-        return self._of_dates(readings, order, why)
-
-    def _of_dates(self, readings: dict[Order, Times], order: Order, why: str) -> ColumnTimes:
-        times, unread = readings[order], np.zeros(len(readings[order]), np.bool_)
-        if not self._signs:
-            how = "with the names of months" if self._has_names else "as year, month, day"
+        if not dates.signs:
+            how = "with the names of months" if dates.have_names else "as year, month, day"
             return ColumnTimes(times, unread, words=f"Dates were read {how}.")
         return ColumnTimes(
             times,
             unread,
             words=f"Dates such as 03/04/2021 were read with {ORDERS[order]}: {why}.",
             assumptions=(READING_IS_PUBLIC, *([] if self._order else [FORMAT_IS_PUBLIC])),
-            ambiguous=not self._order and not any((it == UNREAD).any() for it in readings.values()),
         )
 
-    def _choose_order(self, readings: dict[Order, Times]) -> tuple[Order, str]:
-        """The order of day and month, and why."""
-        if self._order:
-            return self._order, "so it was declared"
-        bad = {name: int((times == UNREAD).sum()) for name, times in readings.items()}
-        if bad["dmy"] != bad["mdy"]:
-            order: Order = "dmy" if bad["dmy"] < bad["mdy"] else "mdy"
-            return order, f"some {'first' if order == 'dmy' else 'second'} number is above 12"
-        usual: Order = "mdy" if "/" in self._signs else "dmy"
-        return usual, "no date in the column decides it, so this was assumed"
 
-
-def _of_numbers(order: Times, are_fractions: bool) -> ColumnTimes:
+def _of_numbers(numbers: npt.NDArray[Any], example: str) -> ColumnTimes:
     """Times that are numbers: since 1970, dates of eight digits, or in an unknown unit."""
-    nothing = np.zeros(len(order), np.bool_)
-    scale = 1_000_000 if are_fractions else 1
+    order = _whole(numbers)
+    if (unread := order == UNREAD).any():
+        return ColumnTimes(None, unread, example)
     units = [
         next((unit for unit, low, high in EPOCHS if low <= value < high), "")
-        for value in (int(order.min()) // scale, int(order.max()) // scale)
+        for value in (numbers.min(), numbers.max())
     ]
     if units[0] != units[1] and all(units):
-        late = order // scale >= next(low for unit, low, _ in EPOCHS if unit == units[1])
+        late = numbers >= next(low for unit, low, _ in EPOCHS if unit == units[1])
         fewer = late if 2 * late.sum() < len(late) else ~late
         return ColumnTimes(None, fewer, f"{units[0]} and {units[1]} since 1970 in one column")
     if all(units):
         words = f"Times were read as {units[0]} since 1970."
-    elif scale == 1 and 19000101 <= order.min() and order.max() <= 21001231:
+    elif np.array_equal(order, numbers) and 19000101 <= order.min() and order.max() <= 21001231:
         words = "Times were read as dates of eight digits: year, month, day."
     else:
         words = "Times are numbers in an unknown unit; only their order is used."
-    return ColumnTimes(order, nothing, words=words)
+    return ColumnTimes(order, unread, words=words)
+
+
+def _whole(numbers: npt.NDArray[Any]) -> Times:
+    """Whole numbers unchanged, others in millionths; UNREAD if they are too large or none."""
+    if numbers.dtype == np.int64:
+        return numbers
+    is_usable = np.isfinite(numbers) & (np.abs(numbers) < LATEST)
+    if (np.abs(numbers) < 2.0**62).all() and (numbers == np.floor(numbers)).all():
+        return numbers.astype(np.int64)
+    return np.where(is_usable, np.where(is_usable, numbers, 0) * 1e6, UNREAD).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -189,7 +163,7 @@ class Dates:
     ----------
     day_first, month_first : int64 (n,)
         Read with the day first and with the month first; equal if that makes no difference.
-    signs : tuple of str
+    signs : set of str
         The signs between the numbers of dates for which it makes a difference.
     have_names : bool
         Whether some have names of months.
@@ -197,14 +171,44 @@ class Dates:
 
     day_first: Times
     month_first: Times
-    signs: tuple[str, ...]
-    have_names: bool
+    signs: frozenset[str] = frozenset()
+    have_names: bool = False
+
+    def __len__(self) -> int:
+        return len(self.day_first)
+
+    def read(self, order: Order) -> Times:
+        return self.day_first if order == "dmy" else self.month_first
+
+    @property
+    def clear_order(self) -> Order | None:
+        """The order of day and month, if some date can be read in one way only."""
+        day_first, month_first = ((it == UNREAD).sum() for it in (self.day_first, self.month_first))
+        if day_first == month_first:
+            return None
+        return "dmy" if day_first < month_first else "mdy"
+
+
+def _read(column: pa.Array) -> Dates | npt.NDArray[Any]:
+    """A column as whole numbers, as floats (NaN for a cell that is none), or else as dates."""
+    if pa.types.is_temporal(column.type):
+        stamps = pd.to_datetime(pd.Series(column.to_pandas()), errors="coerce", utc=True)
+        return Dates(_micro(stamps), _micro(stamps))
+    text = stripped(column)
+    try:
+        return np.asarray(text.cast(pa.int64()).to_numpy(zero_copy_only=False))
+    except pa.ArrowInvalid:
+        distinct = text.dictionary_encode()
+    texts, at = distinct.dictionary.to_pylist(), distinct.indices.to_numpy()
+    numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
+    if np.isfinite(numbers).any():
+        return np.asarray(numbers[at])
+    dates = parse_dates(texts)
+    return replace(dates, day_first=dates.day_first[at], month_first=dates.month_first[at])
 
 
 def parse_dates(texts: Sequence[str]) -> Dates:
     """Read dates of any format by pandas, which reads ISO dates itself and others by dateutil."""
-    import pandas as pd
-
     values = pd.Series([" ".join(text.split()) for text in texts], dtype=object)
     values = values.str.replace(YEAR_LAST, r"\1 \4 \2 \3", regex=True).str.strip()
     parts = values.str.extract(NUMERIC).fillna("")
@@ -223,16 +227,13 @@ def parse_dates(texts: Sequence[str]) -> Dates:
     return Dates(
         day_first,
         read("second", "first") if is_numeric.any() else day_first,
-        tuple(parts["sign"][is_numeric]),
+        frozenset(parts["sign"][is_numeric]),
         bool(names.str.contains(r"[A-Za-z]{3}").any()),
     )
 
 
 def _moments(texts: "pd.Series[str]") -> Times:
     """Read all in the format of the first one, which is quick, then the others one by one."""
-    import pandas as pd
-    from pandas.tseries.api import guess_datetime_format
-
     is_date = texts.str.replace(CLOCK, "", regex=True).str.count(DATE_PARTS) >= 3
     candidates = texts[is_date]
     form = guess_datetime_format(candidates.iloc[0]) if len(candidates) else None
@@ -259,46 +260,7 @@ def looks_like_times(values: Sequence[str]) -> bool:
     return bool(((dates.day_first != UNREAD) | (dates.month_first != UNREAD)).all())
 
 
-def has_numeric_dates(values: Sequence[str]) -> bool:
-    """Whether some date can be read with the day first or with the month first."""
-    return bool(parse_dates(values).signs)
-
-
-def is_order_clear(values: Sequence[str]) -> bool:
-    """Whether some date with two numbers before its year can be read in one way only."""
-    dates = parse_dates(values)
-    return bool(((dates.day_first == UNREAD) != (dates.month_first == UNREAD)).any())
-
-
 def _micro(stamps: "pd.Series[pd.Timestamp]") -> Times:
     return np.where(
         stamps.isna(), UNREAD, stamps.astype("datetime64[us, UTC]").astype("int64")
     ).astype(np.int64)
-
-
-def _numbers(text: pa.Array) -> _Part | None:
-    """Whole numbers unchanged, fractions in millionths; None if there is no number at all."""
-    try:
-        times = np.asarray(text.cast(pa.int64()).to_numpy(zero_copy_only=False))
-        return _Part("number", times, times)
-    except pa.ArrowInvalid:
-        import pandas as pd
-
-        cells = pd.Series(text.to_numpy(zero_copy_only=False))
-        values = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
-    if not np.isfinite(values).any():
-        return None
-    if (np.abs(values) < 2.0**62).all() and (values == np.floor(values)).all():
-        times = values.astype(np.int64)
-        return _Part("number", times, times)
-    fits = np.isfinite(values) & (np.abs(values) < LATEST)
-    times = np.where(fits, np.where(fits, values, 0) * 1e6, UNREAD).astype(np.int64)
-    return _Part("fraction", times, times)
-
-
-def _fraction(part: _Part) -> _Part:
-    if part.kind == "fraction":
-        return part
-    fits = (part.day_first != UNREAD) & (np.abs(part.day_first) < LATEST)
-    times = np.where(fits, np.where(fits, part.day_first, 0) * 1_000_000, UNREAD)
-    return _Part("fraction", times, times)

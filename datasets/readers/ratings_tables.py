@@ -2,17 +2,22 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
-from dpmf_datasets.readers.cleaning import Rows, collect
-from dpmf_datasets.readers.columns import PYTHON, Way, chosen_columns, other_columns
-from dpmf_datasets.readers.dates import looks_like_times
+from dpmf_datasets.readers import dates as times
+from dpmf_datasets.readers.cells import Ids, Numbers, spelling_notes
+from dpmf_datasets.readers.cleaning import Batch, CleanRows
+from dpmf_datasets.readers.columns import Advice, chosen_columns, in_python, other_columns
 from dpmf_datasets.readers.report import UNUSABLE, Kind, Order, Outside, Problem, Report, outside_of
 from dpmf_datasets.readers.table import PREVIEW, Table, report_damage
 from dpmf_datasets.readers.tables import open_table
@@ -23,10 +28,6 @@ VALUES_SHOWN = 3  # values of each chosen column
 MOST_OUTSIDE = 10  # at most one rating in this many may lie outside the declared bounds
 # sizes that may be declared: each takes memory, an item also for its name
 MOST = {"users": 20_000_000, "items": 1_000_000}
-
-
-class AmbiguousDates(BadInput):
-    """All dates of a column can be read in two ways, and the order was not declared."""
 
 
 def read_table(
@@ -40,7 +41,7 @@ def read_table(
     dates: Order | None = None,
     encoding: str | None = None,
     outside: Outside = "clamp",
-    way: Way = PYTHON,
+    advice: Advice = in_python,
 ) -> tuple[Ratings, Report]:
     """Read ratings from a table, and report what was repaired or left out.
 
@@ -65,8 +66,8 @@ def read_table(
     outside : {"clamp", "leave-out"}
         Whether a rating outside the bounds is set to the nearest one, or its row is left out.
         Either looks at that row and the bounds alone, so proved sensitivities hold.
-    way : Way
-        How the reader can declare more.
+    advice : callable
+        How to declare more, for messages.
 
     Raises
     ------
@@ -74,80 +75,132 @@ def read_table(
         If the table is no ratings table, holds one user only, more than half of its rows cannot be
         used, or more than a tenth of its ratings lie outside the bounds.
     """
-    low, high = require_bounds(bounds, name, way)
+    low, high = require_bounds(bounds, name, advice)
     with report_damage(name):
         table = open_table(source, name, encoding)
-        places = chosen_columns(table, dict(columns or {}), name, way)
-        rows = collect(table, places, (low, high), dates, outside)
-    require_usable(rows.read, rows.problems, table, places, name)
-    if rows.dates_are_ambiguous and way.dates:
-        raise AmbiguousDates(
-            f"Every date in the column '{table.shown_names[places['time']]}' of {name} can be read"
-            f" in two ways, such as 03/04/2021. {way.dates}"
-        )
-    require_within(len(rows.values), rows.problems, table, places, (low, high), name, way)
-    _of_several(rows, name)
-    users, items = len(rows.user_labels), len(rows.item_labels)
-    size = (
-        declared_size(n_users, users, "users", name),
-        declared_size(n_items, items, "items", name),
+        places = chosen_columns(table, dict(columns or {}), name, advice)
+        rows = CleanRows(table, places, (low, high), outside)
+        batches, clock = _read_all(rows, dates)
+    require_usable(rows, name, advice)
+    (users, user_ids), (items, item_ids) = (
+        _numbered([getattr(batch, what) for batch in batches]) for what in ("users", "items")
     )
-    ratings = _ratings(rows, size, (low, high), name, assumed_sizes(n_users))
+    values = np.concatenate([it.values for it in batches])
+    row = np.concatenate([it.rows for it in batches])
+    batches.clear()
+    rows.tally.add(Kind.NO_TIME, row[clock.unread], clock.example)
+    size = (
+        declared_size(n_users, len(users), "users", name),
+        declared_size(n_items, len(items), "items", name),
+    )
+    labels = item_labels(items, size[1])
+    ratings = Ratings.of(
+        user_ids,
+        item_ids,
+        values,
+        n_users=size[0],
+        n_items=size[1],
+        bounds=(low, high),
+        order=clock.order,
+        titles=tuple(rows.titles.get(label) or label for label in labels),
+        labels=labels,
+        user_keys=user_keys(users, size[0]),
+        name=name,
+        assumptions=(*assumed_sizes(n_users), *table.assumptions, *clock.assumptions),
+    )
+    raters = int(np.count_nonzero(np.diff(ratings.by_user)))
+    require_several(raters, name)
+    repeat_notes = []
+    if len(ratings) < len(values):
+        keys = pd.Series(user_ids.astype(np.int64) * len(items) + item_ids)
+        same = keys.duplicated(keep=False).to_numpy()
+        columns_of_pairs = {"user": user_ids, "item": item_ids, "value": values}
+        pairs = pd.DataFrame({name: it[same] for name, it in columns_of_pairs.items()}, row[same])
+        repeat_notes = [_count_repeats(rows, pairs, users, items)]
     report = Report(
         name=name,
         read=rows.read,
         kept=len(ratings),
         n_users=size[0],
         n_items=size[1],
-        problems=(*rows.problems, *_empty_users(rows)),
-        **column_facts(table, places),
-        assumed=rows.reading_notes,
+        problems=(*rows.problems, *empty_users(len(users) - raters)),
+        **column_facts(rows),
+        assumed=(
+            *rows.reading_notes,
+            *filter(None, [clock.words]),
+            *repeat_notes,
+            *spelling_notes(users, "users"),
+            *spelling_notes(items, "items"),
+        ),
     )
     return ratings, report
 
 
-def _ratings(
-    rows: Rows,
-    size: tuple[int, int],
-    bounds: tuple[float, float],
-    name: str,
-    assumptions: tuple[str, ...],
-) -> Ratings:
-    """Usable rows as ratings; declared items that are not in the file get names too."""
-    titles, labels = (
-        (*names, *(f"item {j}" for j in range(len(rows.item_labels), size[1])))
-        for names in (rows.titles, rows.item_labels)
+def _read_all(rows: CleanRows, order: Order | None) -> tuple[list[Batch], times.ColumnTimes]:
+    """All batches, and the times of all their rows."""
+    column, batches = times.Column(order), list[Batch]()
+    for batch in rows:
+        if batch.times is not None:
+            column.take(batch.times)
+        batches.append(replace(batch, times=None))
+    return batches, column.result()
+
+
+def _numbered(parts: Sequence[pa.DictionaryArray]) -> tuple[pa.Array, npt.NDArray[np.int32]]:
+    """The distinct ids of all batches in order, and each row's place among them."""
+    ids = Ids()
+    for part in parts:
+        ids.add(part.dictionary)
+    labels = ids.labels()
+    numbers = Numbers(labels)
+    return labels, np.concatenate([numbers.of(part) for part in parts])
+
+
+def _count_repeats(rows: CleanRows, pairs: pd.DataFrame, users: pa.Array, items: pa.Array) -> str:
+    """Count the rows whose user and item came before; tell how many have another rating."""
+    again = pairs.duplicated(["user", "item"])
+    n_differing = int((again & ~pairs.duplicated()).sum())
+    first = pairs[again].iloc[0]
+    example = f"{users[int(first['user'])]},{items[int(first['item'])]}"
+    rows.tally.add(Kind.DUPLICATE, pairs.index[again].to_numpy(), example)
+    return (
+        f"{n_differing:,} of {again.sum():,} repeats of a user and an item have a rating that the"
+        " pair did not have before; the average was taken."
     )
-    return Ratings.of(
-        rows.users,
-        rows.items,
-        rows.values,
-        n_users=size[0],
-        n_items=size[1],
-        bounds=bounds,
-        order=rows.order,
-        titles=titles,
-        labels=labels,
-        user_keys=np.append(
-            keys_of_ids(rows.user_labels), np.zeros(size[0] - len(rows.user_labels), np.uint64)
-        ),
-        name=name,
-        assumptions=(*assumptions, *rows.assumptions),
-    )
 
 
-def _empty_users(rows: Rows) -> list[Problem]:
-    """Users of the file without a usable row."""
-    empty = int((np.bincount(rows.users, minlength=len(rows.user_labels)) == 0).sum())
-    return [Problem(Kind.EMPTY_USER, empty)] if empty else []
+def item_labels(items: pa.Array, n_items: int) -> tuple[str, ...]:
+    """The items' ids as text; declared items that are not in the file get names too."""
+    names = items.cast(pa.string()).to_pylist()
+    return (*names, *(f"item {j}" for j in range(len(names), n_items)))
 
 
-def require_bounds(bounds: tuple[float, float] | None, name: str, way: Way) -> tuple[float, float]:
+def user_keys(users: pa.Array, n_users: int) -> npt.NDArray[np.uint64]:
+    """The keys (n_users,) of users' random draws, by their ids; 0 for those not in the file."""
+    return np.append(keys_of_ids(users), np.zeros(n_users - len(users), np.uint64))
+
+
+def empty_users(count: int) -> list[Problem]:
+    """Users of a file without a usable row."""
+    return [Problem(Kind.EMPTY_USER, count)] if count else []
+
+
+def require_several(raters: int, name: str) -> None:
+    """Raise BadInput on ratings of one person."""
+    if raters < 2:
+        raise BadInput(
+            f"{name} holds usable ratings by one user only. At least 2 users are needed."
+        )
+
+
+def require_bounds(
+    bounds: tuple[float, float] | None, name: str, advice: Advice
+) -> tuple[float, float]:
     """The declared bounds. Raises BadInput if they are missing or invalid."""
     if bounds is None:
         raise BadInput(
             f"The lowest and highest rating of {name} are not declared, and reading them from"
-            " private data would leak information. " + way.bounds
+            " private data would leak information. " + advice({"bounds": "1,5"})
         )
     if len(bounds) != 2 or not (
         math.isfinite(bounds[0]) and math.isfinite(bounds[1]) and bounds[0] < bounds[1]
@@ -159,8 +212,9 @@ def require_bounds(bounds: tuple[float, float] | None, name: str, way: Way) -> t
     return float(bounds[0]), float(bounds[1])
 
 
-def column_facts(table: Table, places: Mapping[str, int]) -> dict[str, Any]:
+def column_facts(rows: CleanRows) -> dict[str, Any]:
     """The report's facts about columns: their roles, some distinct values, and unused ones."""
+    table, places = rows.table, rows.places
     names = table.shown_names
     samples = [[it.strip()[:40] for it in table.sample(j, PREVIEW)] for j in places.values()]
     return {
@@ -170,10 +224,10 @@ def column_facts(table: Table, places: Mapping[str, int]) -> dict[str, Any]:
     }
 
 
-def require_usable(
-    read: int, problems: Sequence[Problem], table: Table, places: dict[str, int], name: str
-) -> None:
-    """Raise BadInput on a table that no algorithm could use. read: rows that are not blank."""
+def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:
+    """Raise BadInput if too few rows can be used, or too many ratings lie outside the bounds."""
+    read, table, problems = rows.read, rows.table, rows.problems
+    rating = table.shown_names[rows.places["rating"]]
     if not read:
         raise BadInput(
             f"{name} has no rows below its header. A ratings table has one row per rating: user,"
@@ -185,48 +239,23 @@ def require_usable(
         worst = max(unusable, key=lambda problem: problem.count)
         raise BadInput(
             f"{count:,} of the {read:,} rows of {name} cannot be used, more than half. The"
-            f" first with '{worst.kind}' is {table.unit} {worst.lines[0]:,}: '{worst.example}' (the"
-            f" rating is read from the column '{table.shown_names[places['rating']]}'). Every row"
-            " needs a user, an item and a number."
+            f" first with '{worst.kind.partition(',')[0]}' is {table.unit} {worst.lines[0]:,}:"
+            f" '{worst.example}' (the rating is read from the column '{rating}'). Every row needs"
+            " a user, an item and a number."
         )
-
-
-def _of_several(rows: Rows, name: str) -> None:
-    """Refuse ratings of one person."""
-    if not len(rows.users) or rows.users[0] == rows.users[-1]:  # they are sorted
-        raise BadInput(
-            f"{name} holds usable ratings by one user only. At least 2 users are needed."
-        )
-
-
-def require_within(
-    usable: int,
-    problems: Sequence[Problem],
-    table: Table,
-    places: dict[str, int],
-    bounds: tuple[float, float],
-    name: str,
-    way: Way,
-) -> None:
-    """Raise BadInput if too many ratings lie outside the bounds.
-
-    Then the column or the bounds are wrong. usable: usable ratings.
-    """
     beyond = outside_of(problems)
-    if beyond is None:
+    total = read - count
+    if beyond is None or MOST_OUTSIDE * beyond.count <= total:
         return
-    total = usable + (beyond.count if beyond.kind == Kind.OUTSIDE else 0)
-    if MOST_OUTSIDE * beyond.count <= total:
-        return
-    rating = table.shown_names[places["rating"]]
-    times = " They look like times." if looks_like_times((beyond.example,)) else ""
-    others = other_columns(table, places["rating"])
+    low, high = rows.bounds
+    times_words = " They look like times." if times.looks_like_times((beyond.example,)) else ""
+    another = advice({"rating": other_columns(table, rows.places["rating"])[-1]})
     raise BadInput(
         f"{beyond.count:,} of the {total:,} ratings of {name}, more than a tenth, lie outside the"
-        f" declared bounds {bounds[0]:g} to {bounds[1]:g}. The first is {table.unit}"
-        f" {beyond.lines[0]:,}: '{beyond.example[:40]}', in the column '{rating}'.{times} If"
-        f" another column holds the rating: {_inside(way.columns({'rating': others[-1]}))} If this"
-        f" column does: {_inside(way.other_bounds)}"
+        f" declared bounds {low:g} to {high:g}. The first is {table.unit} {beyond.lines[0]:,}:"
+        f" '{beyond.example[:40]}', in the column '{rating}'.{times_words} If another column holds"
+        f" the rating: {_inside(another)} If the bounds are others:"
+        f" {_inside(advice({'bounds': '0,10'}))}"
     )
 
 

@@ -11,17 +11,17 @@ import numpy.typing as npt
 
 
 class Kind(StrEnum):
-    """The problems of a row of ratings, in the order of a report."""
+    """The problems of a row of ratings, and what was done about each, in the order of a report."""
 
-    MISSING = "missing"
-    NOT_A_NUMBER = "not a number"
-    INFINITE = "infinite"
-    RAGGED_LINE = "wrong number of columns"
-    OUTSIDE = "out of declared bounds, left out"
-    CLAMPED_VALUE = "out of declared bounds, clamped"
-    DUPLICATE = "duplicate (user, item), averaged"
-    WRONG_COUNT = "count that differs from the ratings in the row, the ratings are taken"
-    NO_TIME = "time that cannot be read, so no rating's order is used"
+    MISSING = "no user or no item or no rating, row left out"
+    NOT_A_NUMBER = "rating is not a number, row left out"
+    INFINITE = "rating is infinite, row left out"
+    RAGGED_LINE = "another number of columns, row left out"
+    OUTSIDE = "rating outside the bounds, row left out"
+    CLAMPED_VALUE = "rating outside the bounds, set to the nearest bound"
+    DUPLICATE = "same user and item again, averaged"
+    WRONG_COUNT = "count differs from the ratings in the row, ratings taken"
+    NO_TIME = "time cannot be read, no rating's order is used"
     EMPTY_USER = "user without a usable rating, kept as an empty row"
 
 
@@ -30,20 +30,6 @@ Order = Literal["dmy", "mdy"]  # of day and month in dates such as 03/04/2021
 Outside = Literal["clamp", "leave-out"]
 LINES_SHOWN = 5
 VALUES_NAMED = 5  # of ratings outside the bounds
-LEFT_OUT = "row left out"
-# each kind in words, and what was done about it, in the order of a report
-IN_TABLE: dict[str, tuple[str, str]] = {
-    Kind.MISSING: ("no user, no item or no rating", LEFT_OUT),
-    Kind.NOT_A_NUMBER: ("rating is not a number", LEFT_OUT),
-    Kind.INFINITE: ("rating is infinite", LEFT_OUT),
-    Kind.RAGGED_LINE: ("another number of columns", LEFT_OUT),
-    Kind.OUTSIDE: ("rating outside the bounds", LEFT_OUT),
-    Kind.CLAMPED_VALUE: ("rating outside the bounds", "set to the nearest bound"),
-    Kind.DUPLICATE: ("same user and item again", "averaged"),
-    Kind.WRONG_COUNT: ("count differs from the ratings in the row", "ratings taken"),
-    Kind.NO_TIME: ("time cannot be read", "no rating's order is used"),
-    Kind.EMPTY_USER: ("user without a usable rating", "kept, without ratings"),
-}
 # unusable rows
 UNUSABLE = (Kind.MISSING, Kind.NOT_A_NUMBER, Kind.INFINITE, Kind.RAGGED_LINE)
 
@@ -52,7 +38,8 @@ UNUSABLE = (Kind.MISSING, Kind.NOT_A_NUMBER, Kind.INFINITE, Kind.RAGGED_LINE)
 class Problem:
     """One kind of problem: its count, the first lines (or files), and the first value there.
 
-    commonest: for ratings outside the bounds, the most common values with their counts.
+    kind: what is wrong, a comma, and what was done about it. commonest: for ratings outside the
+    bounds, the most common values with their counts.
     """
 
     kind: str
@@ -78,13 +65,12 @@ class Problem:
     @property
     def is_left_out(self) -> bool:
         """Whether the rows or files were left out, rather than changed."""
-        _, repair = IN_TABLE.get(self.kind, ("", self.kind))
-        return repair.endswith("left out")
+        return self.kind.endswith("left out")
 
     @property
     def row(self) -> dict[str, str]:
         """A row of the table for the holder of the file."""
-        what, repair = IN_TABLE.get(self.kind, (self.kind, ""))
+        what, _, repair = self.kind.partition(", ")
         return {
             "What": what,
             "How often": f"{self.count:,}",

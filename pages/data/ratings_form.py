@@ -14,9 +14,8 @@ from dpmf_core.data.column_names import REQUIRED_ROLES
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.columns import LABELS
-from dpmf_datasets.readers.dates import ORDERS, has_numeric_dates, is_order_clear
+from dpmf_datasets.readers.dates import ORDERS, parse_dates
 from dpmf_datasets.readers.rating_scales import USUAL, scale_in_name
-from dpmf_datasets.readers.ratings_tables import AmbiguousDates
 from dpmf_datasets.readers.report import Order, Outside
 from pages.data import session_data
 from pages.data.uploaded_data import columns_text, values_text
@@ -25,7 +24,6 @@ from pages.server import visitor
 
 SCALES = {scale.words: scale for scale in USUAL}
 ANOTHER = "another"
-BY_COLUMN = "as the whole column shows"
 Bounds = tuple[float, float]
 # in the session: a table's description, and the ratings outside its scale
 OUTSIDE = "data.outside"
@@ -83,20 +81,16 @@ def draw(file: Any) -> None:
 def _read(
     table: OwnTable, description: TableDescription, outside: Outside = "clamp"
 ) -> session_files.Upload:
-    """Read the whole table; ask for the date format if the table is ambiguous."""
-    try:
-        with st.spinner("Reading every row"), session_data.reading():
-            return session_files.ratings(
-                table,
-                dict(description.mapping),
-                description.bounds,
-                description.order,
-                outside,
-                owner=visitor.account_owner(),
-            )
-    except AmbiguousDates:
-        st.session_state[_refused_key(description.name)] = True
-        st.rerun()
+    """Read the whole table."""
+    with st.spinner("Reading every row"), session_data.reading():
+        return session_files.ratings(
+            table,
+            dict(description.mapping),
+            description.bounds,
+            description.order,
+            outside,
+            owner=visitor.account_owner(),
+        )
 
 
 def _about_outside(description: TableDescription) -> Outside | None:
@@ -189,27 +183,16 @@ def _bounds(rating: str, name: str) -> Bounds | None:
     return None if low is None or high is None else (low, high)
 
 
-def _refused_key(name: str) -> str:
-    """Return the session's key that says whether a table's dates are ambiguous."""
-    return f"data.dates.refused.{name}"
-
-
 def _dates(rows: pd.DataFrame, column: str, name: str) -> tuple[Order | None, bool]:
-    """Ask for an ambiguous date format. Return it, and whether the answer is missing."""
-    values = [str(value) for value in rows[column]] if column in rows else []
-    ambiguous = st.session_state.get(_refused_key(name), False)
-    if not column or not (has_numeric_dates(values) or ambiguous):
+    """Ask for the format of dates of numbers. Return it, and whether the answer is missing."""
+    dates = parse_dates([str(value) for value in rows[column]] if column in rows else [])
+    if not dates.signs:
         return None, False
-    choice = st.segmented_control(
+    order: Order | None = st.segmented_control(
         "Dates such as 03/04/2021 have",
-        [*ORDERS, *([] if ambiguous else [BY_COLUMN])],
-        default=BY_COLUMN if is_order_clear(values) and not ambiguous else None,
-        format_func=lambda it: ORDERS.get(it, it),
-        key=f"data.dates.again.{name}" if ambiguous else f"data.dates.{name}",
+        list(ORDERS),
+        default=dates.clear_order,
+        format_func=ORDERS.__getitem__,
+        key=f"data.dates.{name}.{column}",
     )
-    if ambiguous:
-        st.caption(
-            f"Every date in the column **{safe_text.escape_letters(column)}** is ambiguous, so"
-            " nothing was read yet."
-        )
-    return next((it for it in ORDERS if it == choice), None), choice is None
+    return order, order is None

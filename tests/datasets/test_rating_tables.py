@@ -12,8 +12,9 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC
 from dpmf_datasets import load, session_files
 from dpmf_datasets.readers.columns import detect_columns
+from dpmf_datasets.readers.dates import FORMAT_IS_PUBLIC
 from dpmf_datasets.readers.rating_scales import HALF_STARS, PERCENT, STARS, TEN, scale_in_name
-from dpmf_datasets.readers.ratings_tables import AmbiguousDates, read_table
+from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Kind
 from dpmf_datasets.readers.tables import open_table
 
@@ -342,18 +343,18 @@ def test_an_unreadable_time_ends_the_order_not_the_rating(time):
 
 
 @pytest.mark.parametrize("sign", "/.-")
-def test_dates_that_do_not_tell_day_from_month_are_asked_about(sign):
+def test_dates_that_do_not_tell_day_from_month_are_read_as_declared(sign):
     rows = [f"{row},0{1 + at % 9}{sign}0{1 + at % 7}{sign}2021" for at, row in enumerate(GOOD)]
     content = table(*rows, header="user,item,rating,date")
-    with pytest.raises(AmbiguousDates):
-        session_files.ratings(session_files.table(content, "a.csv"), {}, (1.0, 5.0))
     orders = []
     for dates in ("dmy", "mdy"):
         upload = session_files.ratings(session_files.table(content, "a.csv"), {}, (1.0, 5.0), dates)
         session_files.remove(upload.entry)
         orders.append(upload.data.order.argsort().tolist())
+        assert FORMAT_IS_PUBLIC not in upload.data.assumptions
     assert orders[0] != orders[1]
-    assert read(content)[1].assumed  # elsewhere nobody can be asked
+    ratings, report = read(content)  # elsewhere nobody can be asked
+    assert report.assumed and FORMAT_IS_PUBLIC in ratings.assumptions
 
 
 def test_a_path_declares_bounds_sizes_and_dates(tmp_path):
