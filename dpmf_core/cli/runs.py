@@ -55,12 +55,6 @@ NO_ITEM_FEATURES = (
 )
 
 
-# measured on tables of ten million ratings: memory per byte, from reading to the saved model
-BYTES_FOR_A_BYTE = 4.0
-GZIP_RATIO = 5.0  # uncompressed size over that of a .gz
-TEXTS = (".csv", ".tsv", ".txt", ".dat", ".data")
-
-
 @click.command(cls=RunCommand)
 @click.option(
     "--save",
@@ -97,7 +91,6 @@ def fit(
     **options: Any,
 ) -> None:
     choices, name = run_choices(options), options["algorithm"]
-    warn_of(options["dataset"])
     kind = algorithm_of(name)
     parameters = typed_parameters(kind, algorithm_texts(options))
     about = _about_what_is_saved(name, folder, abouts)
@@ -115,27 +108,6 @@ def fit(
         click.echo(f"The model is in {model_folder}; MODEL_CARD.md there describes it.", err=True)
     if not record.public:
         accounts.tell(spec.data.id)
-
-
-def warn_of(dataset: str) -> None:
-    """Warn on standard error if a table of ratings is large for this machine."""
-    name, _, facts = dataset.partition("?")
-    path = Path(name)
-    is_packed = path.suffix.lower() == ".gz"
-    kind = Path(path.stem).suffix if is_packed else path.suffix
-    if kind.lower() not in TEXTS or "bounds=" not in facts or not path.is_file():
-        return
-    from dpmf_core.jobs import machine  # needed only if a table may be large
-
-    megabytes = path.stat().st_size * BYTES_FOR_A_BYTE * (GZIP_RATIO if is_packed else 1.0) / 1e6
-    if megabytes > machine.memory():
-        click.echo(
-            f"{path.name} may need {megabytes / 1000:,.1f} GB of memory; this machine has"
-            f" {machine.memory() / 1000:,.1f} GB. If that is too much, store it in partitions:"
-            f" `datasets import NAME '{path.name}?{facts}' --partitioned`, then"
-            " `fit --dataset NAME`.",
-            err=True,
-        )
 
 
 def _spread_over(

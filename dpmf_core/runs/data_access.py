@@ -175,40 +175,28 @@ def open_split(spec: RunSpec) -> Split:
     return _split(spec.data, spec.split, seeds(spec.seed).split, _stamp(spec.data.id))
 
 
-def data_of(run: Run) -> Data:
-    """The data of a finished run in the shape that it released."""
-    data, shape = open_data(run.spec.data), run.record.released_shape
-    if shape is None:
-        return (
-            filtered(data, by_exact_counts(run.spec.data, data))
-            if run.spec.data.releases_shape
-            else data
-        )
-    return filtered(data, run.spec.data, shape)
+def data_of(run: Run) -> AnyData:
+    """The data of a finished run in the shape that it released, in memory or in partitions."""
+    return _shaped(run.spec.data, run.record.released_shape)
 
 
 def ratings_of(run: Run) -> Ratings:
-    """`data_of`. Raises BadInput if the data are not ratings."""
+    """`data_of`. Raises BadInput if the data are not ratings in memory."""
     return as_ratings(data_of(run))
 
 
 def ratings_anywhere(run: Run) -> Ratings | PartitionedRatings:
-    """`ratings_of`, in memory or in partitions."""
-    return parts_of(run) if is_in_parts(run.spec.data.id) else ratings_of(run)
+    """`data_of`. Raises BadInput if the data are not ratings."""
+    data = data_of(run)
+    return data if isinstance(data, PartitionedRatings) else as_ratings(data)
 
 
-def parts_of(run: Run) -> PartitionedRatings:
-    """`ratings_of` for a run on ratings in partitions."""
-    return _shaped_ratings(run.spec.data, run.record.released_shape)
-
-
-def _shaped_ratings(spec: DataSpec, shape: PublicShape | None) -> PartitionedRatings:
-    """Ratings in partitions in the shape that a run released, if it did."""
-    ratings = open_anywhere(spec)
-    assert isinstance(ratings, PartitionedRatings)
+def _shaped(spec: DataSpec, shape: PublicShape | None) -> AnyData:
+    """The data in the shape that a run released, if it did."""
+    data = open_anywhere(spec)
     if spec.releases_shape and shape is None:
-        return filtered(ratings, by_exact_counts(spec, ratings))
-    return ratings if shape is None else filtered(ratings, spec, shape)
+        return filtered(data, by_exact_counts(spec, data))
+    return data if shape is None else filtered(data, spec, shape)
 
 
 # a user's own ratings; all sessions share one partition in memory
@@ -239,6 +227,12 @@ def _trained_on(run: Run) -> tuple[Any, ...]:
     return spec.data, shape, spec.split, seeds(spec.seed).split, _stamp(spec.data.id)
 
 
+def _partitioned(spec: DataSpec, shape: PublicShape | None) -> PartitionedRatings:
+    data = _shaped(spec, shape)
+    assert isinstance(data, PartitionedRatings)
+    return data
+
+
 @functools.lru_cache(64)
 def _own_rows(
     spec: DataSpec,
@@ -248,7 +242,7 @@ def _own_rows(
     stamp: Hashable,
     user: int,
 ) -> Ratings:
-    data, row = _shaped_ratings(spec, shape), _rows_in_parts(spec, shape)[user]
+    data, row = _partitioned(spec, shape), _rows(spec, shape)[user]
     part = data.part_with(user)
     history = split_part(part, how, seed).history
     own = history.only(history.users == np.searchsorted(part.ids, row))
@@ -261,28 +255,25 @@ def _own_rows(
 def _first_users(
     spec: DataSpec, shape: PublicShape | None, how: SplitSpec, seed: int, stamp: Hashable
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    data, rows = _shaped_ratings(spec, shape), _rows_in_parts(spec, shape)
+    data, rows = _partitioned(spec, shape), _rows(spec, shape)
     part = data.part_with(0)
     users = np.flatnonzero(np.isin(rows, part.ids))
     history = split_part(part, how, seed).history
     return users, np.diff(history.by_user)[np.searchsorted(part.ids, rows[users])]
 
 
-def _rows_in_parts(spec: DataSpec, shape: PublicShape | None) -> npt.NDArray[np.int64]:
-    """`rows_of` for the users of ratings in partitions."""
+def rows_of(run: Run) -> npt.NDArray[np.int64]:
+    """The row in `data_of(run)` of each user, by their number in the data set."""
+    return _rows(run.spec.data, run.record.released_shape)
+
+
+def _rows(spec: DataSpec, shape: PublicShape | None) -> npt.NDArray[np.int64]:
     count = open_anywhere(spec).shape.n_units
     return np.arange(count) if shape is None else slots(shape, count)
-
-
-def rows_of(run: Run) -> npt.NDArray[np.int64]:
-    """The row in `data_of(run)` of each user or sample, by their number in the data set."""
-    shape, data = run.record.released_shape, open_data(run.spec.data)
-    rows = data.n_users if isinstance(data, Ratings) else len(data)
-    return np.arange(rows) if shape is None else slots(shape, rows)
 
 
 def split_of(run: Run) -> Split:
     """The train, history, validation and test ratings of a finished run."""
     if not run.spec.data.releases_shape:
         return open_split(run.spec)
-    return split_ratings(as_ratings(data_of(run)), run.spec.split, seeds(run.spec.seed).split)
+    return split_ratings(ratings_of(run), run.spec.split, seeds(run.spec.seed).split)

@@ -1,7 +1,6 @@
 """One private algorithm over a grid of epsilons and its references: runs, and finished figures."""
 
 import math
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +30,7 @@ class GridRun:
 
 
 @dataclass(frozen=True)
-class Point:
+class Point(Measured):
     """The draws at one epsilon, ascending by seed.
 
     values: held-out figures. keys: of the runs in the store, '' if it does not hold them. prices:
@@ -40,16 +39,10 @@ class Point:
     cost, over the draws that the algorithm without noise has too.
     """
 
-    epsilon: float
-    values: tuple[float, ...]
     keys: tuple[str, ...] = ()
     prices: tuple[float | None, ...] = ()
     shared_draws: tuple[tuple[float, float, float], ...] = ()
     cost: PrivacyCost | None = None
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.values)
 
 
 @dataclass(frozen=True)
@@ -77,11 +70,6 @@ class EpsilonGrid:
         """The number of finished runs."""
         own = sum(len(point.values) for point in self.points)
         return own + len(self.best) + len(self.trivial) + len(self.open)
-
-    @property
-    def measured(self) -> list[Measured]:
-        """The figures at each epsilon, ascending."""
-        return [Measured(point.epsilon, point.values) for point in self.points]
 
     @property
     def kept(self) -> list[Measured]:

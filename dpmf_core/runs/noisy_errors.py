@@ -16,7 +16,7 @@ from dpmf_core.algorithms import Recommender
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Blocks, NoisyCurator, Statistic, Totals, in_memory, on_grid
 from dpmf_core.data import PartitionedRatings
-from dpmf_core.data.catalogue import is_in_parts, is_own
+from dpmf_core.data.catalogue import is_own
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.evaluation.blocks import split_part
@@ -25,7 +25,7 @@ from dpmf_core.privacy.accounts import charging
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
-from dpmf_core.runs.data_access import open_anywhere, parts_of, split_of
+from dpmf_core.runs.data_access import data_of, open_anywhere, split_of
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import seeds
 
@@ -146,8 +146,8 @@ class _SplitParts(Sequence[Block]):
 
 def _people(run: Run) -> Blocks:
     """The training ratings and the held-out ratings of all users."""
-    if is_in_parts(run.spec.data.id):
-        data, seed = parts_of(run), seeds(run.spec.seed).split
+    if isinstance(data := data_of(run), PartitionedRatings):
+        seed = seeds(run.spec.seed).split
         return Blocks(data.shape, _SplitParts(data, run.spec.split, seed))
     parts = split_of(run)
     return in_memory({"history": parts.history, "test": parts.test})

@@ -150,7 +150,7 @@ def wanted_gain(now: float, title: str, grid: EpsilonGrid) -> None:
     look: dict[str, Any] = {"vertical_alignment": "center", "gap": "small"}
     with st.container(horizontal=True, key="explore.keep.row", **look):
         goal = _choose_goal(grid)
-        line = grid.kept if goal.is_share else grid.measured
+        line = grid.kept if goal.is_share else grid.points
         value, detail = answer(line, goal)
         st.markdown(f"with {title}: **{value}**{detail}", width="content", help=BETWEEN)
         needed = needed_epsilon(line, goal)

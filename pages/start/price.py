@@ -56,7 +56,7 @@ def table() -> pd.DataFrame:
             "highest draw": max(kept.values),
             "RMSE": errors.median,
         }
-        for kept, errors in zip(grid().kept, grid().measured, strict=True)
+        for kept, errors in zip(grid().kept, grid().points, strict=True)
     )
 
 

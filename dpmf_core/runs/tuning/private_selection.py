@@ -19,8 +19,8 @@ from scipy.optimize import brentq
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput, Cancelled, checked
 from dpmf_core.base.progress import Progress, Report, ignore
-from dpmf_core.data import AnyData
-from dpmf_core.data.catalogue import is_in_parts, is_own
+from dpmf_core.data import AnyData, PartitionedRatings
+from dpmf_core.data.catalogue import is_own
 from dpmf_core.evaluation.judges import by_partitions
 from dpmf_core.privacy import (
     NOTHING,
@@ -41,7 +41,7 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
 from dpmf_core.privacy.selection import number_of_trials, price_of_best
-from dpmf_core.runs.data_access import open_anywhere, open_split, parts_of
+from dpmf_core.runs.data_access import data_of, open_anywhere, open_split
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_deviation, score_event
 from dpmf_core.runs.planning import prepare, prepared_for
@@ -394,8 +394,8 @@ def _draw(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Val
 def _test_rmse(winner: Run) -> float:
     """The error of this model on the test ratings; training again would be another release."""
     how = winner.spec.split.model_copy(update={"judged": "test"})
-    if is_in_parts(winner.spec.data.id):
-        judge = by_partitions("ratings", parts_of(winner), how, seeds(winner.spec.seed).split)
+    if isinstance(data := data_of(winner), PartitionedRatings):
+        judge = by_partitions("ratings", data, how, seeds(winner.spec.seed).split)
         return judge.point(winner.model)["test_rmse"]
     parts = open_split(winner.spec.model_copy(update={"split": how}))
     predictions = winner.model.predict(
