@@ -35,18 +35,9 @@ def _biased_epoch(  # type: ignore[no-untyped-def]
 
 
 def biased_epoch(
-    users: Array,
-    items: Array,
-    values: Array,
-    mean: float,
-    P: Array,
-    Q: Array,
-    a: Array,
-    b: Array,
-    rate: float,
-    penalty: float,
-    biased: bool = True,
-) -> None:
+    users: Array, items: Array, values: Array, mean: float, P: Array, Q: Array, a: Array, b: Array,
+    rate: float, penalty: float, biased: bool = True,
+) -> None:  # fmt: skip
     """Change factors P (n, r), Q (m, r) and offsets a (n,), b (m,) in place, rating by rating.
 
     Koren, Bell & Volinsky 2009, eq. 5. biased: whether offsets move.
@@ -102,22 +93,9 @@ def _item_step(q, p, error, rate, penalty):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _arrivals(  # type: ignore[no-untyped-def]
-    Q,
-    bias_sums,
-    bias_counts,
-    items,
-    values,
-    indptr,
-    position,
-    rows,
-    iterations,
-    rate,
-    item_rate,
-    penalty,
-    all_rated,
-    shared,
-    biased,
-):
+    Q, bias_sums, bias_counts, items, values, indptr, position, rows, iterations, rate, item_rate,
+    penalty, all_rated, shared, biased,
+):  # fmt: skip
     """For each arriving rating, compute the user's vector, move items, and drop the vector.
 
     The vector is computed from all that the user has rated so far. The new item or all their items
@@ -179,23 +157,10 @@ def epoch(
 
 
 def arrivals(
-    Q: Array,
-    bias_sums: Array,
-    bias_counts: Array,
-    items: Array,
-    values: Array,
-    indptr: Array,
-    position: Array,
-    rows: Array,
-    *,
-    iterations: int,
-    rate: float,
-    item_rate: float,
-    penalty: float,
-    all_rated: bool,
-    shared: bool = False,
-    biased: bool = True,
-) -> None:
+    Q: Array, bias_sums: Array, bias_counts: Array, items: Array, values: Array, indptr: Array,
+    position: Array, rows: Array, *, iterations: int, rate: float, item_rate: float, penalty: float,
+    all_rated: bool, shared: bool = False, biased: bool = True,
+) -> None:  # fmt: skip
     """Change item factors Q (m, d) in place by each arriving rating.
 
     items, values: every user's ratings in order of arrival; position, rows: the arriving ones and
@@ -211,16 +176,9 @@ def arrivals(
 
 
 def users(
-    P: Array,
-    Q: Array,
-    items: Array,
-    residuals: Array,
-    indptr: Array,
-    *,
-    iterations: int,
-    rate: float,
-    penalty: float,
-) -> Array:
+    P: Array, Q: Array, items: Array, residuals: Array, indptr: Array, *, iterations: int,
+    rate: float, penalty: float,
+) -> Array:  # fmt: skip
     """P (n, d) after some passes over each row's own ratings minus biases."""
     P = P.copy()
     kind = Q.dtype.type

@@ -191,13 +191,9 @@ def _shortest(system: Array, rhs: Array) -> Array:
 
 
 def solve_psd(
-    grams: Array,
-    rhs: Array,
-    ridge: float | Array,
-    *,
-    base: Array | None = None,
+    grams: Array, rhs: Array, ridge: float | Array, *, base: Array | None = None,
     project: bool = True,
-) -> Array:
+) -> Array:  # fmt: skip
     """x_b = (P(grams_b) + base + ridge_b I)^-1 rhs_b, (n, r).
 
     P projects a symmetric matrix onto the positive semi-definite cone. If a Cholesky factorisation

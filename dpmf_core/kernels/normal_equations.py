@@ -268,15 +268,9 @@ def common_matrix(base: Array | None, dtype: Any) -> Array:
 
 
 def weighted_grams(
-    indptr: Array,
-    indices: Array,
-    factors: Array,
-    start: int,
-    stop: int,
-    *,
-    weights: Array | None = None,
-    step: float = 0.0,
-) -> Array:
+    indptr: Array, indices: Array, factors: Array, start: int, stop: int, *,
+    weights: Array | None = None, step: float = 0.0,
+) -> Array:  # fmt: skip
     """Gram matrices sum_j w_ij f_j f_j' (stop - start, r, r) of rows start..stop.
 
     step: a power of two to whose multiples sqrt(w_ij) f_j is rounded towards zero; 0 for none.

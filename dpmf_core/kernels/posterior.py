@@ -43,15 +43,9 @@ def _draw_rows(  # type: ignore[no-untyped-def]
 
 
 def draw_rows(
-    indptr: Array,
-    indices: Array,
-    values: Array,
-    factors: Array,
-    noise_precision: float,
-    precision: Array,
-    linear: Array,
-    normals: Array,
-) -> Array:
+    indptr: Array, indices: Array, values: Array, factors: Array, noise_precision: float,
+    precision: Array, linear: Array, normals: Array,
+) -> Array:  # fmt: skip
     """Draw every row x_i from its posterior, given v_ij = f_j . x_i + noise.
 
     With A_i = a sum_j f_j f_j' + P, x_i has mean A_i^-1 (a sum_j v_ij f_j + l_i) and covariance

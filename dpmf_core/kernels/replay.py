@@ -110,15 +110,9 @@ class Rows:
 
 
 def replay(
-    indptr: Array,
-    items: Array,
-    target: Array,
-    V: Array,
-    inverses: Array,
-    rates: Array,
-    kappa: float,
-    bound: float,
-) -> Array:
+    indptr: Array, items: Array, target: Array, V: Array, inverses: Array, rates: Array,
+    kappa: float, bound: float,
+) -> Array:  # fmt: skip
     """Coefficients (n_rows, T), float64, of directions V (n_items, T) float32 after all steps."""
     out = np.zeros((len(indptr) - 1, V.shape[1]))
     rows = indptr, np.asarray(items, np.int32), np.asarray(target, np.float32)

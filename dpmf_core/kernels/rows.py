@@ -104,15 +104,9 @@ def predict_pairs(
 
 
 def predict_ratings(
-    centre: float,
-    user_offsets: Array,
-    item_offsets: Array,
-    user_factors: Array,
-    item_factors: Array,
-    users: Array,
-    items: Array,
-    bounds: tuple[float, float],
-) -> Array:
+    centre: float, user_offsets: Array, item_offsets: Array, user_factors: Array,
+    item_factors: Array, users: Array, items: Array, bounds: tuple[float, float],
+) -> Array:  # fmt: skip
     """centre + a_u + b_i + u . v of every pair within bounds, float32 (n_pairs,)."""
     out = np.empty(len(users), np.float32)
     low, high, c = (np.float32(it) for it in (*bounds, centre))
@@ -129,13 +123,9 @@ def predict_ratings(
 
 
 def residuals(
-    starts: Array,
-    items: Array,
-    values: Array,
-    centre: float,
-    item_offsets: Array,
+    starts: Array, items: Array, values: Array, centre: float, item_offsets: Array,
     damping: float | None,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array]:  # fmt: skip
     """Users' damped means after centre and item offsets, and the residuals after these too.
 
     Means (n_users,) and residuals (n_values,), float32, summed in float64. starts: (n_users + 1,).

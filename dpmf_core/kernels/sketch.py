@@ -144,18 +144,9 @@ def vectors(C: Array, keys: Array, count: int, d: int, w: int, by_median: bool =
 
 
 def epoch(
-    C: Array,
-    keys: tuple[Array, Array],
-    users: Array,
-    items: Array,
-    values: Array,
-    d: int,
-    w: int,
-    by_median: bool,
-    rate: float,
-    penalty: float,
-    threshold: float,
-) -> int:
+    C: Array, keys: tuple[Array, Array], users: Array, items: Array, values: Array, d: int, w: int,
+    by_median: bool, rate: float, penalty: float, threshold: float,
+) -> int:  # fmt: skip
     """One pass over the ratings in their order; changes C in place.
 
     Returns how many ratings were skipped because their squared error is above `threshold`.

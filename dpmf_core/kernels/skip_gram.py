@@ -102,17 +102,9 @@ def _start(n_words, dimensions, seed):  # type: ignore[no-untyped-def]
 
 
 def word_vectors(
-    words: Array,
-    starts: Array,
-    counts: Array,
-    *,
-    dimensions: int,
-    window: int,
-    epochs: int,
-    negatives: int = 5,
-    frequent: float = 1e-3,
-    rates: tuple[float, float] = (0.025, 0.0001),
-) -> Array:
+    words: Array, starts: Array, counts: Array, *, dimensions: int, window: int, epochs: int,
+    negatives: int = 5, frequent: float = 1e-3, rates: tuple[float, float] = (0.025, 0.0001),
+) -> Array:  # fmt: skip
     """Vectors (n_words, dimensions), float32, of words by number.
 
     words (n_tokens,): the texts one after the other, text d between starts[d] and starts[d + 1].
