@@ -2,7 +2,7 @@
 
 import zlib
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -76,22 +76,12 @@ def prepared(samples: Samples, how: Preparation) -> Samples:
     Raises BadInput if a step does not suit the data.
     """
     if how.most_samples is not None and how.most_samples < len(samples):
-        samples = samples.rows(
-            np.sort(
-                np.argsort(keyed_uniform(0, np.arange(len(samples))), kind="stable")[
-                    : how.most_samples
-                ]
-            )
-        )
+        order = np.argsort(keyed_uniform(0, np.arange(len(samples))), kind="stable")
+        samples = samples.rows(np.sort(order[: how.most_samples]))
     if samples.vocabulary is not None and samples.unit != "user":
         samples = _weighted(_with_vocabulary(samples, how), how.weighting or "tfidf")
-    elif (
-        how.hashed
-        or how.most_words
-        or how.drawn_words
-        or how.weighting
-        or how.min_df > 1
-        or how.max_df < 1
+    elif any((how.hashed, how.most_words, how.drawn_words, how.weighting)) or (
+        how.min_df > 1 or how.max_df < 1
     ):
         raise BadInput(
             f"{samples.name} has no words: hashing, document frequencies, vocabulary size and"
@@ -110,24 +100,19 @@ def prepared(samples: Samples, how: Preparation) -> Samples:
 def _with_vocabulary(samples: Samples, how: Preparation) -> Samples:
     if how.hashed:
         return _hashed(samples, how.hashed)
-    df = (
-        np.bincount(samples.X.indices, minlength=samples.X.shape[1])
-        if is_sparse(samples.X)
-        else (samples.X > 0).sum(axis=0)
-    )
-    columns = np.flatnonzero(
-        ((df >= how.min_df) | (how.min_df == 1)) & (df <= how.max_df * len(samples))
-    )
+    if is_sparse(samples.X):
+        df = np.bincount(samples.X.indices, minlength=samples.X.shape[1])
+    else:
+        df = (samples.X > 0).sum(axis=0)
+    is_often = (df >= how.min_df) | (how.min_df == 1)
+    columns = np.flatnonzero(is_often & (df <= how.max_df * len(samples)))
     is_data_driven = how.min_df > 1 or how.max_df < 1
     if how.most_words is not None and how.most_words < len(columns):
-        columns, is_data_driven = (
-            np.sort(columns[np.argsort(-df[columns], kind="stable")[: how.most_words]]),
-            True,
-        )
+        order, is_data_driven = np.argsort(-df[columns], kind="stable"), True
+        columns = np.sort(columns[order[: how.most_words]])
     if how.drawn_words is not None and how.drawn_words < len(columns):
-        columns = np.sort(
-            columns[np.argsort(keyed_uniform(1, columns), kind="stable")[: how.drawn_words]]
-        )
+        order = np.argsort(keyed_uniform(1, columns), kind="stable")
+        columns = np.sort(columns[order[: how.drawn_words]])
     if not len(columns):
         raise BadInput(
             f"No word of {samples.name} is in at least {how.min_df} documents and in at most"
@@ -160,14 +145,9 @@ def _hashed(samples: Samples, buckets: int) -> Samples:
         for b, some in enumerate(names)
     )
     assumptions = tuple(a for a in samples.assumptions if a != WORDS_ARE_PUBLIC)
-    parts = None if samples.parts is None else samples.parts @ fold
-    return replace(
-        samples,
-        X=_small(csr_array(samples.X @ fold)),
-        vocabulary=labels,
-        parts=parts,
-        assumptions=assumptions,
-    )
+    parts, X = None if samples.parts is None else samples.parts @ fold, samples.X @ fold
+    facts: dict[str, Any] = {"vocabulary": labels, "parts": parts, "assumptions": assumptions}
+    return replace(samples, X=_small(csr_array(X)), **facts)
 
 
 def _weighted(samples: Samples, weighting: str) -> Samples:
@@ -186,9 +166,8 @@ def _weighted(samples: Samples, weighting: str) -> Samples:
 
     weights = TfidfTransformer(norm=None).fit(samples.X)
     parts = None if samples.parts is None else samples.parts * weights.idf_
-    return replace(
-        samples, X=_small(csr_array(weights.transform(samples.X))), parts=parts
-    ).assuming(WEIGHTS_ARE_PUBLIC)
+    X = _small(csr_array(weights.transform(samples.X)))
+    return replace(samples, X=X, parts=parts).assuming(WEIGHTS_ARE_PUBLIC)
 
 
 def contaminated(samples: Samples, rows: float, cells: float, seed: int = 0) -> Samples:
@@ -205,10 +184,8 @@ def contaminated(samples: Samples, rows: float, cells: float, seed: int = 0) -> 
     X = samples.X.toarray() if is_sparse(samples.X) else samples.X
     top = X.max(axis=1, keepdims=True)
     clean = (X / np.where(top > 0, top, 1)).astype(np.float32)
-    dirty = clean.copy()
-    for row in np.flatnonzero(
-        (keyed_uniform(seed, np.arange(len(X)), 10**9) < rows) & (top[:, 0] > 0)
-    ):
+    dirty, is_hit = clean.copy(), keyed_uniform(seed, np.arange(len(X)), 10**9) < rows
+    for row in np.flatnonzero(is_hit & (top[:, 0] > 0)):
         hit = keyed_uniform(seed + 1, row, np.arange(X.shape[1])) < cells
         noise = 2 * keyed_uniform(seed + 2, row, np.arange(X.shape[1])) - 1
         dirty[row, hit] = np.maximum(dirty[row, hit] + noise[hit], 0)

@@ -128,9 +128,8 @@ class Samples:
         """
         from scipy.sparse import csr_array
 
-        rows: Matrix = (
-            csr_array(X).astype(np.float64) if is_sparse(X) else np.asarray(X, np.float64)
-        )
+        rows: Matrix = csr_array(X) if is_sparse(X) else np.asarray(X)
+        rows = rows.astype(np.float64, copy=False)
         if rows.ndim != 2 or not min(rows.shape):
             raise BadInput(
                 "Samples must be a table with one row per sample and at least one feature. Got the"
@@ -204,32 +203,18 @@ class Samples:
         if self.people is None:
             return None
         has_values = self.norms > 0
-        return np.asarray(
-            has_values
-            / np.maximum(np.bincount(self.people, has_values, self.n_people or 0), 1)[self.people]
-        )
+        n_rows = np.bincount(self.people, has_values, self.n_people or 0)
+        return np.asarray(has_values / np.maximum(n_rows, 1)[self.people])
 
     @cached_property
     def fingerprint(self) -> str:
         """sha256 over everything that an algorithm or a figure can see."""
-        facts = (
-            self.shape,
-            self.public,
-            self.assumptions,
-            self.unit,
-            (
-                self.vocabulary
-                if self.vocabulary is None
-                else zlib.crc32("\n".join(self.vocabulary).encode())
-            ),
-        )
+        words = None if self.vocabulary is None else "\n".join(self.vocabulary)
+        vocabulary = None if words is None else zlib.crc32(words.encode())
+        facts = (self.shape, self.public, self.assumptions, self.unit, vocabulary)
         digest = hashlib.sha256(repr(facts).encode())
-        for part in (
-            self.X,
-            self.clean,
-            self.parts,
-            None if self.texts is None else self.texts.ids,
-        ):
+        texts = None if self.texts is None else self.texts.ids
+        for part in (self.X, self.clean, self.parts, texts):
             for array in _arrays(part):
                 digest.update(np.ascontiguousarray(array).tobytes())
         if self.people is not None:
@@ -245,12 +230,9 @@ class Samples:
     @cached_property
     def reading(self) -> str:
         """sha256 over the words of all documents, in reading order if it is known."""
-        words, ids = (
-            (self.vocabulary or (), self.X.indices)
-            if self.texts is None
-            else (self.texts.words, self.texts.ids)
-        )
-        bounds = self.X.indptr if self.texts is None else self.texts.starts
+        words, ids, bounds = self.vocabulary or (), self.X.indices, self.X.indptr
+        if self.texts is not None:
+            words, ids, bounds = self.texts.words, self.texts.ids, self.texts.starts
         digest = hashlib.sha256("\n".join(words).encode())
         for array in (ids, bounds):
             digest.update(np.ascontiguousarray(array, np.int64).tobytes())
@@ -266,15 +248,13 @@ class Samples:
 
         So X itself becomes rows of norm 1; empty rows stay empty.
         """
-        return by_row(
-            matrix, np.where(self.norms > 0, 1 / np.maximum(self.norms, 1e-300), 0.0), dtype
-        )
+        inverse = np.where(self.norms > 0, 1 / np.maximum(self.norms, 1e-300), 0.0)
+        return by_row(matrix, inverse, dtype)
 
     def features(self, feature_ids: Array) -> Self:
         """The features under an index, in its order; facts about the rows stay."""
-        vocabulary = (
-            None if self.vocabulary is None else tuple(self.vocabulary[j] for j in feature_ids)
-        )
+        words = self.vocabulary
+        vocabulary = None if words is None else tuple(words[j] for j in feature_ids)
         X = self.X[:, feature_ids]
         if is_sparse(X):
             X.sort_indices()  # the domain of the proofs: columns ascend in each row
@@ -290,9 +270,8 @@ class Samples:
 
     def rows(self, row_ids: Array) -> Self:
         """The rows under an index or a mask."""
-        row_ids = (
-            np.flatnonzero(row_ids) if np.asarray(row_ids).dtype == bool else np.asarray(row_ids)
-        )
+        row_ids = np.asarray(row_ids)
+        row_ids = np.flatnonzero(row_ids) if row_ids.dtype == bool else row_ids
         return replace(
             self,
             X=self.X[row_ids],
@@ -352,13 +331,10 @@ def _refuse(rows: Matrix, bad: Array, requirement: str) -> None:
     if not bad.any():
         return
     at = int(np.flatnonzero(bad.ravel())[0])
+    row, column = divmod(at, rows.shape[1])
     if is_sparse(rows):
-        row, column = (
-            int(np.searchsorted(np.asarray(rows.indptr), at, side="right")) - 1,
-            int(rows.indices[at]),
-        )
-    else:
-        row, column = divmod(at, rows.shape[1])
+        row = int(np.searchsorted(np.asarray(rows.indptr), at, side="right")) - 1
+        column = int(rows.indices[at])
     raise BadInput(
         f"Every number of the samples must be {requirement}. Got {_values(rows).ravel()[at]} in row"
         f" {row + 1}, column {column + 1} ({int(bad.sum()):,} in all)."

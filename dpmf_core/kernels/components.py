@@ -60,10 +60,8 @@ def coefficients(
     top = float(np.linalg.eigvalsh(G)[-1]) if len(G) else 0.0
     if top <= 0 or not len(B):
         return np.zeros_like(B)
-    share_out(
-        lambda first, last: _coefficients(B, G, 1 / top, H, first, last, passes, close),
-        np.ones(len(B)),
-    )
+    rows = B, G, 1 / top, H
+    share_out(lambda *at: _coefficients(*rows, *at, passes, close), np.ones(len(B)))
     return H
 
 

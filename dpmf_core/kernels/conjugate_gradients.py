@@ -201,13 +201,9 @@ def refine_rows(
     common, lengths = common_matrix(base, factors.dtype), np.diff(indptr)
     most = max(4, BLOCK // max(1, r * factors.itemsize))
     size = int(min(lengths.max(initial=1), most))
-
-    def work(first: int, last: int) -> None:
-        _refine_rows(
-            indptr, indices, values, w, factors, ridges, common, steps, size, first, last, out
-        )
-
-    share_out(work, lengths * float(r) + float(common.size + r) / 4 + 50)
+    rows = indptr, indices, values, w, factors, ridges, common, steps, size
+    cost = lengths * float(r) + float(common.size + r) / 4 + 50
+    share_out(lambda first, last: _refine_rows(*rows, first, last, out), cost)
     return out
 
 

@@ -129,13 +129,7 @@ def discrete_gaussian(raw: Any, sigma: int, out: Ints) -> None:
         )
     n_drawn, remainder = 0, np.zeros(0, np.int64)
     while n_drawn < len(out):
-        words = np.concatenate(
-            [
-                remainder,
-                (raw(min(64 * (len(out) - n_drawn) + 64, 1 << 16)) >> np.uint64(1)).astype(
-                    np.int64
-                ),
-            ]
-        )
+        more = raw(min(64 * (len(out) - n_drawn) + 64, 1 << 16)) >> np.uint64(1)
+        words = np.concatenate([remainder, more.astype(np.int64)])
         n_drawn, n_used = _fill(words, sigma, out, n_drawn)
         remainder = words[n_used:]

@@ -114,12 +114,8 @@ def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # 
     out: right-hand sides in, solutions out.
     """
     r = grams.shape[1]
-    chars, ints, gram, spare = (
-        np.array([76, 78, 84], np.uint8),
-        np.zeros(4, np.int32),
-        np.empty((r, r), grams.dtype),
-        np.zeros(r, grams.dtype),
-    )
+    chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
+    gram, spare = np.empty((r, r), grams.dtype), np.zeros(r, grams.dtype)
     for b in range(start, stop):
         gram[:], spare[:] = 0, 0
         _add(grams[b], gram)
@@ -150,26 +146,12 @@ def solve_rows(
     out, failed = np.empty((n, r), factors.dtype), np.zeros(n, np.bool_)
     ridges = np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, factors.dtype), (n,)))
     common = common_matrix(base, factors.dtype)
-    blas, posv = products(factors.dtype), routine(letter(factors.dtype) + "posv")
-
-    def work(start: int, stop: int) -> None:
-        _solve_rows(
-            blas,
-            posv,
-            indptr,
-            indices,
-            values,
-            w,
-            factors,
-            ridges,
-            common,
-            start,
-            stop,
-            out,
-            failed,
-        )
-
-    share_out(work, np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50)
+    routines = products(factors.dtype), routine(letter(factors.dtype) + "posv")
+    rows = *routines, indptr, indices, values, w, factors, ridges, common
+    share_out(
+        lambda start, stop: _solve_rows(*rows, start, stop, out, failed),
+        np.diff(indptr) * float(r * r) + float(r) ** 3 / 3 + 50,
+    )
     # not positive definite in this precision: a tiny ridge on collinear factors
     for i in np.flatnonzero(failed):
         span = slice(indptr[i], indptr[i + 1])
@@ -204,26 +186,16 @@ def solve_psd(
     """
     grams = np.ascontiguousarray(grams)
     n, r = rhs.shape
-    ridges, common = (
-        np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, grams.dtype), (n,))),
-        common_matrix(base, grams.dtype),
-    )
+    ridges = np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, grams.dtype), (n,)))
+    common = common_matrix(base, grams.dtype)
     out, indefinite = np.array(rhs, grams.dtype), np.zeros(n, np.bool_)
     if not project:
-        system = (
-            grams
-            + (0 if base is None else common)
-            + ridges[:, None, None] * np.eye(r, dtype=grams.dtype)
-        )
+        system = grams + (0 if base is None else common)
+        system = system + ridges[:, None, None] * np.eye(r, dtype=grams.dtype)
         share_out(lambda start, stop: _solve_as_is(system, start, stop, out), n)
         return out
-    posv = routine(letter(grams.dtype) + "posv")
-    share_out(
-        lambda start, stop: _solve_definite(
-            posv, grams, ridges, common, start, stop, out, indefinite
-        ),
-        n,
-    )
+    systems = routine(letter(grams.dtype) + "posv"), grams, ridges, common
+    share_out(lambda start, stop: _solve_definite(*systems, start, stop, out, indefinite), n)
     rest = np.flatnonzero(indefinite)
 
     def work(start: int, stop: int) -> None:
@@ -239,11 +211,8 @@ def _solve_projected(grams: Array, rhs: Array, ridges: Array, base: Array) -> Ar
     values, Q = np.linalg.eigh(grams)
     positive_part = np.maximum(values, 0)
     if len(base):
-        system = (
-            (Q * positive_part[:, None, :]) @ Q.swapaxes(1, 2)
-            + base
-            + ridges[:, None, None] * np.eye(Q.shape[-1], dtype=Q.dtype)
-        )
+        system = (Q * positive_part[:, None, :]) @ Q.swapaxes(1, 2) + base
+        system = system + ridges[:, None, None] * np.eye(Q.shape[-1], dtype=Q.dtype)
         return np.asarray(np.linalg.solve(system, rhs[..., None])[..., 0])
     along = (rhs[:, None, :] @ Q)[:, 0] / (positive_part + ridges[:, None])
     return np.asarray((Q @ along[..., None])[..., 0])

@@ -200,10 +200,8 @@ def _best_of_table(scores, users, starts, items, out):  # type: ignore[no-untype
 def _best_of_products(U, panels, n_items, users, starts, items, first, last, out):  # type: ignore[no-untyped-def]
     r = U.shape[1]
     scratch = _scratch(n_items, out.shape[1])
-    left, scores = (
-        np.ones((r + 1, HEIGHT), np.float32),
-        np.empty((HEIGHT, len(panels) * WIDTH), np.float32),
-    )
+    left = np.ones((r + 1, HEIGHT), np.float32)
+    scores = np.empty((HEIGHT, len(panels) * WIDTH), np.float32)
     for begin in range(first, last, HEIGHT):
         count = min(HEIGHT, last - begin)
         for at in range(count):
@@ -248,11 +246,8 @@ def best_unseen_products(
     table = np.zeros((parts * EIGHT * EIGHT, r + 1), np.float32)
     table[:n_items, :r], table[:n_items, r] = V, b
     panels = np.ascontiguousarray(table.reshape(-1, WIDTH, r + 1).swapaxes(1, 2))
-    u, own = np.ascontiguousarray(U), np.asarray(users, np.int64)
-    share_out(
-        lambda first, last: _best_of_products(
-            u, panels, n_items, own, starts, items, first, last, out
-        ),
-        np.full(len(own), float(n_items * (r + 1))),
-    )
+    own = np.asarray(users, np.int64)
+    lists = np.ascontiguousarray(U), panels, n_items, own, starts, items
+    cost = np.full(len(own), float(n_items * (r + 1)))
+    share_out(lambda first, last: _best_of_products(*lists, first, last, out), cost)
     return out

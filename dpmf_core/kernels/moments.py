@@ -55,12 +55,8 @@ def _add_scattered(indptr: Array, items: Array, values: Array, out: Array) -> No
     )
     raters = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
     cost = np.bincount(items, indptr[raters + 1] - np.arange(len(items)), n_items) + 1.0
-    share_out(
-        lambda first, last: _second_moment(
-            indptr, items, values, by_item, raters, of_item, first, last, out
-        ),
-        cost,
-    )
+    rows = indptr, items, values, by_item, raters, of_item
+    share_out(lambda first, last: _second_moment(*rows, first, last, out), cost)
 
 
 def _add_dense(indptr: Array, items: Array, values: Array, out: Array) -> None:

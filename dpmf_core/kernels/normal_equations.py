@@ -67,50 +67,21 @@ def add_product(blas, chars, ints, one, rows, count, gram):  # type: ignore[no-u
     rows: (GATHER, r), C order.
     """
     ints[0], ints[1] = gram.shape[0], count
-    char, whole, real, data, sums = (
-        chars.ctypes.data,
-        ints.ctypes.data,
-        one.ctypes.data,
-        rows.ctypes.data,
-        gram.ctypes.data,
-    )
+    lower, n, k = chars.ctypes.data, ints.ctypes.data, ints.ctypes.data + 4
+    as_is, turned = lower + 1, lower + 2
+    alpha, a, c = one.ctypes.data, rows.ctypes.data, gram.ctypes.data
     if gram.shape[0] <= WHOLE:
-        _call13(
-            blas[0],
-            char + 1,
-            char + 2,
-            whole,
-            whole,
-            whole + 4,
-            real,
-            data,
-            whole,
-            data,
-            whole,
-            real,
-            sums,
-            whole,
-        )
+        _call13(blas[0], as_is, turned, n, n, k, alpha, a, n, a, n, alpha, c, n)
     else:
-        _call10(blas[1], char, char + 1, whole, whole + 4, real, data, whole, real, sums, whole)
+        _call10(blas[1], lower, as_is, n, k, alpha, a, n, alpha, c, n)
 
 
 @compile_kernel(inline="never")
 def solve_definite_in_place(posv, chars, ints, gram, rhs):  # type: ignore[no-untyped-def]
     """Solve gram x = rhs in place by Cholesky; returns 0 on success."""
     ints[0], ints[1], ints[2] = len(rhs), 1, 0
-    whole = ints.ctypes.data
-    _call8(
-        posv,
-        chars.ctypes.data,
-        whole,
-        whole + 4,
-        gram.ctypes.data,
-        whole,
-        rhs.ctypes.data,
-        whole,
-        whole + 8,
-    )
+    n, a, b = ints.ctypes.data, gram.ctypes.data, rhs.ctypes.data
+    _call8(posv, chars.ctypes.data, n, n + 4, a, n, b, n, n + 8)
     return ints[2]
 
 
@@ -217,30 +188,14 @@ def _normal_equations(  # type: ignore[no-untyped-def]
     blas, indptr, indices, values, weights, factors, offset, start, stop, grams, rhs
 ):
     r = factors.shape[1]
-    chars, ints, one = (
-        np.array([76, 78, 84], np.uint8),
-        np.zeros(4, np.int32),
-        np.ones(1, factors.dtype),
-    )
-    buffer = np.empty((GATHER, r), factors.dtype)
+    chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
+    one, buffer = np.ones(1, factors.dtype), np.empty((GATHER, r), factors.dtype)
     for i in range(start, stop):
-        gram = grams[i]
+        first, last, gram, b = indptr[offset + i], indptr[offset + i + 1], grams[i], rhs[i]
         gram[:] = 0
-        rhs[i] = 0
+        b[:] = 0
         add_entries(
-            blas,
-            chars,
-            ints,
-            one,
-            indices,
-            values,
-            weights,
-            factors,
-            indptr[offset + i],
-            indptr[offset + i + 1],
-            buffer,
-            gram,
-            rhs[i],
+            blas, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, b
         )
         for p in range(r):
             for q in range(p):

@@ -88,13 +88,9 @@ def draw_rows(
     out, failed = _widened(normals, width), np.zeros(n, np.bool_)
     offsets = _widened(linear, width)
     blas, noise = products(factors.dtype), np.float32(noise_precision)
-
-    def work(start: int, stop: int) -> None:
-        _draw_rows(
-            blas, indptr, indices, values, factors, noise, wide, offsets, start, stop, out, failed
-        )
-
-    share_out(work, np.diff(indptr) * float(width**2) + float(width) ** 3 / 3 + 50)
+    rows = blas, indptr, indices, values, factors, noise, wide, offsets
+    cost = np.diff(indptr) * float(width**2) + float(width) ** 3 / 3 + 50
+    share_out(lambda start, stop: _draw_rows(*rows, start, stop, out, failed), cost)
     if failed.any():
         raise FloatingPointError("The posterior precision of a row is not positive definite.")
     return np.ascontiguousarray(out[:, :r])

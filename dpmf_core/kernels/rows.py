@@ -115,10 +115,8 @@ def predict_ratings(
         for it in (user_offsets, item_offsets, user_factors, item_factors)
     )
     u, i = np.asarray(users, np.int32), np.asarray(items, np.int32)
-    share_out(
-        lambda start, stop: _predict_ratings(c, a, b, U, V, u, i, low, high, start, stop, out),
-        len(u),
-    )
+    rows = c, a, b, U, V, u, i, low, high
+    share_out(lambda start, stop: _predict_ratings(*rows, start, stop, out), len(u))
     return out
 
 
@@ -159,9 +157,8 @@ def rank_segments(starts: Array, key: Array) -> Array:
     """
     out = np.empty(len(key), np.int64)
     key = np.ascontiguousarray(key, np.float64)
-    share_out(
-        lambda first, last: _rank_segments(starts, key, first, last, out), np.diff(starts) + 1.0
-    )
+    cost = np.diff(starts) + 1.0
+    share_out(lambda first, last: _rank_segments(starts, key, first, last, out), cost)
     return out
 
 
@@ -171,9 +168,8 @@ def unfold(triangles: Array, rank: int, off_diagonal: float) -> Array:
     triangles: (n, rank (rank + 1) / 2). Entries off the diagonal are multiplied by `off_diagonal`.
     """
     out = np.empty((len(triangles), rank, rank))
-    share_out(
-        lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out), np.ones(len(out))
-    )
+    cost = np.ones(len(out))
+    share_out(lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out), cost)
     return out
 
 

@@ -97,12 +97,8 @@ def _run_epoch(  # type: ignore[no-untyped-def]
     C, user_keys, item_keys, users, items, values, d, w, by_median, rate, penalty, threshold
 ):
     k, n_skipped = len(user_keys), 0
-    p, q, to_p, to_q = (
-        np.empty(d, np.float32),
-        np.empty(d, np.float32),
-        np.empty(d, np.float32),
-        np.empty(d, np.float32),
-    )
+    p, q = np.empty(d, np.float32), np.empty(d, np.float32)
+    to_p, to_q = np.empty(d, np.float32), np.empty(d, np.float32)
     user_strides, item_strides = _strides(user_keys, d), _strides(item_keys, d)
     user_cells, user_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
     item_cells, item_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)

@@ -71,10 +71,8 @@ def pairs(
     starts, order = by_item
     out = np.empty((len(starts) - 1, len(starts) - 1), np.float32)
     cost = np.bincount(items, np.diff(indptr)[users], len(starts) - 1) + len(starts)
-    share_out(
-        lambda first, last: _square(indptr, items, values, starts, order, users, first, last, out),
-        cost,
-    )
+    rows = indptr, items, values, starts, order, users
+    share_out(lambda first, last: _square(*rows, first, last, out), cost)
     return out
 
 
@@ -86,12 +84,9 @@ def predict_items(
     NaN if none of the user's items was ever rated together with the item.
     """
     out = np.empty(len(targets), np.float32)
-    share_out(
-        lambda first, last: _predict_items(
-            square, indptr, items, values, users, targets, first, last, out
-        ),
-        np.diff(indptr)[users] + 1.0,
-    )
+    pairs_of = square, indptr, items, values, users, targets
+    cost = np.diff(indptr)[users] + 1.0
+    share_out(lambda first, last: _predict_items(*pairs_of, first, last, out), cost)
     return out
 
 
@@ -101,10 +96,6 @@ def everything(square: Array, indptr: Array, items: Array, values: Array, users:
     counts, differences = counts + counts.T, differences - differences.T
     out = np.empty((len(users), len(square)), np.float32)
     cost = np.diff(indptr)[users] + 1.0
-    share_out(
-        lambda first, last: _everything(
-            counts, differences, indptr, items, values, users, first, last, out
-        ),
-        cost,
-    )
+    rows = counts, differences, indptr, items, values, users
+    share_out(lambda first, last: _everything(*rows, first, last, out), cost)
     return out

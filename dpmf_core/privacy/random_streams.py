@@ -4,6 +4,7 @@ A stream has children, numbered in order, and makes numpy generators. Streams at
 share no number.
 """
 
+import copy
 import secrets
 from typing import Protocol
 
@@ -61,10 +62,8 @@ class Secret:
         key = secrets.token_bytes(KEY_BYTES) if key is None else key
         if len(key) != KEY_BYTES:
             raise ValueError(f"A secret stream needs a key of {KEY_BYTES} bytes. Got {len(key)}.")
-        self._key, self._first = (
-            int.from_bytes(key[:16], "little"),
-            int.from_bytes(key[16:], "little"),
-        )
+        self._key = int.from_bytes(key[:16], "little")
+        self._first = int.from_bytes(key[16:], "little")
         self._number, self._generation, self._children = 0, 0, 0
 
     def spawn(self, count: int) -> list[Stream]:
@@ -75,17 +74,10 @@ class Secret:
         return [self._child() for _ in range(count)]
 
     def _child(self) -> "Secret":
-        child = object.__new__(Secret)
-        child._key, child._first, child._generation, child._children = (
-            self._key,
-            self._first,
-            self._generation + 1,
-            0,
-        )
         self._children += 1
-        child._number = self._number + (
-            self._children << 32 if self._generation == 0 else self._children
-        )
+        child = copy.copy(self)
+        child._number += self._children << 32 if self._generation == 0 else self._children
+        child._generation, child._children = self._generation + 1, 0
         return child
 
     def generator(self) -> np.random.Generator:
