@@ -5,7 +5,7 @@ An algorithm has no state and holds no rows.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -113,6 +113,17 @@ class Recommender(Model):
     local_columns: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     attention: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     attention_line: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+
+    @classmethod
+    def of_means(cls, shape: Shape, **parts: Any) -> Self:
+        """A model that predicts mid-range and each user's own mean, with other parts if given."""
+        means: dict[str, Any] = {
+            "centre": shape.mid_range,
+            "item_offsets": np.zeros(shape.n_items, np.float32),
+            "item_factors": np.zeros((shape.n_items, 0), np.float32),
+            "user_damping": 0.0,
+        }
+        return cls(bounds=shape.bounds, **(means | parts))
 
     @property
     def item_sides(self) -> Array:

@@ -25,18 +25,6 @@ SUMS, COUNTS, CENTRE = "item sums", "item counts", "mean of user means"
 PUBLIC_FACTS = ("the number of users", "the item set", "the rating bounds")
 
 
-def no_factors(shape: Shape, **parts: Any) -> Recommender:
-    defaults: dict[str, Any] = {
-        "item_offsets": np.zeros(shape.n_items, np.float32),
-        "user_damping": None,
-    }
-    return Recommender(
-        bounds=shape.bounds,
-        item_factors=np.zeros((shape.n_items, 0), np.float32),
-        **(defaults | parts),
-    )
-
-
 class GlobalMean(Algorithm):
     """One number for everyone: the trivial predictor."""
 
@@ -50,7 +38,8 @@ class GlobalMean(Algorithm):
         return True
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
-        yield no_factors(curator.shape, centre=mean_rating(curator.total, curator.shape))
+        centre = mean_rating(curator.total, curator.shape)
+        yield Recommender.of_means(curator.shape, centre=centre, user_damping=None)
 
 
 class UserMean(Algorithm):
@@ -67,7 +56,7 @@ class UserMean(Algorithm):
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
-        yield no_factors(curator.shape, centre=curator.shape.mid_range, user_damping=0.0)
+        yield Recommender.of_means(curator.shape)
 
 
 class Popularity(Algorithm):
@@ -88,7 +77,7 @@ class Popularity(Algorithm):
         # the counts order lists and leave predicted ratings alone
         tiny = (rank / max(shape.n_items, 1) * 1e-6).astype(np.float32)
         centre = mean_rating(curator.total, shape)
-        yield no_factors(shape, centre=centre, item_offsets=tiny)
+        yield Recommender.of_means(shape, centre=centre, item_offsets=tiny, user_damping=None)
 
 
 class Bias(Algorithm):
@@ -111,7 +100,8 @@ class Bias(Algorithm):
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         shape: Shape = curator.shape
         centre, b = damped_biases(curator.total, shape, self.damping)
-        model = no_factors(shape, centre=centre, item_offsets=b, user_damping=self.damping)
+        parts: dict[str, Any] = {"item_offsets": b, "user_damping": self.damping}
+        model = Recommender.of_means(shape, centre=centre, **parts)
         if self.local_columns:
             model = with_local_columns(model, item_counts(curator.total), shape)
         yield model
@@ -166,9 +156,7 @@ class OffsetsAlone(PrivateAlgorithm):
 
     def model(self, biases: ReleasedBiases, shape: Shape) -> Recommender:
         """The model of released offsets, without factors."""
-        model = no_factors(
-            shape, centre=shape.mid_range, item_offsets=biases.offsets, user_damping=0.0
-        )
+        model = Recommender.of_means(shape, item_offsets=biases.offsets)
         if not self.local_columns:
             return model
         return with_local_columns(model, biases.counts.expected, shape)
@@ -217,8 +205,4 @@ class OwnContent(Algorithm):
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
-        shape: Shape = curator.shape
-        nothing = np.zeros(shape.n_items, np.float32)
-        no_factors = np.zeros((shape.n_items, 0), np.float32)
-        model = Recommender(shape.bounds, shape.mid_range, nothing, no_factors, 0.0)
-        yield with_local_columns(model, None, shape)
+        yield with_local_columns(Recommender.of_means(curator.shape), None, curator.shape)

@@ -16,6 +16,7 @@ from scipy.stats import wishart
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams, rated_shares
+from dpmf_core.algorithms.local_columns import scaled
 from dpmf_core.algorithms.parameters import parameter
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
@@ -287,12 +288,6 @@ def _item_features(data: Ratings, vectors: Array) -> Array:
     counts = np.log1p(data.item_counts)
     columns = [np.ones(data.n_items), vectors, counts - counts.mean()]
     if (table := data.item_features) is not None:
-        columns += [_standard(table.categories), _standard(table.numbers)]
+        equal = np.ones(data.n_items)
+        columns += [scaled(table.categories, equal), scaled(table.numbers, equal)]
     return np.column_stack(columns)
-
-
-def _standard(columns: Array) -> Array:
-    """Scale columns to mean 0 and deviation 1; a constant one becomes 0."""
-    centred = columns - columns.mean(axis=0)
-    deviation = centred.std(axis=0)
-    return np.asarray(centred / np.where(deviation > 1e-9, deviation, np.inf))

@@ -100,18 +100,11 @@ class EASE(Algorithm):
 
     def _offsets(self, data: Ratings) -> ItemRegression:
         """Damped biases. Likes all have one value, so they have none."""
-        likes = data.bounds == (0.0, 1.0)
-        none = np.zeros(data.n_items, np.float32)
-        centre, offsets = (
-            (0.0, none) if likes else damped_biases(sums_over(data), data.shape, DAMPING)
-        )
-        return ItemRegression(
-            data.bounds,
-            centre,
-            offsets,
-            np.zeros((data.n_items, 0), np.float32),
-            None if likes else DAMPING,
-        )
+        if data.bounds == (0.0, 1.0):
+            return ItemRegression.of_means(data.shape, centre=0.0, user_damping=None)
+        centre, b = damped_biases(sums_over(data), data.shape, DAMPING)
+        parts = {"item_offsets": b, "user_damping": DAMPING}
+        return ItemRegression.of_means(data.shape, centre=centre, **parts)
 
 
 def item_weights(G: Array, ridge: float) -> Array:

@@ -181,18 +181,9 @@ class FrankWolfe(Algorithm):
     def _empty(self, shape: Shape, **parts: Any) -> FrankWolfeModel:
         """A model without directions; by default mid-range and each user's own mean."""
         n_kept = self._n_kept(shape)
-        defaults: dict[str, Any] = {
-            "centre": shape.mid_range,
-            "item_offsets": np.zeros(shape.n_items, np.float32),
-            "user_damping": 0.0,
-            "partial": n_kept < shape.n_items,
-        }
-        return FrankWolfeModel(
-            shape.bounds,
-            item_factors=np.zeros((shape.n_items, 0), np.float32),
-            kappa=self.nuclear_norm * shape.half_range * math.sqrt(shape.n_users * n_kept),
-            **(defaults | parts),
-        )
+        kappa = self.nuclear_norm * shape.half_range * math.sqrt(shape.n_users * n_kept)
+        partial = n_kept < shape.n_items
+        return FrankWolfeModel.of_means(shape, kappa=kappa, partial=partial, **parts)
 
     def _start(self, curator: Curator) -> tuple[FrankWolfeModel, Array | None]:
         """The model before the first step, and counts (n_items,) if it may know them."""

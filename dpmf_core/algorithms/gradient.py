@@ -176,20 +176,12 @@ class DPSGD(PrivateAlgorithm):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
-        gradient, (offsets, counts) = (
-            ItemGradient(self._sensitivity(shape)),
-            private_offsets(curator, self.biases),
-        )
+        gradient = ItemGradient(self._sensitivity(shape))
+        offsets, counts = private_offsets(curator, self.biases)
         V = rng.init.standard_normal((shape.n_items, self.rank)) * 0.3
         size = float(np.linalg.norm(V))
-        model = Recommender(
-            shape.bounds,
-            shape.mid_range,
-            offsets,
-            V.astype(np.float32),
-            0.0,
-            self.user_regularisation,
-        )
+        ridge, start = self.user_regularisation, V.astype(np.float32)
+        model = Recommender.of_means(shape, item_offsets=offsets, item_factors=start, ridge=ridge)
         for step in range(self.steps):
             G = curator.release(gradient, model)
             V = V - self.learning_rate * (1 - step / self.steps) * size * G / max(

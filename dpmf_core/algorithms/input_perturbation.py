@@ -14,6 +14,7 @@ from pydantic import Field
 
 from dpmf_core.algorithms.als import ALS
 from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.curator import CELLS_ARE_PUBLIC, Block, Curator, Statistic, Totals
 from dpmf_core.data.ratings import Ratings, Shape
@@ -90,10 +91,7 @@ class InputPerturbation(PrivateAlgorithm, ALS):
         return every_rating(shape).event(level)
 
     def guarantee(self) -> Guarantee:
-        public = ("the number of users", "the item set", "the rating bounds")
-        return Guarantee(
-            Status.CONDITIONAL, VALUE, assumptions=(CELLS_ARE_PUBLIC,), taken_as_public=public
-        )
+        return Guarantee(Status.CONDITIONAL, VALUE, (CELLS_ARE_PUBLIC,), PUBLIC_FACTS)
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         yield from self.alternate(noisy_ratings(curator, self.clamp), rng)
@@ -110,15 +108,9 @@ def noisy_ratings(curator: Curator, clamp: bool) -> Ratings:
     values = curator.release(every_rating(shape), starts)
     if clamp:
         values = values.clip(*shape.bounds)
-    return Ratings(
-        cells.users,
-        cells.items,
-        values.astype(np.float32),
-        shape.n_users,
-        shape.n_items,
-        shape.bounds,
-        item_features=shape.item_features,
-    )
+    facts = {"item_features": shape.item_features}
+    rows = cells.users, cells.items, values.astype(np.float32)
+    return Ratings(*rows, shape.n_users, shape.n_items, shape.bounds, **facts)
 
 
 class DPNMFLaplace(PrivateAlgorithm):
@@ -169,14 +161,8 @@ class DPNMFLaplace(PrivateAlgorithm):
         W, H = (
             rng.init.uniform(0.1, 1.0, (size, self.rank)) for size in (noisy.n_users, noisy.n_items)
         )
-        model = Recommender(
-            noisy.bounds,
-            low,
-            np.zeros(noisy.n_items, np.float32),
-            H.astype(np.float32),
-            None,
-            self.prediction_ridge,
-        )
+        ridge = self.prediction_ridge
+        model = Recommender.of_means(noisy.shape, centre=low, user_damping=None, ridge=ridge)
         for _ in range(self.steps):
             W = _multiplicative_step(W, H, noisy, x, noisy.users, noisy.items)
             H = _multiplicative_step(H, W, noisy, x, noisy.items, noisy.users)

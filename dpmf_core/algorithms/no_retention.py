@@ -159,11 +159,7 @@ class NoRetention(Algorithm):
         anew, so only its last fit counts.
         """
         P, Q = model.user_factors.copy(), model.item_factors.copy()
-        passes: dict[str, Any] = {
-            "iterations": self.steps,
-            "rate": self.rate,
-            "penalty": self.penalty,
-        }
+        passes: Any = {"iterations": self.steps, "rate": self.rate, "penalty": self.penalty}
         for stored_ratings, new in self._batches(data, times):
             biases = Biases.of(stored_ratings, self.item_biases)
             to_refit = np.bincount(new.users, minlength=len(P)) > 0

@@ -109,17 +109,10 @@ class PGD(Algorithm):
         return model, item_counts(curator.total)
 
     def _empty(self, shape: Shape) -> GradientModel:
-        bound = self._bound(shape)
-        return GradientModel(
-            shape.bounds,
-            shape.mid_range,
-            np.zeros(shape.n_items, np.float32),
-            np.zeros((shape.n_items, 0), np.float32),
-            0.0,
-            directions=np.zeros((shape.n_items, 0)),
-            rate=self.step_size,
-            row_bound=bound if math.isfinite(bound) else None,
-        )
+        bound, directions = self._bound(shape), np.zeros((shape.n_items, 0))
+        row_bound = bound if math.isfinite(bound) else None
+        how = {"rate": self.step_size, "row_bound": row_bound}
+        return GradientModel.of_means(shape, directions=directions, **how)
 
     def _moment(self, curator: Curator, rows: Held, Q: Array) -> Array:
         """Z^T Z (n_items, n_items)."""

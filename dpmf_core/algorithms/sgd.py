@@ -54,14 +54,9 @@ def means_and_residuals(data: Ratings) -> tuple[LearntUsers, Array]:
     counts = np.maximum(np.bincount(data.items, minlength=data.n_items), 1)
     b = np.bincount(data.items, values - centre, data.n_items) / counts
     a = user_means(data, values - centre - b[data.items])
-    model = LearntUsers(
-        data.bounds,
-        centre,
-        b.astype(np.float32),
-        np.zeros((data.n_items, 0), np.float32),
-        user_factors=np.zeros((data.n_users, 0), np.float32),
-        user_offsets=a,
-    )
+    users = {"user_factors": np.zeros((data.n_users, 0), np.float32), "user_offsets": a}
+    items = {"item_offsets": b.astype(np.float32), "user_damping": None}
+    model = LearntUsers.of_means(data.shape, centre=centre, **items, **users)
     return model, values - centre - b[data.items] - a[data.users]
 
 
@@ -157,13 +152,7 @@ class SGDMF(Algorithm):
             yield from self._fit_centred(data, rng)
             return
         for state in self.descend(data, rng):
-            yield LearntUsers(
-                data.bounds,
-                state.mean,
-                state.b.astype(np.float32),
-                state.Q.astype(np.float32),
-                5.0,
-                self.prediction_ridge * data.shape.half_range / 2,
-                1.0,
-                mended=True,
-            )
+            b, Q = state.b.astype(np.float32), state.Q.astype(np.float32)
+            ridge = self.prediction_ridge * data.shape.half_range / 2
+            how: dict[str, Any] = {"ridge": ridge, "ridge_exponent": 1.0, "mended": True}
+            yield LearntUsers(data.bounds, state.mean, b, Q, 5.0, **how)

@@ -223,15 +223,8 @@ class SGLD(PrivateAlgorithm):
             yield from self._posterior_sample(curator, rng)
 
     def _model(self, shape: Shape, offsets: Array) -> Recommender:
-        return Recommender(
-            shape.bounds,
-            shape.mid_range,
-            offsets,
-            np.zeros((shape.n_items, self.rank), np.float32),
-            0.0,
-            self.prediction_ridge * shape.half_range / 2,
-            mended=True,
-        )
+        ridge = self.prediction_ridge * shape.half_range / 2
+        return Recommender.of_means(shape, item_offsets=offsets, ridge=ridge, mended=True)
 
     def _noisy_chain(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         """The model after every step.

@@ -74,7 +74,5 @@ class SlopeOne(Algorithm):
         data = curator.rows
         centre = float(data.values.mean(dtype=np.float64)) if len(data) else data.shape.mid_range
         square = kernel.pairs(data.by_user, data.items, data.values, data.by_item, data.users)
-        empty = np.zeros((data.n_items, 0), np.float32)
-        yield SlopeOneModel(
-            data.bounds, centre, np.zeros(data.n_items, np.float32), empty, pairs=square
-        )
+        parts = {"centre": centre, "user_damping": None, "pairs": square}
+        yield SlopeOneModel.of_means(data.shape, **parts)

@@ -301,14 +301,8 @@ class Spectral(PrivateAlgorithm):
         biases = (
             release_biases(curator, unit=unit) if self._share else ReleasedBiases.unknown(n_items)
         )
-        model = Recommender(
-            shape.bounds,
-            shape.mid_range,
-            biases.offsets,
-            np.zeros((n_items, 0), np.float32),
-            0.0,
-            self.prediction_ridge * unit**2,
-        )
+        ridge = self.prediction_ridge * unit**2
+        model = Recommender.of_means(shape, item_offsets=biases.offsets, ridge=ridge)
         counts = biases.counts.expected
         if self.release == "none":
             yield self._with_columns(model, counts, shape)

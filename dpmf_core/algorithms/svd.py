@@ -162,8 +162,7 @@ class PrivateSVD(PrivateAlgorithm):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Subspace]:
         shape: Shape = curator.shape
-        model = empty_subspace(shape, shape.mid_range, np.zeros(shape.n_items, np.float32), 0.0)
-        subspace = self._with_directions(curator, model, centred_rows)
+        subspace = self._with_directions(curator, Subspace.of_means(shape), centred_rows)
         yield with_local_columns(subspace, None, shape) if self.local_columns else subspace
 
     def _with_directions(self, curator: Curator, model: Subspace, rows: Step) -> Subspace:
@@ -181,11 +180,3 @@ class PrivateSVD(PrivateAlgorithm):
             ridge=self.prediction_ridge,
             mended=not projection,
         )
-
-
-def empty_subspace(
-    shape: Shape, centre: float, item_offsets: Array, user_damping: float
-) -> Subspace:
-    """A model without directions."""
-    no_factors = np.zeros((shape.n_items, 0), np.float32)
-    return Subspace(shape.bounds, centre, item_offsets, no_factors, user_damping)

@@ -18,7 +18,7 @@ from dpmf_core.algorithms.item_offsets import NoisyCounts
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
 from dpmf_core.algorithms.row_moments import gridded_rows
-from dpmf_core.algorithms.svd import ItemMoment, PrivateSVD, Subspace, empty_subspace
+from dpmf_core.algorithms.svd import ItemMoment, PrivateSVD, Subspace
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, Curator, Held, Statistic, Totals, on_grid
@@ -184,11 +184,10 @@ class SVDCleansing(PrivateSVD):
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Subspace]:
         centre = private_mean(curator)
         offsets, counts = self._item_averages(curator, centre, rng)
-        model = empty_subspace(curator.shape, centre, offsets, self.user_damping)
-        subspace = self._with_directions(curator, model, clamped_rows)
-        yield (
-            with_local_columns(subspace, counts, curator.shape) if self.local_columns else subspace
-        )
+        parts = {"item_offsets": offsets, "user_damping": self.user_damping}
+        model = Subspace.of_means(curator.shape, centre=centre, **parts)
+        model = self._with_directions(curator, model, clamped_rows)
+        yield with_local_columns(model, counts, curator.shape) if self.local_columns else model
 
     def _item_averages(self, curator: Curator, centre: float, rng: Streams) -> tuple[Array, Array]:
         """Damped item offsets (n_items,), within the half-range; and positive counts (n_items,)."""
