@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.algorithms.base import Recommender
 from dpmf_core.algorithms.gradient import ItemGradient
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import NoisyCurator, Statistic, in_memory, on_grid
@@ -112,11 +113,9 @@ def test_the_grid_bounds_every_value_and_takes_what_overflowed_as_0(factors):
 def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor):
     """Item factors are released numbers, and may be anything."""
     rows = world()
-    algorithm = REGISTRY["dp-sgd"](rank=2, biases=False)
-    model = algorithm._start(NoisyCurator(in_memory(rows), Noise(Broken().event(1.0))))[0]
     factors = np.full((rows.n_items, 2), factor, np.float32)
     factors[0] = (-factor, 1.0)
-    model = replace(model, item_factors=factors)
+    model = Recommender.of_means(rows.shape, item_factors=factors, ridge=20.0)
     statistic = ItemGradient(0.5)
     with np.errstate(all="ignore"):
         for block in split_units({"train": rows}, [np.array([u]) for u in range(rows.n_users)]):
