@@ -30,13 +30,13 @@ try:
     from pages.kit.page_table import SECTIONS, page_address
     from pages.server import entry_page, upload_quota
     from pages.server.addresses import Addresses
-    from pages.server.doors import Guard, doors, login_described, most_streams
+    from pages.server.doors import Guard, login_described, most_streams, names
     from pages.server.lifespan import lifespan
     from pages.server.login import LoginGate
 
     base = st.get_option("server.baseUrlPath") or ""
     guards = [
-        Middleware(Guard, doors=doors(), most_streams=most_streams()),
+        Middleware(Guard, names=names(), now=settings(), most_streams=most_streams()),
         Middleware(LoginGate, required=login_described(), base=base),
     ]
 except BadInput as error:

@@ -63,8 +63,12 @@ def _new_name(name: str, kind: str, text: str = "") -> str:
 
 def in_new_names(query: Mapping[str, str], kind: str = "ratings") -> dict[str, str]:
     """Return a link's values under current names. kind: of the page's data."""
+    # an attack's epsilon once had the name that a sequence's place has
+    attack = {"at": "epsilon"} if "attack" in query and "class" not in query else {}
     return {
-        _new_name(name, kind, text): "private" if (name, text) == ("shape", "released") else text
+        attack.get(name) or _new_name(name, kind, text): "private"
+        if (name, text) == ("shape", "released")
+        else text
         for name, text in query.items()
     }
 

@@ -20,7 +20,7 @@ from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full, epsilon_text
 from dpmf_core.runs.planning import epsilon_of_each, prepare
 from dpmf_core.teaching.glossary import linked
-from pages.accountant import figures, ledger_table
+from pages.accountant import ledger
 from pages.kit import (
     epsilon_grid,
     links,
@@ -54,20 +54,20 @@ def by_hand() -> Loaded:
     state = st.session_state
     if "accountant.editor" not in state:
         if "accountant.held" not in state:
-            start = ledger_table.START
-            session_widgets.start("accountant.text", "ledger", start, ledger_table.checked_text)
-            state["accountant.held"] = ledger_table.table(state["accountant.text"])
+            start = ledger.START
+            session_widgets.start("accountant.text", "ledger", start, ledger.checked_text)
+            state["accountant.held"] = ledger.table(state["accountant.text"])
         state["accountant.rows"] = state["accountant.held"]
     rows = st.data_editor(
         state["accountant.rows"],
         num_rows="dynamic",
         hide_index=True,
         key="accountant.editor",
-        column_config=ledger_table.columns(),
+        column_config=ledger.columns(),
     )
     state["accountant.held"] = rows.reset_index(drop=True)
-    event = ledger_table.event_of(rows)
-    links.put_in_address({"from": "hand", "ledger": ledger_table.text_of(rows)})
+    event = ledger.event_of(rows)
+    links.put_in_address({"from": "hand", "ledger": ledger.text_of(rows)})
     return event, sidebar.choice().delta, HERE
 
 
@@ -139,12 +139,11 @@ SOURCES = {
 
 
 def edit_by_hand(event: Event) -> None:
-    st.session_state["accountant.held"] = ledger_table.rows_of(normal_form(event))
+    st.session_state["accountant.held"] = ledger.rows_of(normal_form(event))
     st.session_state["accountant.source"] = "hand"
 
 
 def draw_account(heading: DeltaGenerator) -> None:
-    """Draw the cost of a ledger, with its headline above; raise BadInput."""
     start = st.query_params.get("from", "hand")
     st.session_state.setdefault("accountant.source", start if start in SOURCES else "hand")
     source = st.segmented_control(
@@ -162,7 +161,7 @@ def draw_account(heading: DeltaGenerator) -> None:
     if not promise.has_epsilon:
         st.info(promise.words)
         return
-    ledger_table.check(event)
+    ledger.check(event)
     if source != "hand" and normal_form(event):
         label, key = "Edit this ledger by hand", "accountant.take"
         st.button(label, on_click=edit_by_hand, args=(event,), key=key)
@@ -171,12 +170,11 @@ def draw_account(heading: DeltaGenerator) -> None:
     privacy_card.draw(event, promise, delta)
     st.header("What this ε means", anchor=False)
     privacy_card.meaning(event, delta, "accountant.meaning")
-    figures.draw(event, delta)
+    ledger.draw_figures(event, delta)
 
 
 def draw_headline(event: Event, delta: float, promise: Promise) -> None:
-    """Draw the total cost of all releases, and whether they are the example."""
-    is_example = st.query_params.get("ledger") == ledger_table.START
+    is_example = st.query_params.get("ledger") == ledger.START
     releases, exact = sum(count for _, count in normal_form(event)), epsilon_of(event, delta)
     what = "This release costs" if releases == 1 else f"These {releases:,} releases cost"
     what = f"Example: {releases} releases cost" if is_example else what
@@ -221,7 +219,7 @@ def many_models() -> None:
         anchor=False,
     )
     best, is_private = best_known_title(choice.algorithm), odometer.is_private(spec)
-    kept = figures.kept_words(line, each, best, is_private=is_private)
+    kept = ledger.kept_words(line, each, best, is_private=is_private)
     st.write(
         f"{kept} For {title} on {safe_text.escape_letters(data)}, at δ ="
         f" {delta_text(choice.delta)} for all models together. The total covers people whose"

@@ -31,9 +31,7 @@ from pages.kit import (
 from pages.kit.runs import ask, may_begin
 from pages.kit.session_widgets import bind, number_within, one_of, within
 
-FIRST, LEAST, MOST = 2.0, 0.01, 100.0  # values of epsilon
-DIAL = "audit.dial"  # in the session: the epsilon of all pages that was shown last
-
+FIRST = 2.0  # epsilon until it is moved
 SECRET = "secret"
 VIEWS = {"play": "Play the attacker", "measure": "Attack a method"}
 FAULT_TITLES = {**FAULTS, SECRET: "a secret: one of these, or none"}
@@ -43,7 +41,7 @@ CANARIES = {
     "value": "another value of one rating",
 }
 MOST_RUNS = 100_000
-ADDRESS = ("attack", "at", "runs", "fault", "canary", "aseed")  # parameters in the address
+ADDRESS = ("attack", "epsilon", "runs", "fault", "canary", "aseed")  # parameters in the address
 HOW = """
 The method is trained many times on a small simulated data set of {units} people (or samples) and
 {columns} items (or features). Half of the runs include a **canary**, for example one more
@@ -98,12 +96,12 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
     ]
     faults = faults_of(kind)
     takes_epsilon = "small-noise" in faults
-    _start_epsilon()
+    sidebar_values.dial(FIRST)
+    key, limits = sidebar_values.EPSILON, sidebar_values.CONTROLS["epsilon"].range
+    session_widgets.start(key, "epsilon", FIRST, within(float, *limits))
     look: dict[str, Any] = {"step": 0.5, "format": "%g"}
     look["disabled"] = common["disabled"] or not takes_epsilon
-    epsilon = number_within(
-        second.container(), "Its ε", "audit.epsilon", LEAST, MOST, _move_dial, **look
-    )
+    epsilon = number_within(second.container(), "Its ε", key, *limits, **look)
     session_widgets.start("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS))
     box = bind("audit.runs") | common | {"help": "Half of them with the canary."}
     count: int = third.number_input("Runs", 40, MOST_RUNS, step=500, **box)
@@ -125,25 +123,10 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
 
 
 def _fault(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]) -> str:
-    """Ask for the planted fault, which may be secret."""
     key, options = f"audit.fault.{kind.id}", [*faults_of(kind), SECRET]
     session_widgets.start(key, "fault", "none", one_of(options))
     box = bind(key, options) | common | {"format_func": FAULT_TITLES.__getitem__}
     return str(place.selectbox("Plant a fault", options, **box))
-
-
-def _start_epsilon() -> None:
-    """Follow the epsilon of all pages if it has changed since."""
-    state, dial = st.session_state, min(max(sidebar_values.dial(FIRST), LEAST), MOST)
-    session_widgets.start("audit.epsilon", "at", dial, within(float, LEAST, MOST))
-    if lesson.page_values() is None and state.setdefault(DIAL, dial) != dial:
-        state["audit.epsilon"] = state[DIAL] = dial
-
-
-def _move_dial() -> None:
-    epsilon = st.session_state["audit.epsilon"]
-    st.session_state[DIAL] = epsilon
-    sidebar_values.put("epsilon", epsilon)
 
 
 def _canary(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]) -> Any:
@@ -192,7 +175,6 @@ def headline(audit: Audit) -> str:
 
 
 def canary_text(audit: Audit) -> str:
-    """Return what the measurement leaves open."""
     if audit.broken:
         return "A release is missing from the ledger, or its noise is too small."
     if audit.lost_epsilon is None or audit.proven is None:
@@ -227,11 +209,6 @@ def figure(audit: Audit) -> None:
         )
     table = pd.DataFrame({"false alarms": best.false_alarms, "misses": best.misses})
     charts.show(fig, "audit.curve", alt, table, leaves=True, caption=words)
-
-
-def bounds_table(audit: Audit) -> None:
-    rows = [(it.words, it.name, it.meaning) for it in audit.figures]
-    safe_text.words_table(pd.DataFrame(rows, columns=["ε", "by", "meaning"]))
 
 
 def terms(audit: Audit, secret: bool) -> None:
@@ -298,7 +275,8 @@ def measure() -> None:
         else:
             with words:
                 finding(audits["audit"], is_secret)
-            bounds_table(audits["audit"])
+            rows = [(it.words, it.name, it.meaning) for it in audits["audit"].figures]
+            safe_text.words_table(pd.DataFrame(rows, columns=["ε", "by", "meaning"]))
             left, right = st.columns([3, 2], gap="large")
             with left:
                 figure(audits["audit"])

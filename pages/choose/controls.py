@@ -3,9 +3,8 @@
 Each part has one widget, on the answer's step, and a parameter in the address of every step.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -22,7 +21,7 @@ from dpmf_core.runs.tuning.choosing.question import (
     Question,
 )
 from pages.kit import data_sets, links, safe_text, session_widgets, sidebar, sidebar_values
-from pages.kit.session_widgets import bind, number_within, one_of, within
+from pages.kit.session_widgets import Read, bind, number_within, one_of, within
 
 WHOM: dict[Protect, str] = {
     "person": "a person, with all their ratings",
@@ -36,12 +35,11 @@ FILE = "file"  # in the address: "own" if the question is about an uploaded file
 INQUIRY = "choose.asked"  # in the session: the question asked
 
 
-@dataclass(frozen=True)
-class Part:
-    """A part of the question. first: its default. read: turns a link's text into a value."""
+class Part(NamedTuple):
+    """A part of the question. first: its default."""
 
     first: Any
-    read: Callable[[str], Any]
+    read: Read
 
 
 PARTS = {
@@ -146,7 +144,6 @@ def go(page: str) -> None:
 
 
 def inquiry() -> Inquiry:
-    """Return the current question; raise BadInput."""
     entry = sidebar_values.chosen_entry()
     tried_on = data_sets.stand_in(entry)
     protect, wish, goal = _value_of("protect"), _value_of("wish"), _value_of("goal")
@@ -206,7 +203,6 @@ def draw_unread(entry: Any, remedy: str) -> None:
 
 
 def draw_missing_file() -> None:
-    """Draw a warning that the uploaded file is gone, with the ways on."""
     st.warning(
         "**The uploaded file is gone.** This address is about a file that was uploaded in another"
         " session, or before the page was reloaded, which deletes the file. Upload it again under"

@@ -60,8 +60,7 @@ def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) ->
     if new_story is not None:
         user = story.person(choice, spec)
         new_story["lists"] = story.lists(choice, spec, grid, user)
-        story.remember(choice, new_story)
-    visible_story = new_story or (epsilon_grid.before("explore") if waits else None)
+    visible_story = epsilon_grid.displayed("explore", choice, new_story, waits)
     if visible_story is None:
         return False
     draw_hero("explore.hero", visible_story, partial(put, "epsilon"))
@@ -202,7 +201,6 @@ def who_pays(runs: dict[str, Run]) -> None:
 
 
 def person(choice: Choice, run: Run) -> None:
-    """Ask which person's list is shown above, and draw what they rated highest."""
     key = start_person(choice, someone(run))
     left, right = st.columns([1, 4], vertical_alignment="bottom")
     box = bind(key, emptiable=True)

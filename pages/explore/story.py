@@ -28,7 +28,7 @@ from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
-from pages.kit import colours, epsilon_grid
+from pages.kit import colours
 from pages.kit.comparison import (
     best_known_title,
     gain_kept,
@@ -96,14 +96,6 @@ def _point(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> dict[
         "label": _point_label(choice, point),
         "cells": _cells(point),
     }
-
-
-def remember(choice: Choice, story: dict[str, Any]) -> None:
-    """Keep what is drawn if it contains the chosen epsilon."""
-    for point in story["points"]:
-        if point["epsilon"] == choice.epsilon:
-            texts = {"title": point["title"], "sentence": point["sentence"]}
-            epsilon_grid.remember("explore", choice, story | texts)
 
 
 # ---- one person's list ---------------------------------------------------------------------------

@@ -197,7 +197,6 @@ def show(
 def show_ready(
     ready_figure: Ready, key: str, leaves: bool | None = None, caption: str = ""
 ) -> None:
-    """Draw a finished figure, as `show`."""
     leaves = data_sets.chosen_is_public() if leaves is None else leaves
     buttons = ["select2d", "lasso2d", "autoScale2d", *([] if leaves else ["toImage"])]
     config = {
@@ -210,7 +209,6 @@ def show_ready(
 
 
 def below(key: str, numbers: Ready, leaves: bool, caption: str = "") -> None:
-    """Draw a caption and the button for a figure's numbers."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.caption(caption, width="stretch")
         with st.popover("Numbers", icon=":material/table:", type="tertiary", key=f"{key}.numbers"):

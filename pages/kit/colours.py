@@ -55,7 +55,6 @@ def ink() -> str:
 
 
 def text() -> str:
-    """Return the colour of words, legible on every fill."""
     return "#fafafa" if is_dark() else "#1f2937"
 
 
@@ -66,7 +65,6 @@ def page(alpha: float) -> str:
 
 
 def marker(method: str) -> str:
-    """Return the mark of a method's points."""
     return REGISTRY[method].marker if method in REGISTRY else "circle"
 
 

@@ -120,7 +120,6 @@ def draw_steps(
 
 
 def _explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
-    """Return what dots and bars are, whether draws are missing, and which methods do not fit."""
     draws = max(split_name(name)[1] for name in selection.runs) + 1
     words = [
         f"Dots are draws of split and noise, bars are medians. All methods share {draws} draws."

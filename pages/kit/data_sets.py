@@ -94,7 +94,6 @@ def chosen_is_public() -> bool:
 
 
 def privacy_units(entry: Any) -> int:
-    """Return the public number of privacy units."""
     if kind_of(entry) == "ratings":
         return int(entry.n_users)
     return int(entry.n_people or entry.n_samples)

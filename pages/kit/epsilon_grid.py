@@ -42,7 +42,6 @@ def read(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> E
 
 
 def specs(spec: RunSpec) -> list[RunSpec]:
-    """Return the runs of a private run's grid; raise BadInput."""
     return [run.spec for run in grid_runs(spec)]
 
 
@@ -84,20 +83,23 @@ def _affordable(grid: EpsilonGrid) -> list[RunSpec]:
     ]
 
 
-def remember(place: str, choice: Choice, story: Story) -> None:
-    """Keep what is drawn until the next result."""
-    description = (
-        f"{algorithms.find(choice.algorithm).title} at ε = {budget_text(choice.epsilon)} on"
-        f" {choice.entry.title}"
-    )
-    st.session_state[f"{place}.story"] = (description, story)
+def displayed(place: str, choice: Choice, story: Story | None, waits: bool) -> Story | None:
+    """Return what is drawn: the new result, or the previous one, greyed, with its description.
 
-
-def before(place: str) -> Story | None:
-    """Return the previous result, greyed, with its description; None without one."""
-    previous: tuple[str, Story] | None = st.session_state.get(f"{place}.story")
-    if previous is None:
+    story: the new result, which is kept if it contains the chosen epsilon. waits: whether the
+    previous one stays meanwhile.
+    """
+    key = f"{place}.story"
+    if story is not None:
+        now = f"{algorithms.find(choice.algorithm).title} at ε = {budget_text(choice.epsilon)}"
+        for point in story["points"]:
+            if point["epsilon"] == choice.epsilon:
+                texts = {"title": point["title"], "sentence": point["sentence"]}
+                st.session_state[key] = f"{now} on {choice.entry.title}", story | texts
+        return story
+    if not waits or key not in st.session_state:
         return None
-    description, story = previous
+    last: tuple[str, Story] = st.session_state[key]
+    description, previous = last
     sentence = f"Still showing {description}; the new result is being computed."
-    return story | {"stale": True, "words": story["words"] | {"stale": sentence}}
+    return previous | {"stale": True, "words": previous["words"] | {"stale": sentence}}

@@ -38,7 +38,6 @@ def _cached_files(key: str, _main: Run) -> tuple[str, str, Any]:
 
 
 def _files(main: Run) -> tuple[str, str, Any]:
-    """Return a run as JSON, as a script and as a notebook."""
     exported = main.record.exported()
     return to_json(main.export(), indent=1), script(exported), notebook_of_run(exported)
 

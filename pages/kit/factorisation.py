@@ -89,16 +89,9 @@ def draw_page(
 ) -> None:
     """Draw a page about documents or images.
 
-    Parameters
-    ----------
-    heading : str
-        Title of the fold with settings and parameters.
-    settings : callable
-        Draws the preparation of rows; returns it, and what is taken as public.
-    most : callable
-        Number of components to show, from the number of all.
-    below : callable
-        Draws the part below the first view, which needs runs.
+    heading: of the fold with settings and parameters. settings: draws the preparation of rows;
+    returns it, and what is taken as public. most: number of components to show, from the number of
+    all. below: draws the part below the first view, which needs runs.
     """
     choice, page = sidebar.choice(), subject.id
     names = ("epsilon", "delta", "calibration", "noise")
@@ -152,9 +145,7 @@ def _first_view(
         story = None
         if waits or grid.point(choice.epsilon) is not None:
             story = _story(subject, choice, spec, grid, proved, most)
-        if story is not None and not story["pending"]:
-            epsilon_grid.remember(page, choice, story)
-        displayed_story = story or (epsilon_grid.before(page) if waits else None)
+        displayed_story = epsilon_grid.displayed(page, choice, story, waits)
         if displayed_story is not None:
             with head:
                 draw_matched_parts(f"{page}.matched", displayed_story)
@@ -298,7 +289,6 @@ def _share(objective: float) -> str:
 
 
 def _terms(subject: Subject, without: str) -> list[dict[str, str]]:
-    """Return the first view's terms with their meanings, in order."""
     a_row, row, many = subject.a_row, subject.row, subject.many
     meanings = {
         "ε": TERMS["epsilon"].words,

@@ -41,7 +41,6 @@ def current(owner: str = "") -> LessonLink | None:
 
 
 def _check_page(link: LessonLink) -> LessonLink:
-    """Return a page with its current name; raise BadInput for an unknown one."""
     page, query = page_meant(link.page) or ("", {})
     if not page or not BY_ID[page].in_lessons:
         raise BadInput(
@@ -85,7 +84,6 @@ def seat() -> str | None:
 
 
 def _open(place: int) -> None:
-    """Open a page of the sequence with the teacher's values."""
     state = st.session_state
     sequence: LessonSequence = state["lesson.sequence"]
     state["lesson.place"], state["lesson.link"] = place, sequence.steps[place]
@@ -129,7 +127,6 @@ def fixed_value(name: str) -> str | None:
 
 
 def link_values() -> dict[str, str]:
-    """Return the values of the lesson's link by name; empty without a lesson."""
     link: LessonLink | None = st.session_state.get("lesson.link")
     return dict(link.query) if link is not None else {}
 
@@ -146,7 +143,6 @@ def is_hidden(name: str) -> bool:
 
 
 def sequence() -> LessonSequence | None:
-    """Return the sequence of the teacher's link, if any."""
     teacher_link: LessonSequence | None = st.session_state.get("lesson.sequence")
     return teacher_link
 

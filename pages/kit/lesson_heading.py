@@ -14,7 +14,6 @@ FINISHED = "finished"  # kept with the day on which the sequence was finished
 
 
 def draw() -> None:
-    """Draw title and question above the page, or why there is no lesson."""
     if complaint := st.session_state.get("lesson.complaint"):
         st.warning(safe_text.escape(complaint))
     link: LessonLink | None = st.session_state.get("lesson.link")
@@ -44,7 +43,6 @@ def _draw_box(link: LessonLink, sequence: LessonSequence | None, several: bool) 
 
 
 def _draw_way(sequence: LessonSequence) -> None:
-    """Draw the position in the sequence, and buttons to the pages before and after."""
     place, last = lesson.place(), len(sequence.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{escape_letters(sequence.title) or 'Lesson'} · page {place + 1} of {last + 1}")
@@ -126,7 +124,6 @@ def missing(sequence: LessonSequence) -> list[int]:
 
 
 def steps_of(link: LessonLink) -> tuple[str, ...]:
-    """Return the steps to answer on a page of a sequence."""
     if link.choices:
         return (ANSWER,)
     if link.page == "lessons" and (taught_lesson := LESSONS.get(link.query.get("lesson", ""))):
@@ -135,7 +132,6 @@ def steps_of(link: LessonLink) -> tuple[str, ...]:
 
 
 def _draw_end(sequence: LessonSequence) -> None:
-    """Draw the code once everything is answered; otherwise what is missing."""
     if pages := missing(sequence):
         st.warning(f"Please answer the questions on page {', '.join(map(str, pages))} first.")
         return

@@ -98,7 +98,6 @@ def _make(link: LessonLink, gathers: bool) -> None:
 
 
 def _ask(page: Page) -> tuple[dict[str, object], bool]:
-    """Ask for the link's content, and whether answers are gathered."""
     left, right = st.columns(2, gap="large")
     with left:
         title = st.text_input("Title", key="lesson.title", max_chars=120, persist_state="session")
@@ -132,7 +131,6 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
 
 
 def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Ask which controls are locked and which are hidden."""
     has_epsilon = page.data_kind is not None and "epsilon" not in page.unused
     choices = [it for it in MAY_CHANGE if it != ONLY_EPSILON or has_epsilon]
     choice = st.radio(
@@ -167,7 +165,6 @@ def pages() -> list[LessonLink]:
 
 
 def add(link: LessonLink) -> None:
-    """Add a page; raise BadInput beyond the maximum."""
     if len(pages()) >= MOST_STEPS:
         raise BadInput(f"A sequence has at most {MOST_STEPS} pages.")
     pages().append(link)
@@ -181,12 +178,10 @@ def class_of(steps: Sequence[LessonLink], title: str, gathers: bool) -> LessonSe
 
 
 def keep_class(sequence: LessonSequence) -> None:
-    """Keep the id of an existing class."""
     _classes()[_pages_key(sequence.steps)] = sequence.id
 
 
 def another_class(steps: Sequence[LessonLink]) -> None:
-    """Give these pages a new class."""
     _classes().pop(_pages_key(steps), None)
 
 
@@ -200,7 +195,6 @@ def _pages_key(steps: Sequence[LessonLink]) -> str:
 
 
 def address(token: str, name: str = lesson.NAME, **more: str) -> str:
-    """Return the full address of a link on this server."""
     base = (st.context.url or "").split("?")[0].rstrip("/")
     return f"{base}?{urlencode({name: token, **more})}"
 

@@ -33,7 +33,6 @@ def came_back() -> bool:
 
 
 def draw_to_copy(url: str) -> None:
-    """Draw a link to copy, with a note if only this computer can open it."""
     st.code(url, language=None, wrap_lines=True)
     if opens_here_only(url):
         host = urlsplit(url).hostname
@@ -44,7 +43,6 @@ def draw_to_copy(url: str) -> None:
 
 
 def draw_qr_code(url: str) -> None:
-    """Draw a link as a QR code, made locally."""
     try:
         code = segno.make(url, error="l", micro=False)
     except segno.DataOverflowError:
@@ -56,7 +54,6 @@ def draw_qr_code(url: str) -> None:
 
 
 def opens_here_only(url: str) -> bool:
-    """Return whether only this computer can open the link."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -65,7 +62,6 @@ def opens_here_only(url: str) -> bool:
 
 
 def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> None:
-    """Draw a link to a page, with its icon unless another is given."""
     st.page_link(
         _as_streamlit(name),
         label=label,

@@ -21,6 +21,7 @@ from pages.kit import (
 from pages.kit.runs import following
 from pages.server import sessions, visitor
 from pages.server.addresses import UNKNOWN_PAGE
+from pages.server.doors import login_described
 
 PRODUCT = "dpmf: what privacy costs"
 # the title of refused pages
@@ -30,8 +31,7 @@ for style in ("print.css", "phone.css", "look.css"):
 
 
 def _require_login() -> None:
-    """Show only the login button if a login is configured and the visitor has not used it."""
-    if visitor.login_needed() and not visitor.logged_in():
+    if login_described() and not visitor.logged_in():
         st.title("What privacy costs", anchor=False)
         st.button("Log in", type="primary", on_click=st.login)
         st.stop()
@@ -76,7 +76,6 @@ def _open(visible: bool) -> page_table.Page:
 
 
 def _draw_views(page: page_table.Page) -> None:
-    """Draw switches between the views of the section, and between the tabs of a view."""
     views = [
         it
         for it in page_table.PAGES
@@ -111,7 +110,6 @@ def _show_view(key: str) -> None:
 
 
 def _draw_unknown(page: page_table.Page) -> None:
-    """Draw what the address asked for in vain, and the alternatives."""
     section = page_table.SECTIONS[page.section]
     name = st.query_params.get(UNKNOWN_PAGE, "")
     if not name and _view(section) is None:
@@ -140,7 +138,6 @@ def _unused(page: page_table.Page) -> tuple[str, ...]:
 
 
 def _draw(page: page_table.Page) -> None:
-    """Draw the sidebar, if any, and the page."""
     if page.data_kind is not None:
         sidebar.draw(page.data_kind, _unused(page))
     st.set_page_config(page_title=_tab_title(page))

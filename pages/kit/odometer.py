@@ -193,7 +193,6 @@ TRAINING = (
 
 
 def opening_text(page: str, otherwise: str = TRAINING) -> str:
-    """Return a page's text before its first run."""
     if st.session_state.get(f"{page}.withheld"):
         return (
             "Nothing has been trained, because your data are private. Each button shows its price."

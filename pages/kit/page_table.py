@@ -140,12 +140,10 @@ HOME = PAGES[0].section  # the server's address without a path
 
 
 def first_page(section: str) -> Page:
-    """Return the default view of a section."""
     return next(it for it in PAGES if it.section == section and not it.view)
 
 
 def _plain(address: str) -> str:
-    """Return the letters and digits of an address."""
     return "".join(filter(str.isalnum, address.lower()))
 
 
@@ -180,7 +178,6 @@ def page_of(section: str, view: str) -> Page | None:
 
 
 def why_missing(section: str, name: str) -> str:
-    """Return why a visitor cannot see a view of a section, and what to do."""
     page = page_of(section, name)
     if page is not None and page.for_operator:
         return (

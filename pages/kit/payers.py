@@ -49,7 +49,6 @@ def _errors(draws: Sequence[Run], by: str, place: int) -> list[float]:
 
 
 def draw_payers(key: str, runs: Runs, leaves: bool | None = None) -> None:
-    """Draw both figures in tabs."""
     every = [(name, run) for name, draws in runs.items() for run in draws]
     for tab, by in zip(st.tabs(list(TABS.values())), TABS, strict=True):
         figure = charts.of_runs(by, every, partial(_quarters_figure, runs, by))

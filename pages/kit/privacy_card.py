@@ -40,7 +40,6 @@ def badge(status: Status) -> str:
 
 @functools.lru_cache(maxsize=256)
 def ledger_table(event: Event) -> pd.DataFrame:
-    """Return the releases of an event, one row each."""
     return pd.DataFrame(
         [
             {
@@ -170,7 +169,6 @@ def _in_full(event: Event, guarantee: Promise, delta: float) -> str:
 
 
 def _say_made_for_replacement(event: Event, guarantee: Promise) -> None:
-    """Draw a note if epsilon is the same for both neighbouring relations."""
     releases = normal_form(event)
     same_both_ways = releases and all(leaf.replace_one_factor == 1 for leaf, _ in releases)
     if same_both_ways and guarantee.unit != VALUE:
@@ -212,7 +210,6 @@ def _curve(event: Event) -> pd.DataFrame:
 
 
 def meaning(event: Event, delta: float, key: str) -> None:
-    """Draw the odds in words and the exact trade-off curve."""
     try:
         st.write(linked(odds(event, delta).words))
     except UnsupportedEvent:

@@ -77,7 +77,6 @@ class Request:
         return name in self.results or (name in self.jobs and self.jobs[name].state == "done")
 
     def progress(self) -> tuple[float, str]:
-        """Return how much is done, as a share and in words."""
         done_count = sum(map(self.has_ended, self.specs))
         return time_estimate.progress(self.open_jobs, done_count, len(self.specs))
 
@@ -165,7 +164,6 @@ def _known_runs(specs: Mapping[str, Work], light: Collection[str]) -> dict[str, 
 
 
 def request_at(place: str) -> Request:
-    """Return this session's request at a place."""
     places: dict[str, Request] = st.session_state.setdefault(REQUESTS, {})
     return places.setdefault(place, Request())
 
@@ -181,27 +179,14 @@ def ask(
     """Return the finished ones of these runs or measurements, and have the rest computed.
 
     The rest shows its progress here, and the page is drawn again as it finishes. On private data
-    only work that a button requested is computed; the rest gets a button with its price.
+    only work that a button requested is computed; the rest gets a button with its price. Raises
+    BadInput if there are more runs than the server allows.
 
-    Parameters
-    ----------
-    place
-        Name of the place on the page; work that it wanted before is released.
-    specs
-        Work by name, in the order of computation.
-    by_button
-        Whether a button requested them, so that they continue when another page is opened.
-    whole
-        Names of runs whose arrays the page needs; the others come as records. None means all.
-    first
-        Names to compute before the others.
-    confirm
-        Identifies work that waits for a button with an estimate if it is long; '' for none.
-
-    Raises
-    ------
-    BadInput
-        If there are more runs than the server allows.
+    place: a name on the page; work that it wanted before is released. specs: work by name, in the
+    order of computation. by_button: whether a button requested them, so that they continue when
+    another page is opened. whole: names of runs whose arrays the page needs; the others come as
+    records. first: names to compute before the others. confirm: identifies work that waits for a
+    button with an estimate if it is long; '' for none.
     """
     with visitor.here():
         limits.at_most("largest_sweep", len(specs), "runs of a page")
@@ -338,7 +323,6 @@ def _watch(place: str, result_count: int, has_first: bool, together: int) -> Non
 
 
 def _draw_troubles(place: str, request: Request) -> None:
-    """Draw failed and cancelled runs, and a button to run them again."""
     by_state: dict[str, list[Job]] = {}
     for job in request.jobs.values():
         by_state.setdefault(job.state, []).append(job)

@@ -81,7 +81,6 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def to_csv(frame: pd.DataFrame) -> str:
-    """Return the frame as CSV without formulas."""
     return without_formulas(frame).to_csv(index=False)
 
 

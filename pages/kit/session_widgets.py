@@ -34,14 +34,7 @@ def start(key: str, name: str, first: Any, read: Read = str) -> None:
     """Set a widget's value before it is drawn.
 
     The value is the lesson's if fixed, otherwise the previous one, the link's, or `first`.
-    Unreadable text becomes `first`, with a warning.
-
-    Parameters
-    ----------
-    key : str
-        The widget's key in the session.
-    name : str
-        Its parameter in the address.
+    Unreadable text becomes `first`, with a warning. name: the parameter in the address.
     """
     fixed_values = lesson.page_values()
     if fixed_values is None and key in st.session_state:
@@ -83,7 +76,6 @@ def number_within(
     key: str,
     low: float,
     high: float,
-    then: Callable[[], None] | None = None,
     below: DeltaGenerator | None = None,
     **look: Any,
 ) -> float:
@@ -95,18 +87,8 @@ def number_within(
     a new value: a box set by the server would be set back. So no value is ever set: a box that must
     show another number is a new widget.
 
-    Parameters
-    ----------
-    place
-        Where the box is drawn.
-    low, high
-        Range of the number.
-    then
-        Called after a person has changed the number.
-    below
-        Where the refusal is drawn; by default in the same place.
-    look
-        Further arguments of `st.number_input`.
+    below: where the refusal is drawn; by default in the same place. look: further arguments of
+    `st.number_input`.
     """
     state = st.session_state
     # the last value of each of the latest widgets, by number
@@ -115,7 +97,7 @@ def number_within(
     turn = last if turns.get(last, value) == value else last + 1
     turns[turn] = value
     turns.pop(turn - REPLACED_WIDGETS, None)
-    change: dict[str, Any] = {"on_change": _keep, "args": (key, turn, low, high, then)}
+    change: dict[str, Any] = {"on_change": _keep, "args": (key, turn, low, high)}
     place.number_input(label, value=value, key=f"{key}.{turn}", **change, **look)
     number: float = state[key]
     if (got := state.get(f"{key}.refused")) is not None:
@@ -125,7 +107,7 @@ def number_within(
     return number
 
 
-def _keep(key: str, turn: int, low: float, high: float, then: Callable[[], None] | None) -> None:
+def _keep(key: str, turn: int, low: float, high: float) -> None:
     """Take a box's new number, unless a replaced one repeats its last or it is out of range."""
     state = st.session_state
     number, turns = state[f"{key}.{turn}"], state[f"{key}.turns"]
@@ -136,5 +118,3 @@ def _keep(key: str, turn: int, low: float, high: float, then: Callable[[], None]
     state[f"{key}.refused"] = None if is_within else number
     if is_within:
         state[key] = number
-        if then is not None:
-            then()

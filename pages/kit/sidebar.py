@@ -83,7 +83,6 @@ def _draw_widgets(unused: Collection[str]) -> None:
 
 
 def _draw_rest(entry: Any, unused: Collection[str]) -> None:
-    """Draw the controls that a first look does not need."""
     _draw_widget("delta", _delta, unused)
     _draw_widget("seed", _seed, unused)
     columns = COLUMNS.get(data_kind())
@@ -133,7 +132,6 @@ def _data_set(fixed: bool) -> None:
 
 
 def _reset_for_data() -> None:
-    """Reset delta and the number of columns for another data set."""
     put("delta", usual_delta())
     if data_kind() in COLUMNS:
         put(COLUMNS[data_kind()], None)
@@ -275,7 +273,6 @@ def _swap_default_delta() -> None:
 
 
 def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
-    """Draw the slider, its meaning and the box."""
     _slider("sidebar.slider", fixed, unused, "side")
     left, right = st.columns([5, 6], vertical_alignment="bottom")
     limits, below = CONTROLS["epsilon"].range, st.container()
@@ -295,7 +292,8 @@ def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side
     claim = _claim(unused)
 
     def stop(epsilon: float, name: str = "") -> Stop:
-        return Stop(float(budget_text(epsilon)), _meaning(claim, epsilon), name)
+        meaning = _meaning(claim, epsilon)
+        return {"epsilon": float(budget_text(epsilon)), "meaning": meaning, "name": name}
 
     draw_epsilon_slider(
         key,

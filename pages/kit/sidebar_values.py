@@ -58,7 +58,6 @@ class Control:
 
     @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        """The JSON schema of the parameter's field."""
         schema = self._adapter.json_schema()
         return dict(schema["anyOf"][0]) if "anyOf" in schema else schema
 
@@ -112,7 +111,6 @@ def _check_data_set(text: str) -> None:
 
 
 def _check_noise(text: str) -> None:
-    """Raise BadInput for a kind of noise that a budget cannot have."""
     if text == NoiseKind.NONE:
         raise BadInput(
             "Explore draws the method without noise as a line. To run it alone, use --noise none on"
@@ -284,7 +282,6 @@ class Choice:
 
     @functools.cached_property
     def entry(self) -> Any:
-        """The data set in the catalogue or of the session."""
         return data_sets.find(self.dataset)
 
     @functools.cached_property

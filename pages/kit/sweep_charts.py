@@ -65,7 +65,6 @@ def caution(record: RunRecord, unit: str = "user") -> str:
 
 
 def cautions(points: Sequence[Point], runs: Runs) -> dict[str, str]:
-    """Return cautions by label, for methods that have one."""
     reasons = {
         point.label: caution(runs[point.key].record) for point in points if point.key in runs
     }
@@ -180,14 +179,12 @@ def _levels(fig: go.Figure, points: pd.DataFrame, x: str, best: str) -> None:
 
 
 def _reference(method: str) -> Reference:
-    """Return the kind of reference that a level of a method is."""
     if colours.is_trivial(method):
         return Reference.GUESS
     return Reference.BEST_KNOWN if colours.is_reference(method) else Reference.WITHOUT_NOISE
 
 
 def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash: str) -> None:
-    """Draw one method's band, draws and medians."""
     (name, ident), draws = who, rows.groupby(x)["value"]
     tint, symbol, at = colours.of(ident), colours.marker(ident), draws.median()
     band = pd.concat([draws.max(), draws.min()[::-1]])

@@ -116,7 +116,6 @@ def _short(owner: str) -> str:
 
 
 def _draw_shared_files() -> None:
-    """Draw the joint total of each private file that several sessions brought."""
     files = accounts.shared_files()
     if not files:
         return

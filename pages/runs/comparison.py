@@ -67,7 +67,6 @@ def _as_printed(epsilon: float | None) -> float | None:
 
 
 def names_of(runs: list[Run]) -> list[str]:
-    """Return short names: number, title, epsilon."""
     out = []
     for place, run in enumerate(runs):
         exact = run.record.epsilon.exact
@@ -152,7 +151,6 @@ def _best_known(record: RunRecord) -> str:
 
 
 def what_privacy_costs(names: Sequence[str], records: Sequence[RunRecord], costs: Costs) -> None:
-    """A sentence for every private run; where to compute what is missing."""
     private = [it.spec.budget is not None for it in records]
     if not any(private):
         return

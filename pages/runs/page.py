@@ -99,7 +99,6 @@ def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
 
 
 def going_on() -> None:
-    """Draw this session's background work with a button to stop it."""
     for page, (work, _) in sessions.registry.going(sessions.this()).items():
         words, button = st.columns([5, 1], vertical_alignment="center")
         progress = ""

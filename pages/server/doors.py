@@ -7,7 +7,6 @@ import ipaddress
 import logging
 import re
 import resource
-from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -36,50 +35,30 @@ DESCRIPTORS = 65_536  # requested of the system
 PER_SESSION, OTHERS = 4, 256  # descriptors of one session, and of everything else
 
 
-# ---- settings ------------------------------------------------------------------------------------
+# ---- names ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Doors:
-    """The operator's settings.
+def names_at(now: Settings, listens_at: str | None, login: bool) -> frozenset[str]:
+    """Return the names that a server has in addition to loopback.
 
-    hosts: names in addition to loopback. embed_in: origins that may embed pages. without_login,
-    metrics: opened on purpose.
+    listens_at: its address; None for every address. Raise BadInput if others could reach it without
+    a login.
     """
+    name, names = listens_at or "0.0.0.0", frozenset(now.hosts)
+    if is_loopback(name):
+        return names
+    if not (login or now.open):
+        raise BadInput(
+            f"The server does not start: it would listen on {name}, where others can reach it,"
+            " without a login. Configure a login in .streamlit/secrets.toml (docs/SERVING.md),"
+            " listen on 127.0.0.1 behind a proxy, or set DPMF_OPEN=on-purpose to admit everyone."
+        )
+    return names if _is_wildcard(name) else names | {name.lower()}
 
-    hosts: frozenset[str] = frozenset()
-    embed_in: tuple[str, ...] = ()
-    without_login: bool = False
-    metrics: bool = False
 
-    @classmethod
-    def of(cls, now: Settings) -> "Doors":
-        opened = now.open == "on-purpose", now.metrics == "open"
-        return cls(frozenset(now.hosts), now.embed_in, *opened)
-
-    def answers_to(self, host: str) -> bool:
-        """Return whether a Host header names this server."""
-        name = host_name(host)
-        return is_loopback(name) or name in self.hosts
-
-    def listening_on(self, address: str | None, login: bool) -> "Doors":
-        """Return the settings for a server at this address (None: every address).
-
-        Raise BadInput if others could reach it without a login.
-        """
-        name = address or "0.0.0.0"
-        if is_loopback(name):
-            return self
-        if not (login or self.without_login):
-            raise BadInput(
-                f"The server does not start: it would listen on {name}, where others can reach it,"
-                " without a login. Configure a login in .streamlit/secrets.toml (docs/SERVING.md),"
-                " listen on 127.0.0.1 behind a proxy, or set DPMF_OPEN=on-purpose to admit"
-                " everyone."
-            )
-        if _is_wildcard(name):
-            return self
-        return replace(self, hosts=self.hosts | {name.lower()})
+def names() -> frozenset[str]:
+    """Return this server's names in addition to loopback; raise BadInput."""
+    return names_at(settings(), address(), login_described())
 
 
 def host_name(host: str) -> str:
@@ -111,8 +90,9 @@ def _is_wildcard(address: str) -> bool:
         return False
 
 
+@functools.cache
 def login_described() -> bool:
-    """Return whether the server's secrets describe a login."""
+    """Return whether the server's secrets describe a login, read once."""
     return bool(st.secrets.load_if_toml_exists()) and "auth" in st.secrets
 
 
@@ -120,11 +100,6 @@ def address() -> str | None:
     """Return the address at which the server listens; None for every address."""
     host: str | None = st.get_option("server.address")
     return host
-
-
-def doors() -> Doors:
-    """Return the settings of this server at its address; raise BadInput."""
-    return Doors.of(settings()).listening_on(address(), login_described())
 
 
 # ---- requests and answers ------------------------------------------------------------------------
@@ -167,8 +142,11 @@ class Guard:
     origin, a page that sends requests here.
     """
 
-    def __init__(self, app: ASGIApp, doors: Doors, most_streams: int = 1000) -> None:
-        self.app, self.doors, self.policy = app, doors, policy(doors.embed_in)
+    def __init__(
+        self, app: ASGIApp, names: frozenset[str], now: Settings, most_streams: int = 1000
+    ) -> None:
+        self.app, self.names, self.policy = app, names, policy(now.embed_in)
+        self.has_metrics = now.metrics == "open"
         self.most_streams, self._streams, self._was_full = most_streams, 0, False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -215,9 +193,9 @@ class Guard:
             self._streams -= 1
 
     def _refusal(self, headers: Headers, path: str) -> PlainTextResponse | None:
-        """Return the refusal of a request, or None."""
         host, origin = headers.get("host", ""), headers.get("origin")
-        if not self.doors.answers_to(host):
+        name = host_name(host)
+        if not (is_loopback(name) or name in self.names):
             return PlainTextResponse(
                 f"This server does not answer to {host[:100]!a}. Its operator lists valid names in"
                 " DPMF_HOSTS.\n",
@@ -228,7 +206,7 @@ class Guard:
                 f"This server accepts requests only from its own pages, not {origin[:100]!a}.\n",
                 403,
             )
-        if not self.doors.metrics and path.rstrip("/").endswith(METRICS):
+        if not self.has_metrics and path.rstrip("/").endswith(METRICS):
             return PlainTextResponse("Not found\n", 404)
         return None
 

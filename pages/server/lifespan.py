@@ -57,7 +57,6 @@ def warming_specs() -> list[RunSpec]:
 
 
 def warm() -> list[Job]:
-    """Submit them at the lowest priority, for no session."""
     try:
         return [engine().submit(spec, IDLE) for spec in warming_specs()]
     except BadInput as error:

@@ -207,7 +207,6 @@ def here() -> Session | None:
 
 
 def note(page: str) -> None:
-    """Record which page this session shows."""
     session = here()
     if session is None:
         return

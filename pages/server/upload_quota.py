@@ -33,7 +33,6 @@ def uploaded_by(ident: str) -> int:
 
 
 def uploaded_in_all() -> int:
-    """Return the bytes of all sessions' files."""
     in_memory = sum(_in_memory(ident) for ident in list(sessions.uploaded_files()))
     return in_memory + session_files.size()
 

@@ -3,7 +3,6 @@
 A client's address identifies no one: behind a proxy all clients have the same.
 """
 
-import functools
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,14 +16,8 @@ from pages.server import doors
 TOKEN = "visitor.token"
 
 
-@functools.cache
-def login_needed() -> bool:
-    """Return whether the server's secrets describe a login, read once."""
-    return doors.login_described()
-
-
 def logged_in() -> bool:
-    return login_needed() and bool(st.user.get("is_logged_in"))
+    return doors.login_described() and bool(st.user.get("is_logged_in"))
 
 
 def names() -> frozenset[str]:
@@ -44,7 +37,6 @@ def label() -> str:
 
 
 def asker() -> Asker:
-    """Return the requester of this page's work."""
     if logged_in():
         operates = bool(names() & set(settings().operators))
         return Asker.of_login(str(st.user.get("iss")), str(st.user.get("sub")), operates)
@@ -60,9 +52,9 @@ def _alone() -> bool:
     return (
         settings().profile == "local"
         and not settings().operators
-        and not login_needed()
+        and not doors.login_described()
         and doors.is_loopback(doors.address() or "")
-        and not doors.doors().hosts
+        and not doors.names()
     )
 
 

@@ -40,7 +40,6 @@ def runs() -> list[GridRun]:
 
 @functools.cache
 def grid() -> EpsilonGrid:
-    """Return the shipped results of these runs."""
     run_list = runs()
     return read_grid(run_list, [shipped_runs.summary(it.spec) for it in run_list], "rmse")
 

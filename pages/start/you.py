@@ -84,7 +84,6 @@ def has_rated() -> bool:
 
 
 def draw(epsilon: float) -> None:
-    """Draw five films to rate and, once rated, the list and the attack."""
     known_films = films()
     if known_films is None:
         return

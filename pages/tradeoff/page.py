@@ -12,7 +12,6 @@ from pages.tradeoff.findings import Results
 
 
 def request_runs(question: Question) -> Runs:
-    """Return the finished runs."""
     distinct = {point.key: point.spec for point in question.points}
     seed = min((point.spec.seed for point in question.points), default=0)
     first = [point.key for point in question.points if point.spec.seed == seed][:AT_ONCE]

@@ -1,9 +1,9 @@
 """Searches on a page: one object for each specification, shared by sessions; figures and price."""
 
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakValueDictionary
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -25,7 +25,7 @@ from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_charts import parameter
 from pages.server import sessions, visitor
 
-MOST = 50  # searches in memory, in addition to unfinished ones
+SEARCH = "tune.search"  # in the session: the search that it shows
 SCORE_NOISE = 5.0
 
 
@@ -51,27 +51,16 @@ class OpenSearch:
                 self.search.cancel()
 
 
-# not in a cache, which may be emptied: a private search has released data
-_searches: OrderedDict[str, OpenSearch] = OrderedDict()
+# two unfinished searches must not write the same journal
+_searches = WeakValueDictionary[str, OpenSearch]()
 _searches_lock = threading.Lock()
 
 
 def open_search(key: str) -> OpenSearch:
-    """Return the search of this key; beyond MOST, forget idle ones that were used least recently.
-
-    Two unfinished searches must not write the same journal.
-    """
+    """Return the search of this key, which lives while a session shows it or waits for it."""
     with _searches_lock:
-        search = _searches.setdefault(key, OpenSearch())
-        _searches.move_to_end(key)
-        idle = [
-            name
-            for name, it in _searches.items()
-            if not it.lock.locked() and not it.busy and name != key
-        ]
-        for name in idle[: max(0, len(_searches) - MOST)]:
-            del _searches[name]
-        return search
+        search = st.session_state[SEARCH] = _searches.setdefault(key, OpenSearch())
+    return search
 
 
 @dataclass(frozen=True)

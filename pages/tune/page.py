@@ -238,7 +238,6 @@ def draw_private_search(
 
 
 def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection:
-    """Return the controls' selection; raise BadInput."""
     left, right = st.columns(2)
     key = f"tune.cap.{choice.epsilon:g}"
     st.session_state.setdefault(key, choice.epsilon)
@@ -257,7 +256,6 @@ def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection
 
 
 def _draw_winner(spec: PrivateSelection) -> None:
-    """Draw the winner of a requested selection and its cost."""
     selection: SelectionResult | None = ask(
         "tune.selection", {"selection": spec}, by_button=True
     ).get("selection")

@@ -28,11 +28,11 @@ def page_at(path: str) -> Page:
 
 
 def behind_sidebar(path: str) -> str:
-    """A script that draws the sidebar and then the page at `pages/...`."""
-    kind = page_at(path).data_kind or "ratings"
+    """A script that draws the sidebar, if there is one, and then the page at `pages/...`."""
+    kind = page_at(path).data_kind
+    sidebar = "" if kind is None else f"sidebar.draw({kind!r})\n"
     return (
-        "import runpy\nfrom pages.kit import runs, sidebar\n"
-        f"sidebar.draw({kind!r})\nwith runs.following():\n"
+        f"import runpy\nfrom pages.kit import runs, sidebar\n{sidebar}with runs.following():\n"
         f"    runpy.run_path({str(ROOT / 'pages' / path)!r})\n"
     )
 

@@ -20,7 +20,7 @@ from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.runs.planning import epsilon_of_each, prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.specification import RunSpec
-from pages.accountant import figures, ledger_table
+from pages.accountant import ledger
 from tests.pages.conftest import fresh_store
 from tests.pages.driving import app_of, behind_sidebar, frames, widget_of, words
 from tests.support.records import run_of
@@ -78,15 +78,15 @@ def stored_run():
 
 @pytest.mark.parametrize("text", ["g:10:5", "g:0.001:100000,l:1e+09:1", "l:3.25:2:1.5,g:7:1"])
 def test_text_and_table_are_inverse(text):
-    assert ledger_table.text_of(ledger_table.table(text)) == text
+    assert ledger.text_of(ledger.table(text)) == text
 
 
 @pytest.mark.parametrize("event", [saha(0.5).event, Repeat(Laplace(20.0), 10)])
 def test_figures_agree_with_the_accountant(event):
-    totals = figures.totals(event, 1e-6)
+    totals = ledger.totals(event, 1e-6)
     assert totals["epsilon"].tolist() == [epsilon(Repeat(event, n), 1e-6) for n in totals["times"]]
     once = totals["epsilon"].iloc[0]
-    curve = figures.deltas(event, once)
+    curve = ledger.deltas(event, once)
     assert len(curve) >= 10 and curve["delta"].is_monotonic_decreasing
     assert (curve.loc[curve["epsilon"] > once, "delta"] < 1e-6).all()
     assert (curve.loc[curve["epsilon"] < once, "delta"] > 1e-6).all()

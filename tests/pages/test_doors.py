@@ -18,8 +18,8 @@ from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.settings import read
-from pages.server.doors import FULL, Doors, Guard, most_streams, policy
+from dpmf_core.base.settings import Settings, read
+from pages.server.doors import FULL, Guard, most_streams, names_at, policy
 from tests.support.engines import WAIT
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +53,7 @@ async def _heard(websocket):
         await websocket.send_text(str(BackMsg.FromString(frame).WhichOneof("type")))
 
 
-def _server(doors, **options):
+def _server(names=frozenset(), metrics="", **options):
     def answer(request):
         return PlainTextResponse(f"ours{request.headers.get('origin', '')}")
 
@@ -62,15 +62,16 @@ def _server(doors, **options):
         WebSocketRoute("/heard", _heard),
         Route("/{path:path}", answer, methods=["GET", "POST", "OPTIONS"]),
     ]
+    now = Settings(metrics=metrics)
     return TestClient(
-        Starlette(routes=routes, middleware=[Middleware(Guard, doors=doors, **options)]),
+        Starlette(routes=routes, middleware=[Middleware(Guard, names, now, **options)]),
         base_url=f"http://{HERE}",
     )
 
 
 @pytest.fixture(scope="module")
 def server():
-    with _server(Doors(frozenset({"dpmf.example.org"}))) as client:
+    with _server({"dpmf.example.org"}) as client:
         yield client
 
 
@@ -120,7 +121,7 @@ def test_pages_of_this_server_are_not(server):
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
 def test_metrics_are_closed_until_the_operator_opens_them(server, path, method):
     assert server.request(method, path).status_code == 404
-    assert _server(Doors(metrics=True)).request(method, path).status_code in (200, 405)
+    assert _server(metrics="open").request(method, path).status_code in (200, 405)
 
 
 def test_every_answer_tells_browsers_how_far_to_trust_it(server):
@@ -162,7 +163,7 @@ def test_frames_for_developers_do_not_reach_streamlit(server):
 
 
 def test_a_full_server_refuses_and_says_so_once(caplog):
-    with _server(Doors(), most_streams=1) as server:
+    with _server(most_streams=1) as server:
         with server.websocket_connect("/heard", headers={"host": HERE}):
             for _ in range(2):
                 with pytest.raises(WebSocketDisconnect) as refused:
@@ -195,15 +196,12 @@ def test_of_inline_scripts_those_of_streamlits_page_alone_run(tmp_path):
 
 
 def test_the_operators_settings(monkeypatch):
-    assert Doors.of(read()) == Doors()
     monkeypatch.setenv("DPMF_HOSTS", " dpmf.example.org, Other.example.org ,")
     monkeypatch.setenv("DPMF_EMBED_IN", "https://course.example.org")
     monkeypatch.setenv("DPMF_OPEN", "on-purpose")
-    assert Doors.of(read()) == Doors(
-        frozenset({"dpmf.example.org", "other.example.org"}),
-        ("https://course.example.org",),
-        without_login=True,
-    )
+    now = read()
+    assert names_at(now, None, login=False) == {"dpmf.example.org", "other.example.org"}
+    assert now.embed_in == ("https://course.example.org",)
 
 
 @pytest.mark.parametrize(
@@ -230,18 +228,17 @@ def test_a_setting_that_is_not_understood_is_refused(variable, value, monkeypatc
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1", "127.8.8.8"])
 def test_on_loopback_nobody_has_to_log_in(address):
-    assert Doors().listening_on(address, login=False) == Doors()
+    assert not names_at(Settings(), address, login=False)
 
 
 @pytest.mark.parametrize("address", [None, "0.0.0.0", "::", "192.0.2.2", "dpmf.example.org", ""])
 def test_elsewhere_there_is_a_login_or_a_purpose(address):
     with pytest.raises(BadInput, match="DPMF_OPEN=on-purpose"):
-        Doors().listening_on(address, login=False)
-    for doors, login in ((Doors(), True), (Doors(without_login=True), False)):
-        listening = doors.listening_on(address, login=login)
-        assert not listening.answers_to("evil.example")
-        if address == "192.0.2.2":  # a named address is a name of the server
-            assert listening.answers_to("192.0.2.2:8501")
+        names_at(Settings(), address, login=False)
+    # a named address is a name of the server
+    named = {address} if address in ("192.0.2.2", "dpmf.example.org") else set()
+    for now, login in ((Settings(), True), (Settings(open="on-purpose"), False)):
+        assert names_at(now, address, login) == named
 
 
 @pytest.mark.parametrize(

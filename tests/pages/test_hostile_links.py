@@ -25,7 +25,7 @@ PAGES = {
     "topics/page.py": ("data", "algo", "p.n_components", "p.start"),
     "faces/page.py": ("data", "algo", "p.n_components"),
     "accountant/page.py": ("from", "ledger"),
-    "audit/page.py": ("attack", "at", "runs", "fault", "canary", "aseed"),
+    "audit/page.py": ("attack", "epsilon", "runs", "fault", "canary", "aseed"),
     "tune/page.py": ("algo", "eps"),
     "lessons/page.py": ("lesson",),
     "glossary/page.py": ("term",),

@@ -103,15 +103,15 @@ def test_what_is_typed_before_the_answer_comes_is_kept():
 @pytest.mark.parametrize(
     ("script", "key", "parameters"),
     [
-        ("accountant", "accountant.total", {}),
-        ("accountant", "accountant.nominal", {"from": "claim"}),
-        ("audit", "audit.epsilon", {"attack": "private-svd"}),
+        (behind_sidebar("accountant/page.py"), "accountant.total", {}),
+        (behind_sidebar("accountant/page.py"), "accountant.nominal", {"from": "claim"}),
+        ("audit/page.py", "sidebar.epsilon", {"attack": "private-svd"}),
     ],
 )
 def test_no_box_of_epsilon_is_limited_by_streamlit(script, key, parameters):
     """Its limits only mark a box red, without a word."""
     link = {"data": "cinema-small"} | parameters
-    app = app_of(behind_sidebar(f"{script}/page.py"), **link).run()
+    app = app_of(script, **link).run()
     boxes = [it for it in app.number_input if str(it.key).startswith(f"{key}.")]
     (box,) = boxes
     own = box.value

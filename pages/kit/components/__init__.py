@@ -11,7 +11,7 @@ scripts import `../dpmf.story/story.js`, and `story.css` precedes their own.
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -62,11 +62,17 @@ def _renderer(folders: tuple[str, ...]) -> ComponentRenderer:
     return st.components.v2.component(f"{PROJECT}.{name}", css="".join(styles), js=f"{name}.js")
 
 
-def _answer(key: str, name: str) -> float | None:
-    """Return the number that a browser sent under a name, or None."""
-    value = st.session_state[key].get(name)
-    is_number = isinstance(value, int | float) and math.isfinite(value)
-    return float(value) if is_number else None
+def _taking(
+    key: str, name: str, is_valid: Callable[[float], bool], then: Callable[[float], None]
+) -> Callable[[], None]:
+    """Return a callback that passes on a valid number that a browser sent under a name."""
+
+    def take() -> None:
+        value = st.session_state[key].get(name)
+        if isinstance(value, int | float) and math.isfinite(value) and is_valid(value):
+            then(float(value))
+
+    return take
 
 
 # ---- first views ---------------------------------------------------------------------------------
@@ -81,13 +87,9 @@ def draw_hero(key: str, story: Story, on_pick: Callable[[float], None]) -> None:
     terms with their meanings; words; stale and pending. on_pick: called with the epsilon of a
     chosen point.
     """
-
-    def handle_pick() -> None:
-        epsilon = _answer(key, "picked")
-        if epsilon is not None and any(it["epsilon"] == epsilon for it in story["points"]):
-            on_pick(epsilon)
-
-    _mount_story("hero", key, story, on_picked_change=handle_pick)
+    epsilons = [it["epsilon"] for it in story["points"]]
+    take = _taking(key, "picked", epsilons.__contains__, on_pick)
+    _mount_story("hero", key, story, on_picked_change=take)
 
 
 def draw_matched_parts(key: str, story: Story) -> None:
@@ -138,13 +140,8 @@ def draw_hundred(key: str, epsilon: float, meanings: Mapping[float, Meaning]) ->
 # ---- choosing epsilon ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Stop:
-    """An epsilon at which the slider stops. meaning: a sentence or ''. name: of a mark."""
-
-    epsilon: float
-    meaning: str = ""
-    name: str = ""
+# an epsilon at which the slider stops; its meaning, a sentence or ""; the name of a mark
+Stop = Mapping[str, float | str]
 
 
 def draw_epsilon_slider(
@@ -164,9 +161,9 @@ def draw_epsilon_slider(
     with the released epsilon. fixed: locked. place: "bar" is only for the bottom of small screens.
     """
     data = {
-        "now": asdict(now),
-        "stops": [asdict(stop) for stop in stops],
-        "marks": [asdict(mark) for mark in marks],
+        "now": now,
+        "stops": stops,
+        "marks": marks,
         "labels": {
             "name": "Privacy loss ε, total",
             "low": "more private",
@@ -176,14 +173,9 @@ def draw_epsilon_slider(
         "fixed": fixed,
         "place": place,
     }
-
-    def handle_release() -> None:
-        epsilon = _answer(key, "released")
-        is_on_scale = epsilon is not None and stops[0].epsilon <= epsilon <= stops[-1].epsilon
-        if epsilon is not None and is_on_scale and not fixed:
-            then(epsilon)
-
-    _mount("epsilon_slider", key, data, on_released_change=handle_release)
+    low, high = (float(stop["epsilon"]) for stop in (stops[0], stops[-1]))
+    take = _taking(key, "released", lambda it: low <= it <= high and not fixed, then)
+    _mount("epsilon_slider", key, data, on_released_change=take)
 
 
 def draw_price_curve(
@@ -212,11 +204,7 @@ def draw_price_curve(
         "first": epsilons.index(first),
         "words": dict(words),
         "follows": follows,
+        "colour": colour,
     }
-
-    def handle_release() -> None:
-        epsilon = _answer(key, "released")
-        if epsilon is not None and epsilon in epsilons:
-            then(epsilon)
-
-    _mount("price_curve", key, data | {"colour": colour}, on_released_change=handle_release)
+    take = _taking(key, "released", epsilons.__contains__, then)
+    _mount("price_curve", key, data, on_released_change=take)
