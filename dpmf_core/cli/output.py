@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import click
 
 from dpmf_core.cli import tables
-from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.runs.privacy_record import PrivacyRecord, ReleaseRecord
 
 if TYPE_CHECKING:
@@ -15,22 +14,11 @@ if TYPE_CHECKING:
 COLOURS = {"PROVEN": "green", "CONDITIONAL": "yellow", "UNPROVEN": "red"}
 
 
-def epsilon_words(record: PrivacyRecord) -> str:
-    """epsilon = 2.00 (delta = 1e-6, per user, add/remove, exact), or why there is none."""
-    exact = record.epsilon.exact
-    if exact is None:
-        return "epsilon: none"
-    if record.delta is None:
-        return "epsilon = 0.00 (nothing is released)"
-    unit = record.guarantee.unit
-    return epsilon_in_full(exact, record.delta, unit, record.relation, record.rule, ascii_only=True)
-
-
 def privacy(record: PrivacyRecord, *more: str) -> str:
     """Epsilon in full, further lines about it, every rule's figure, the ledger, the guarantee."""
-    parts = [epsilon_words(record), *more]
-    if record.ledger and record.epsilon.exact is not None:
-        parts.append("by every rule: " + "; ".join(_rules(record)))
+    parts = [record.loss.replace("ε", "epsilon").replace("δ", "delta"), *more]
+    if rules := record.rules:
+        parts.append("by every rule: " + "; ".join(map(" ".join, rules)))
     if record.ledger:
         head = ["released", "noise", "sensitivity", "noise multiplier", "count"]
         parts.append(tables.table(head, [_release(entry) for entry in record.ledger]))
@@ -38,13 +26,6 @@ def privacy(record: PrivacyRecord, *more: str) -> str:
     tint = COLOURS.get(status)
     parts.append(f"{click.style(status, fg=tint, bold=True)}: {record.guarantee.words}")
     return "\n".join(parts)
-
-
-def _rules(record: PrivacyRecord) -> list[str]:
-    return [
-        f"{title} {'not valid here' if epsilon is None else epsilon_text(epsilon)}"
-        for title, epsilon in record.by_rule.items()
-    ]
 
 
 def _release(entry: ReleaseRecord) -> list[str]:

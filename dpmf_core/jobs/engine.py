@@ -206,7 +206,10 @@ class Engine:
         with self._lock:
             if not self._threads and not self._is_closed:
                 start = functools.partial(self._start_worker or worker_processes.start, self.width)
-                self._threads = [WorkerThread(self, start, self.limits) for _ in range(self.width)]
+                self._threads = [
+                    WorkerThread(self.take, self.finish, start, self.limits)
+                    for _ in range(self.width)
+                ]
                 for thread in self._threads:
                     thread.start()
             return self._threads

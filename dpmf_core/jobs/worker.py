@@ -21,7 +21,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 import psutil
 
@@ -223,30 +223,30 @@ def start(n_workers: int) -> Worker:
     return Worker(n_workers)
 
 
-class Owner(Protocol):
-    """The engine's methods that a worker's thread uses."""
-
-    def take(self) -> Task | None:
-        """Wait for the next task; None when there will be no more."""
-
-    def finish(self, task: Task, outcome: Outcome) -> None:
-        """Take the outcome of a task."""
-
-
 class WorkerThread(threading.Thread):
-    """Gives one worker process its tasks, one after the other, and replaces it when it dies."""
+    """Gives one worker process its tasks, one after the other, and replaces it when it dies.
+
+    take: waits for the next task; None when there will be no more. finish: takes the outcome.
+    """
 
     _numbers = itertools.count()
 
-    def __init__(self, owner: Owner, start: Callable[[], Worker], limits: Limits) -> None:
+    def __init__(
+        self,
+        take: Callable[[], Task | None],
+        finish: Callable[[Task, Outcome], None],
+        start: Callable[[], Worker],
+        limits: Limits,
+    ) -> None:
         super().__init__(name="dpmf-worker", daemon=True)
-        self._owner, self._start_worker, self._limits = owner, start, limits
+        self._take, self._finish = take, finish
+        self._start_worker, self._limits = start, limits
         self._starting = threading.Lock()
         self._is_closed = False
         self.worker: Worker | None = None
 
     def run(self) -> None:
-        while (task := self._owner.take()) is not None:
+        while (task := self._take()) is not None:
             try:
                 outcome = self._outcome(task)
             except Cancelled as error:
@@ -254,7 +254,7 @@ class WorkerThread(threading.Thread):
             except Exception as error:
                 outcome = RuntimeError(f"The run failed: {words_of(error)}")
             try:
-                self._owner.finish(task, outcome)
+                self._finish(task, outcome)
             except Exception:  # without this thread nothing more would be computed
                 log.exception("A callback failed at the end of a run.")
 

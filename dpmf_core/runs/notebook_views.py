@@ -15,7 +15,7 @@ from dpmf_core.evaluation.registry import METRICS, title_of
 from dpmf_core.runs.line_charts import Points
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.reports import BY_STEP, epsilons_by_rule
+from dpmf_core.runs.reports import BY_STEP
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,14 +46,12 @@ def html_of_run(run: Run) -> str:
         figures=[(title_of(name), it) for name, it in record.metrics.items() if name in METRICS],
         without_figures=RAW,
         record=record,
-        rules=epsilons_by_rule(record) if record.ledger else [],
     )
 
 
 def html_of_privacy(record: PrivacyRecord) -> str:
     """A guarantee, the releases, and their cost by every rule."""
-    rules = epsilons_by_rule(record) if record.ledger else []
-    return render("privacy.html", record=record, rules=rules)
+    return render("privacy.html", record=record)
 
 
 def plot(run: Run, metric: str | None = None) -> "Figure":

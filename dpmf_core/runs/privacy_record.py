@@ -18,7 +18,7 @@ from dpmf_core.privacy import (
 )
 from dpmf_core.privacy.accounting import rule_of
 from dpmf_core.privacy.events import event_of_rows, ledger_rows
-from dpmf_core.privacy.formatting import epsilon_in_full
+from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.privacy.mechanisms import title_of
 from dpmf_core.privacy.rules import RULE_TITLES, every_epsilon
 
@@ -134,6 +134,16 @@ class PrivacyRecord(Part):
         """Epsilon by the title of each rule of accounting; None if a rule does not apply."""
         titles = RULE_TITLES | {"exact": self.rule}
         return {title: getattr(self.epsilon, rule) for rule, title in titles.items()}
+
+    @property
+    def rules(self) -> list[tuple[str, str]]:
+        """`by_rule` as printed; empty if nothing is released or nothing is proved."""
+        if self.epsilon.exact is None or not self.ledger:
+            return []
+        return [
+            (title, "not valid here" if epsilon is None else epsilon_text(epsilon))
+            for title, epsilon in self.by_rule.items()
+        ]
 
     @property
     def event(self) -> Event:

@@ -11,10 +11,9 @@ from markupsafe import Markup
 from dpmf_core import algorithms
 from dpmf_core.base.documents import notebook, plain, render
 from dpmf_core.evaluation.registry import title_of
-from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import differences, extremes
 from dpmf_core.runs.line_charts import line_chart
-from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run, RunRecord
 
 BY_STEP = ("test_rmse", "objective")  # held-out figures that curves hold
@@ -35,10 +34,7 @@ def report(runs: Sequence[Run], title: str = "Runs") -> str:
         curves=[
             curve for metric in ("test_rmse", "objective") if (curve := _by_step(records, metric))
         ],
-        runs=[
-            {"name": name, "record": it, "facts": _facts(it), "rules": epsilons_by_rule(it)}
-            for name, it in records.items()
-        ],
+        runs=[{"name": name, "record": it, "facts": _facts(it)} for name, it in records.items()],
     )
 
 
@@ -61,16 +57,6 @@ def _by_step(records: Mapping[str, RunRecord], metric: str) -> dict[str, Any] | 
         "chart": Markup(line_chart(points, "step", f"{title} by step")),
         "ends": [[name, *extremes(curves[name])[metric]] for name in points],
     }
-
-
-def epsilons_by_rule(record: PrivacyRecord) -> list[tuple[str, str]]:
-    """Titles of accounting rules with their epsilons; none if nothing is proved."""
-    if record.epsilon.exact is None:
-        return []
-    return [
-        (title, "not valid here" if epsilon is None else epsilon_text(epsilon))
-        for title, epsilon in record.by_rule.items()
-    ]
 
 
 def _facts(record: RunRecord) -> list[tuple[str, object]]:
@@ -120,19 +106,9 @@ def notebook_of_run(record: RunRecord) -> str:
     return notebook("run.notebook", title=title, record=record)
 
 
-def notebook_of_sweep(title: str, sweep: Mapping[str, Any], figure: str, metric: str) -> str:
-    """A notebook that repeats every run of a sweep.
-
-    Parameters
-    ----------
-    sweep
-        The fields of a `Sweep`.
-    figure
-        The id of a paper's figure whose points replace the sweep's; "" for none.
-    metric
-        The metric of its chart.
-    """
-    return notebook("sweep.notebook", title=title, sweep=sweep, figure=figure, metric=metric)
+def notebook_of_sweep(sweep: Mapping[str, Any], metric: str) -> str:
+    """A notebook that repeats every run of a sweep, given by its fields, and draws a metric."""
+    return notebook("sweep.notebook", sweep=sweep, metric=metric)
 
 
 NEEDS = """It needs dpmf. If Python finds no module dpmf_core, either install it
@@ -156,13 +132,13 @@ def script(record: RunRecord) -> str:
         )
     )
     return (
-        f'"""{title}, again.\n\n{NEEDS}\n"""\n\nfrom dpmf_core.cli'
-        f" import output\nfrom dpmf_core.runs.execution import run\nfrom"
+        f'"""{title}, again.\n\n{NEEDS}\n"""\n\n'
+        f"from dpmf_core.runs.execution import run\nfrom"
         f" dpmf_core.runs.specification import RunSpec\n\n{note}spec ="
         " RunSpec.parse(\n"
         + "".join(
             f"    {name}={value!r},\n" for name, value in spec.model_dump(mode="json").items()
         )
         + ")\nresult ="
-        " run(spec)\nprint(result.record.metrics)\nprint(output.epsilon_words(result.record))\n"
+        " run(spec)\nprint(result.record.metrics)\nprint(result.record.loss)\n"
     )

@@ -313,7 +313,7 @@ def promises(results: Results) -> None:
 def notebook(question: Question) -> str:
     """Return a notebook that repeats every run, with a table and a chart."""
     fields = question.sweep.model_dump(mode="json")
-    return notebook_of_sweep("Methods compared", fields, "", question.metric)
+    return notebook_of_sweep(fields, question.metric)
 
 
 def exports(question: Question, runs: Runs) -> None:

@@ -75,9 +75,8 @@ def test_the_script_holds_literals_alone(attack, monkeypatch):
 
     module = ModuleType("stub")
     module.RunSpec = SimpleNamespace(parse=lambda **parts: arguments.append(parts))
-    module.run = lambda _spec: SimpleNamespace(record=SimpleNamespace(metrics={}))
-    module.output = SimpleNamespace(epsilon_words=lambda _record: "")
-    for name in ("dpmf_core.cli", "dpmf_core.runs.execution", "dpmf_core.runs.specification"):
+    module.run = lambda _spec: SimpleNamespace(record=SimpleNamespace(metrics={}, loss=""))
+    for name in ("dpmf_core.runs.execution", "dpmf_core.runs.specification"):
         monkeypatch.setitem(sys.modules, name, module)
     functions = {
         node.func.id
