@@ -106,21 +106,27 @@ class Mean(Median):
         return statistics.fmean(self.place(results).draws)
 
 
-def line(results: Results, label: str, name: str) -> dict[float, float]:
+def of_label(results: Results, label: str) -> list[Summary]:
+    """Return a method's results; raise MissingResult if there are none."""
+    chosen = [it for it in results if it.label == label]
+    if not chosen:
+        raise MissingResult(f"{label} has no result")
+    return chosen
+
+
+def line(results: Results, label: str, name: str, means: bool = False) -> dict[float, float]:
     """Return a method's medians along `epsilon` or one grid parameter, in ascending order.
 
-    Raises MissingResult if there is no such place, or two.
+    means: return the means of draws. Raises MissingResult if there is no such place, or two.
     """
     out: dict[float, float] = {}
-    for it in results:
-        if it.label != label:
-            continue
+    for it in of_label(results, label):
         at = it.epsilon if name == "epsilon" else it.grid.get(name)
         if at is None:
             continue
         if float(at) in out:
             raise MissingResult(f"{label} has several results at {name} {at}")
-        out[float(at)] = it.median
+        out[float(at)] = statistics.fmean(it.draws) if means else it.median
     if not out:
         raise MissingResult(f"{label} has no result along {name}")
     return dict(sorted(out.items()))
@@ -128,10 +134,7 @@ def line(results: Results, label: str, name: str) -> dict[float, float]:
 
 def best(results: Results, label: str) -> float:
     """Return the smallest median of a method over all places."""
-    medians = [it.median for it in results if it.label == label]
-    if not medians:
-        raise MissingResult(f"{label} has no result")
-    return min(medians)
+    return min(it.median for it in of_label(results, label))
 
 
 # ---- clauses -------------------------------------------------------------------------------------
@@ -165,23 +168,13 @@ def above(words: str, larger: Quantity, smaller: Quantity, form: str) -> Clause:
     )
 
 
-def less(smaller: Median, larger: Median, words: str = "") -> Clause:
-    """State that one median is below another."""
+def less(smaller: Median, larger: Median, words: str = "", by: float = 0.0) -> Clause:
+    """State that one median is below another by more than its own share `by`."""
     return judged(
         words or f"{smaller} is below {larger}",
         lambda results: (smaller(results), larger(results)),
-        lambda both: both[1] - both[0],
-        lambda both: f"{smaller} {_number(both[0])}, {larger} {_number(both[1])}",
-    )
-
-
-def larger(greater: Median, than: Median, words: str = "", by: float = 0.0) -> Clause:
-    """State that one median is above another by more than the share `by`."""
-    return judged(
-        words or f"{greater} is above {than}",
-        lambda results: (than(results), greater(results)),
         lambda both: both[1] - both[0] - by * abs(both[0]),
-        lambda both: f"{than} {_number(both[0])}, {greater} {_number(both[1])}",
+        lambda both: f"{smaller} {_number(both[0])}, {larger} {_number(both[1])}",
     )
 
 

@@ -163,6 +163,8 @@ class Figure:
         words = dict(content["figures"][name])
         source = f"{content['paper']['short']}, {words.pop('place')}"
         words["source_ids"] = tuple(words.get("source_ids", ()))
+        if "sweeps" in fields:
+            fields["sweeps"] = functools.partial(_as_published, fields["sweeps"])
         return cls(id=name, source=source, **{**words, **fields})
 
     def points(self, full: bool = False) -> list[Point]:
@@ -263,7 +265,6 @@ class Claim(Figure):
         super().__post_init__()
         if not self.clauses:
             raise ValueError(f"The claim {self.id!r} has no clause, so no result contradicts it.")
-        object.__setattr__(self, "sweeps", functools.partial(_as_published, self.sweeps))
 
     def obstacle(self, full: bool = False) -> str:
         return " ".join(filter(None, (self.stands_in(full), self.limits(full))))
@@ -295,10 +296,6 @@ class Preset(Figure):
 
     settings: str
     run: RunSpec | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "sweeps", functools.partial(_as_published, self.sweeps))
 
 
 def first_present(*ids: str) -> str:

@@ -3,9 +3,24 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dpmf_core.papers.bounds import Bound, PrintedTable
 from dpmf_core.papers.erratum import Erratum, Means, Status
 from dpmf_core.papers.figures import Claim, Preset, texts
+from dpmf_core.papers.theory import Bound
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedTable:
+    """A printed table.
+
+    title: its subject. place: where it is printed. rows: the note of each name. note: what readers
+    need to know. columns: headings of names and notes.
+    """
+
+    title: str
+    place: str
+    rows: Mapping[str, str]
+    note: str = ""
+    columns: Sequence[str] = ("method", "order")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,10 @@ If a source's data are not on this machine, others stand in; the verdict says so
 
 from dpmf_core.base.registry import by_id, find
 from dpmf_core.papers import balu_2016, chien_2021, jain_2018, own_tables, saha_2022, vallet_2014
-from dpmf_core.papers.bounds import Bound
 from dpmf_core.papers.erratum import Erratum
 from dpmf_core.papers.figures import Claim, Figure
 from dpmf_core.papers.paper import Paper
+from dpmf_core.papers.theory import Bound
 
 PAPERS: dict[str, Paper] = by_id(
     (chien_2021.PAPER, jain_2018.PAPER, saha_2022.PAPER, balu_2016.PAPER, vallet_2014.PAPER)

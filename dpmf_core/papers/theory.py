@@ -1,23 +1,68 @@
 """Published error bounds as claims about exponents: slopes of log error over log size.
 
 Along each axis the measured error falls at least as fast, or grows at most as fast, as the bound
-over the same places. Only a slower decay or a faster growth contradicts an upper bound.
+over the same places. Only a slower decay or a faster growth contradicts an upper bound. A bound
+leaves its universal constant open: it gives the growth along an axis, not the size. n users and m
+items throughout; Jain et al. write m for users and n for items.
 """
 
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.special import stdtrit
 
-from dpmf_core.papers.bounds import Axis, Bound, Place
 from dpmf_core.papers.clauses import Clause, MissingResult, Results
-from dpmf_core.papers.figures import Claim, Runs, Sweeps, by_metric
+from dpmf_core.papers.figures import Claim, Runs, Sweeps, as_published, by_metric
 from dpmf_core.papers.methods import on_lowrank
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep
+
+Axis = Literal["users", "items", "epsilon"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Numbers of users and items, epsilon and delta at which a bound is evaluated.
+
+    share: of observed entries. All are positive.
+    """
+
+    users: float = 20_000
+    items: float = 1_000
+    epsilon: float = 10.0
+    delta: float = 1e-5
+    share: float = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """One published bound.
+
+    algorithm: its id in the registry. source: the paper and the place. quote: the source's words,
+    copied exactly. statement: the result in our words. formula: LaTeX, n users and m items. error:
+    the bound without its constant, with the printed logarithms, relative to the matrix in Frobenius
+    norm. needs: its conditions.
+    """
+
+    id: str
+    title: str
+    algorithm: str
+    source: str
+    quote: str
+    statement: str
+    formula: str
+    error: Callable[[Place], float]
+    needs: str
+
+    @property
+    def place(self) -> str:
+        """The place in the paper."""
+        return self.source.partition(", ")[2]
+
 
 AXES: dict[Axis, str] = {"users": "users n", "items": "items m", "epsilon": "ε"}
 EACH = 40  # ratings of a user along the axis of items, so that they are as many everywhere
@@ -141,24 +186,6 @@ def bound_exponent(bound: Bound, axis: Axis, values: Iterable[float]) -> float:
     return exponent((x, bound.error(place_at(axis, x))) for x in values).value
 
 
-def sentences(it: Comparison) -> tuple[str, str]:
-    """Return what the exponents show, and what the fitted bound predicts at the last place."""
-    name, measured = AXES[it.axis].split()[-1], it.exponent
-    verdict = "The bound is within the interval."
-    if it.margin <= 0:
-        verdict = "Over this range the error is worse than the bound."
-    elif measured.high < it.bound_exponent:
-        verdict = "The error is better than the bound, as an upper bound allows."
-    last, error = max(it.medians.items())
-    return (
-        f"Measured exponent of {name}: {measured.value:+.2f} (95%: {measured.low:+.2f} to"
-        f" {measured.high:+.2f}); of the bound over the same places: {it.bound_exponent:+.2f}."
-        f" {verdict}",
-        f"Fitted at {name} = {it.start:,g}, the bound predicts {it.curve([last])[0]:.3f} at"
-        f" {name} = {last:,g}; measured {error:.3f}.",
-    )
-
-
 # ---- claims --------------------------------------------------------------------------------------
 
 
@@ -184,7 +211,7 @@ def _sweeps(axis: Axis, method: Method, steps: Steps) -> Sweeps:
         return tuple(
             Sweep(
                 data=data,
-                methods=on_lowrank(method),
+                methods=tuple(map(as_published, on_lowrank(method))),
                 epsilons=(5.0, 10.0, 20.0) if axis == "epsilon" else (PLACES[axis].epsilon,),
                 seeds=tuple(range(3 if full else 2)),
                 grid={"steps": numbers} if (numbers := steps(axis, data)) else {},

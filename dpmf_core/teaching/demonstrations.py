@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Gaussian, Repeat
@@ -13,65 +13,44 @@ from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.interpretation import belief, false_negatives, odds
 
-CROWD, LOW, HIGH = 50, 1.0, 5.0
+CROWD, HIGH = 50, 5.0
 CLIP_NORMS = tuple(float(norm) for norm in np.geomspace(0.5, 30, 25))
 STEPS = (1, 2, 5, 10, 20, 50, 100)
 PHOTOGRAPHS = (1, 2, 4, 8, 16, 32, 64)
 
 
-@dataclass(frozen=True)
-class TwoAnswers:
-    """Densities of a noisy sum of ratings on one axis, without you and with you."""
+def two_answers(epsilon: float, delta: float = 1e-5) -> tuple[pd.DataFrame, float]:
+    """Return the densities of a noisy sum of ratings, without you and with you, and the noise.
 
-    axis: tuple[float, ...]
-    without: tuple[float, ...]
-    with_you: tuple[float, ...]
-    noise: float
-
-
-def two_answers(epsilon: float, delta: float = 1e-5, your_rating: float = HIGH) -> TwoAnswers:
-    """Return both densities. Ratings lie between 1 and 5: a person moves the sum by at most 5."""
-    noise = HIGH / gaussian_mu(epsilon, delta)
-    total = CROWD * 3.4
-    axis = np.linspace(total - 4 * noise, total + your_rating + 4 * noise, 241)
-    densities = (
-        np.exp(-(((axis - middle) / noise) ** 2) / 2) / (noise * math.sqrt(2 * math.pi))
-        for middle in (total, total + your_rating)
-    )
-    without, with_you = (tuple(map(float, density)) for density in densities)
-    return TwoAnswers(tuple(map(float, axis)), without, with_you, noise)
-
-
-@dataclass(frozen=True)
-class ClippingError:
-    """Root-mean-square errors over items of a noisy sum of rows clipped at `norm`.
-
-    cut: from clipping. people_cut: share of people whose row is longer than `norm`.
+    Ratings lie between 1 and 5: a person moves the sum by at most 5. You gave a 5.
     """
-
-    norm: float
-    cut: float
-    noise: float
-    both: float
-    people_cut: float
+    noise, total = HIGH / gaussian_mu(epsilon, delta), CROWD * 3.4
+    axis = np.linspace(total - 4 * noise, total + HIGH + 4 * noise, 241)
+    without, with_you = (
+        np.exp(-(((axis - middle) / noise) ** 2) / 2) / (noise * math.sqrt(2 * math.pi))
+        for middle in (total, total + HIGH)
+    )
+    return pd.DataFrame({"answer": axis, "without you": without, "with you": with_you}), noise
 
 
 def clipping_errors(
     ratings: Ratings, norms: tuple[float, ...], epsilon: float, delta: float = 1e-5
-) -> list[ClippingError]:
-    """Return the errors of the sum of users' ratings minus mid-range, released once."""
+) -> pd.DataFrame:
+    """Return root-mean-square errors over items of a noisy sum of rows clipped at each norm.
+
+    The sum is that of users' ratings minus mid-range, released once. The columns are norm, cut
+    (from clipping), noise, both, and people_cut, the share of people whose row is longer.
+    """
     x = ratings.values.astype(np.float64) - ratings.shape.mid_range
     lengths = np.sqrt(np.bincount(ratings.users, x**2, ratings.n_users))
     multiplier = 1 / gaussian_mu(epsilon, delta)
-    out = []
+    rows = []
     for C in norms:
         factors = np.minimum(1.0, C / np.maximum(lengths, 1e-12))
         cut_part = np.bincount(ratings.items, (1 - factors[ratings.users]) * x, ratings.n_items)
         cut, noise = float(np.sqrt(np.mean(cut_part**2))), multiplier * C
-        out.append(
-            ClippingError(C, cut, noise, math.hypot(cut, noise), float((lengths > C).mean()))
-        )
-    return out
+        rows.append((C, cut, noise, math.hypot(cut, noise), float((lengths > C).mean())))
+    return pd.DataFrame(rows, columns=["norm", "cut", "noise", "both", "people_cut"])
 
 
 def added_up(each: float, steps: int, delta: float = 1e-5) -> tuple[float, float]:

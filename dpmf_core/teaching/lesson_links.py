@@ -8,8 +8,7 @@ import json
 import re
 import secrets
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -52,7 +51,6 @@ UNKNOWN = (
     "This server did not make this lesson link. Ask for a new one; the page is shown without a"
     " lesson."
 )
-Kind = TypeVar("Kind", bound=BaseModel)
 
 
 def _new_name(name: str, kind: str, text: str = "") -> str:
@@ -73,7 +71,22 @@ def in_new_names(query: Mapping[str, str], kind: str = "ratings") -> dict[str, s
     }
 
 
-class LessonLink(BaseModel):
+class _Signed(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def parse(cls, **parts: object) -> Self:
+        """Return the checked content of a link; raise BadInput with the first fault."""
+        try:
+            return cls.model_validate(parts)
+        except ValidationError as error:
+            raise BadInput(
+                "The lesson link cannot be made:"
+                f" {error.errors()[0]['msg'].removeprefix('Value error, ')}."
+            ) from None
+
+
+class LessonLink(_Signed):
     """One page of a lesson.
 
     page: its address; whether there is such a page is for the pages to say.
@@ -82,8 +95,6 @@ class LessonLink(BaseModel):
     where students answer in their own words.
     pinned: read from links of earlier versions, and of no meaning.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     page: str = Field(pattern=r"^[a-z-]{1,30}$")
     query: dict[str, str] = Field(default_factory=dict)
@@ -140,21 +151,14 @@ class LessonLink(BaseModel):
         """The locked and hidden controls."""
         return frozenset((*self.locked, *self.hidden))
 
-    @classmethod
-    def parse(cls, **parts: object) -> "LessonLink":
-        """Return a link; raise BadInput with the first fault."""
-        return _parse(cls, parts)
 
-
-class LessonSequence(BaseModel):
+class LessonSequence(_Signed):
     """What a teacher's link opens: pages in their order.
 
     id: of this class, drawn when the link is made.
     gathers: whether answers and steps are kept for the teacher's class view.
     language: read from links of earlier versions, and of no meaning.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(default_factory=lambda: secrets.token_urlsafe(9), pattern=IDENT.pattern)
     steps: tuple[LessonLink, ...] = Field(min_length=1, max_length=MOST_STEPS)
@@ -167,21 +171,6 @@ class LessonSequence(BaseModel):
         if not self.gathers and any(step.choices for step in self.steps):
             raise ValueError("answers to a private question must be gathered; turn gathering on")
         return self
-
-    @classmethod
-    def parse(cls, **parts: object) -> "LessonSequence":
-        """Return a sequence; raise BadInput with the first fault."""
-        return _parse(cls, parts)
-
-
-def _parse(kind: type[Kind], parts: Mapping[str, object]) -> Kind:
-    try:
-        return kind.model_validate(parts)
-    except ValidationError as error:
-        raise BadInput(
-            "The lesson link cannot be made:"
-            f" {error.errors()[0]['msg'].removeprefix('Value error, ')}."
-        ) from None
 
 
 def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
@@ -208,13 +197,9 @@ def sequence_of(token: str, purpose: str = PURPOSE) -> LessonSequence:
         raise _of_another_version() from None
 
 
-def _folder() -> Path:
-    return data_folder() / "lessons"
-
-
 def _stored_sequence(ident: str) -> LessonSequence:
     """Return a link that an earlier version stored under this name."""
-    file = _folder() / f"{ident}.json"
+    file = data_folder() / "lessons" / f"{ident}.json"
     if not IDENT.fullmatch(ident) or not file.is_file():
         raise BadInput(UNKNOWN)
     try:

@@ -97,23 +97,22 @@ def clipping() -> None:
     clip_norm = st.select_slider(
         "Clip norm C", norms, norms[12], key=key, format_func="{:g}".format
     )
-    errors = clipping_errors(open_ratings(DataSpec(id=SMALL)), CLIP_NORMS, 1.0)
-    table = pd.DataFrame([vars(it) for it in errors])
-    at = min(errors, key=lambda it: abs(it.norm - clip_norm))
+    table = clipping_errors(open_ratings(DataSpec(id=SMALL)), CLIP_NORMS, 1.0)
+    at = table.iloc[int((table["norm"] - clip_norm).abs().argmin())]
     lines = [
         Line("from clipping", "cut", "dpals", dash="dash"),
         Line("from noise", "noise", "private-bias", dash="dot"),
         Line("both", "both", "spectral"),
     ]
     fig = curves("clip norm C", "error of an item's sum", table, "norm", lines)
-    fig.add_vline(x=at.norm, line={"color": colours.ink(), "dash": "dash"})
+    fig.add_vline(x=at["norm"], line={"color": colours.ink(), "dash": "dash"})
     fig.update_xaxes(type="log", tickvals=[0.5, 1, 2, 5, 10, 20, 30])
     alt = "Error by clip norm: the clipping error falls, the noise error grows."
     show(fig, "clip.figure", alt, table)
     st.markdown(
-        f"At C = {clip_norm:g}, **{at.people_cut:.0%} of the people are clipped**. Clipping alone"
-        f" causes an error of {at.cut:.0f}, noise alone {at.noise:.0f}, both together"
-        f" {at.both:.0f}."
+        f"At C = {clip_norm:g}, **{at['people_cut']:.0%} of the people are clipped**. Clipping"
+        f" alone causes an error of {at['cut']:.0f}, noise alone {at['noise']:.0f}, both together"
+        f" {at['both']:.0f}."
     )
     st.caption(
         "The sum of everyone's ratings of each item is published once at ε = 1 (δ ="

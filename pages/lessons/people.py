@@ -153,20 +153,17 @@ def _draw_again() -> None:
 
 def neighbours() -> None:
     epsilon = epsilon_slider("neighbours")
-    answers = two_answers(epsilon)
-    table = pd.DataFrame(
-        {"answer": answers.axis, "without you": answers.without, "with you": answers.with_you}
-    )
+    table, noise = two_answers(epsilon)
     lines = [
         Line("without you", "without you", "dpals", fill="tozeroy"),
         Line("with you, who gave a 5", "with you", "spectral", fill="tozeroy"),
     ]
     fig = curves("the published sum", "how likely", table, "answer", lines)
-    alt = f"Two bell curves, 5 apart, with noise {answers.noise:.1f}."
+    alt = f"Two bell curves, 5 apart, with noise {noise:.1f}."
     show(fig, "neighbours.figure", alt, table)
     st.caption(
         "50 people rated a film. The sum of their ratings is published with normal noise of"
-        f" {answers.noise:.1f}, at ε = {budget_text(epsilon)} and δ = {DELTA_TEXT}."
+        f" {noise:.1f}, at ε = {budget_text(epsilon)} and δ = {DELTA_TEXT}."
     )
 
 

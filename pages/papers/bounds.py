@@ -11,11 +11,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.papers import results, theory
-from dpmf_core.papers.bounds import Axis, Bound
 from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import CLAIMS
-from dpmf_core.papers.theory import AXES, EACH, PLACES, Comparison, claim_id
+from dpmf_core.papers.theory import AXES, EACH, PLACES, Axis, Bound, Comparison, claim_id
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from pages.kit import charts, colours, safe_text
 from pages.papers import address, figures
@@ -65,7 +64,7 @@ def compare(bound: Bound, axis: Axis) -> Comparison | None:
 
 
 def curves(it: Comparison) -> None:
-    """Draw the curve and the measured errors, and what they show."""
+    """Draw the curve and the measured errors."""
     table = pd.DataFrame(
         {
             AXES[it.axis]: f"{at:g}",
@@ -74,12 +73,12 @@ def curves(it: Comparison) -> None:
         }
         for at, error in it.medians.items()
     )
-    at, sentences = PLACES[it.axis], theory.sentences(it)
+    at = PLACES[it.axis]
     ratings = f" About {EACH} ratings per user at every number of items." * (it.axis == "items")
     charts.show(
         figure(it),
         f"papers.bound.{it.bound.id}.{it.axis}",
-        f"{it.bound.title}: error against {AXES[it.axis]}. {sentences[0]}",
+        f"{it.bound.title}: error against {AXES[it.axis]}.",
         table,
         leaves=True,
         caption=(
@@ -90,7 +89,6 @@ def curves(it: Comparison) -> None:
             f" {budget_text(at.epsilon)}; δ = {delta_text(at.delta)}.{ratings}"
         ),
     )
-    st.markdown("\n".join(f"- {sentence}" for sentence in sentences))
 
 
 def figure(it: Comparison) -> go.Figure:

@@ -149,8 +149,6 @@ def _draw(key: str, figure: Figure, results: Results, points: Sequence[Point]) -
         fig, table = OWN_CHARTS[figure.id](results)
     else:
         fig, table = chart(figure, results), numbers(results, figure.marks)
-        if figure.axis == "epsilon":
-            saha_figures.add_overall_axis(fig, points)
     words = "Lines are medians of draws, bands their range."
     words += " Crosses are published numbers." * bool(figure.marks)
     words += saha_figures.totals_text(points)

@@ -195,35 +195,6 @@ def _total(spec: RunSpec) -> float:
     return exactly(method.plan(shape, method.source_level(shape, budget)), budget.delta)
 
 
-def add_overall_axis(fig: go.Figure, points: Sequence[Point]) -> None:
-    """Add a second axis: the total epsilon of all steps."""
-    if not (by_step := totals(points)):
-        return
-    each = list(by_step)
-    fig.add_scatter(x=each, y=[None] * len(each), xaxis="x2", showlegend=False, hoverinfo="skip")
-    ink = {"color": colours.ink()}
-    (steps, _), *_ = by_step.values()
-    fig.update_layout(
-        margin={"t": 60},
-        legend={"y": 1.22},
-        xaxis={
-            "title": {"text": "ε of a step", "font": ink},
-            "tickvals": each,
-            "ticktext": [f"{at:g}" for at in each],
-        },
-        xaxis2={
-            "overlaying": "x",
-            "matches": "x",
-            "side": "top",
-            "type": fig.layout.xaxis.type,
-            "title": {"text": f"total ε of {steps} steps", "font": ink},
-            "tickvals": each,
-            "ticktext": [epsilon_text(total) for _, total in by_step.values()],
-            "tickfont": ink,
-        },
-    )
-
-
 def totals_text(points: Sequence[Point]) -> str:
     """Return the total of each epsilon of a step and its terms; '' without any."""
     each = ", ".join(

@@ -8,7 +8,7 @@ from dpmf_core.papers import results
 from dpmf_core.papers.erratum import Comparison, Erratum, Reading
 from dpmf_core.papers.registry import CLAIMS, PAPERS
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
-from pages.papers import figures, saha_figures
+from pages.papers import figures
 from pages.papers.figures import place
 from tests.pages.driving import ROOT, app_of, frames, settled
 
@@ -94,7 +94,6 @@ def test_recorded_results_and_published_numbers_are_drawn(claim):
     published = [mark.y for mark in claim.marks]
     assert levels + len(fig.data) > 0
     assert all(y in drawn for y in (mark.y for mark in claim.marks if mark.x is not None))
-    saha_figures.add_overall_axis(fig, claim.points(last.size == "full"))
     table = figures.numbers(last.measured, claim.marks)
     assert len(table) == len(last.measured) + len(published)
 

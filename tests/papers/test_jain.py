@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.jain_2018 import bounds
 from dpmf_core.papers.jain_2018.sweeps import TRUE_NORM
 from dpmf_core.papers.registry import PAPERS
+from dpmf_core.papers.theory import Place
 from dpmf_datasets.simulated.low_rank import rankone
 
 

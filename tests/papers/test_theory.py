@@ -8,14 +8,13 @@ from scipy import stats
 
 from dpmf_core.algorithms.base import Recommender
 from dpmf_core.papers import theory
-from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.chien_2021 import bounds, theorem_2
 from dpmf_core.papers.chien_2021 import bounds as chien_2021
 from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.jain_2018 import bounds as jain_2018
 from dpmf_core.papers.jain_2018.bounds import frank_wolfe_floor
 from dpmf_core.papers.registry import BOUNDS
-from dpmf_core.papers.theory import bound_exponent, exponent, place_at
+from dpmf_core.papers.theory import Place, bound_exponent, exponent, place_at
 from dpmf_core.runs.sweep import Summary
 
 CLAIMS = (*chien_2021.CLAIMS, *jain_2018.CLAIMS)

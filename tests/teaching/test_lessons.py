@@ -21,6 +21,7 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import summaries
 from dpmf_core.teaching import linkage, membership, randomised_response, trust
 from dpmf_core.teaching.demonstrations import (
+    CLIP_NORMS,
     HIGH,
     added_up,
     belief_exception,
@@ -156,29 +157,21 @@ def test_what_is_done_afterwards_helps_and_never_hurts_where_it_must_not():
 def test_two_answers_are_as_far_apart_as_epsilon_allows():
     """A shift of 5 under that noise has exactly delta beyond epsilon; the curves are densities."""
     for epsilon in (0.1, 1.0, 10.0):
-        answers = two_answers(epsilon)
-        assert accounting.delta(Gaussian(answers.noise / HIGH), epsilon) == pytest.approx(
-            1e-5, rel=1e-3
-        )
-        assert np.trapezoid(answers.without, answers.axis) == pytest.approx(1, abs=1e-3)
-        overlap = np.trapezoid(np.minimum(answers.without, answers.with_you), answers.axis)
-        assert overlap == pytest.approx(2 * norm.cdf(-HIGH / answers.noise / 2), abs=2e-3)
-    assert (
-        2 * norm.cdf(-HIGH / two_answers(0.1).noise / 2)
-        > 0.9
-        > 0.35
-        > 2 * norm.cdf(-HIGH / two_answers(10).noise / 2)
-    )
+        table, noise = two_answers(epsilon)
+        axis, without, with_you = table.to_numpy().T
+        assert accounting.delta(Gaussian(noise / HIGH), epsilon) == pytest.approx(1e-5, rel=1e-3)
+        assert np.trapezoid(without, axis) == pytest.approx(1, abs=1e-3)
+        overlap = np.trapezoid(np.minimum(without, with_you), axis)
+        assert overlap == pytest.approx(2 * norm.cdf(-HIGH / noise / 2), abs=2e-3)
+    least, most = (2 * norm.cdf(-HIGH / two_answers(at)[1] / 2) for at in (10, 0.1))
+    assert least < 0.35 and most > 0.9
 
 
 def test_the_valley_of_clipping_lies_between():
-    lines = clipping_errors(
-        open_ratings(DataSpec(id="cinema-small")), tuple(np.geomspace(0.5, 30, 25)), 1.0
-    )
-    best = min(lines, key=lambda line: line.both)
-    assert 0.02 < best.people_cut < 0.5
-    assert best.both < min(lines[0].both, lines[-1].both)
-    assert all(line.both == pytest.approx(math.hypot(line.cut, line.noise)) for line in lines)
+    table = clipping_errors(open_ratings(DataSpec(id="cinema-small")), CLIP_NORMS, 1.0)
+    best = table["both"].argmin()
+    assert 0 < best < len(table) - 1 and 0.02 < table["people_cut"][best] < 0.5
+    assert np.allclose(table["both"], np.hypot(table["cut"], table["noise"]))
 
 
 def test_a_hundred_steps_of_a_half_cost_about_seven():

@@ -18,11 +18,9 @@ import numpy.typing as npt
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm, Streams
-from dpmf_core.base.errors import BadInput
-from dpmf_core.base.registry import find
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.audit.canary_data import COLUMNS, UNITS, Pair, Unit, pairs
-from dpmf_core.privacy import Budget, Event, Noise, calibrate, normal_form, sequence
+from dpmf_core.privacy import Event, Noise, normal_form, sequence
 from dpmf_core.privacy.gaussian import all_gaussian
 from dpmf_core.privacy.mechanisms import EVERYBODY, AdditiveNoise, DisjointGroup, Mechanism
 from dpmf_core.privacy.noise import Release
@@ -290,35 +288,6 @@ class AttackTarget:
         return _LoggedNoise(self.plan, secret, 0.1 if self.fault == "small-noise" else 1.0, before)
 
 
-def attack_target(
-    algorithm: str,
-    shape: Any,
-    epsilon: float | None,
-    delta: float,
-    parameters: dict[str, Any],
-    fault: str,
-    seed: int = 0,
-) -> AttackTarget:
-    """Prepare an attack on an algorithm.
-
-    Raises BadInput if the algorithm cannot have the fault, or takes a budget and gets none.
-    """
-    find(FAULTS, fault, "fault")
-    kind = algorithms.find(algorithm)
-    private = issubclass(kind, PrivateAlgorithm)
-    if private and epsilon is None:
-        raise BadInput(f"{kind.title} needs a budget. Give the epsilon to attack.")
-    budget = Budget(epsilon=epsilon, delta=delta) if private and epsilon is not None else None
-    method = algorithms.build(algorithm, parameters, shape, budget)
-    if fault not in faults_of(kind):
-        raise BadInput(
-            f"{method.title} cannot have the fault {fault!r} ({FAULTS[fault]}). Its faults are"
-            f" {', '.join(faults_of(kind))}."
-        )
-    level = calibrate(lambda at: method.plan(shape, at), budget) if budget else 1.0
-    return AttackTarget(method, _with_fault(method, fault), method.plan(shape, level), fault, seed)
-
-
 def faults_of(kind: type[Algorithm]) -> tuple[str, ...]:
     """The faults that can be planted in an algorithm."""
     private = issubclass(kind, PrivateAlgorithm)
@@ -338,7 +307,8 @@ def _clips(kind: type[Algorithm]) -> list[str]:
     ]
 
 
-def _with_fault(algorithm: Algorithm, fault: str) -> Algorithm:
+def with_fault(algorithm: Algorithm, fault: str) -> Algorithm:
+    """The algorithm as it is run, with this fault."""
     if fault == "no-clipping":
         return algorithm.model_copy(
             update={name: 10 * getattr(algorithm, name) for name in _clips(type(algorithm))}

@@ -17,14 +17,15 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from dpmf_core import algorithms
-from dpmf_core.base.errors import Cancelled, checked
+from dpmf_core.base.errors import BadInput, Cancelled, checked
 from dpmf_core.base.progress import Progress, Report, ignore
+from dpmf_core.base.registry import find
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.evaluation.audit import bounds, canaries, canary_data
 from dpmf_core.evaluation.audit.bounds import Attack, Bound
 from dpmf_core.evaluation.audit.canaries import FAULTS
 from dpmf_core.evaluation.audit.canary_data import Unit
-from dpmf_core.privacy import Guarantee
+from dpmf_core.privacy import Budget, Guarantee, calibrate
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import Event, normal_form
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
@@ -96,16 +97,25 @@ class AuditSpec(BaseModel):
         return self.target(canary_data.shape(kind)), unit
 
     def target(self, shape: Any) -> canaries.AttackTarget:
-        """Return what is attacked, for data of this shape. Raises BadInput."""
-        return canaries.attack_target(
-            self.algorithm,
-            shape,
-            self.epsilon,
-            self.delta,
-            dict(self.parameters),
-            self.fault,
-            self.seed,
-        )
+        """Return what is attacked, for data of this shape.
+
+        Raises BadInput if the algorithm cannot have the fault, or takes a budget and gets none.
+        """
+        find(FAULTS, self.fault, "fault")
+        kind, budget = algorithms.find(self.algorithm), None
+        if issubclass(kind, algorithms.PrivateAlgorithm):
+            if self.epsilon is None:
+                raise BadInput(f"{kind.title} needs a budget. Give the epsilon to attack.")
+            budget = Budget(epsilon=self.epsilon, delta=self.delta)
+        method = algorithms.build(self.algorithm, dict(self.parameters), shape, budget)
+        if self.fault not in (faults := canaries.faults_of(kind)):
+            raise BadInput(
+                f"{method.title} cannot have the fault {self.fault!r} ({FAULTS[self.fault]}). Its"
+                f" faults are {', '.join(faults)}."
+            )
+        level = calibrate(lambda at: method.plan(shape, at), budget) if budget else 1.0
+        plan, run = method.plan(shape, level), canaries.with_fault(method, self.fault)
+        return canaries.AttackTarget(method, run, plan, self.fault, self.seed)
 
     def measure(
         self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False

@@ -27,6 +27,7 @@ from dpmf_core.papers.clauses import (
     fall,
     judged,
     line,
+    of_label,
     rises,
 )
 
@@ -37,23 +38,13 @@ Best = dict[tuple[float, float], float]  # the best λ by dimension and space ga
 def _along(results: Results, name: str, label: str) -> dict[float, float]:
     """Return a method's medians by the value of one parameter, averaged over everything else."""
     groups: dict[float, list[float]] = {}
-    for it in results:
-        if it.label == label:
-            groups.setdefault(float(it.grid[name]), []).append(it.median)
-    if not groups:
-        raise MissingResult(f"{label} has no result along {name}")
+    for it in of_label(results, label):
+        groups.setdefault(float(it.grid[name]), []).append(it.median)
     return {value: statistics.fmean(groups[value]) for value in sorted(groups)}
 
 
-def _medians(results: Results, label: str) -> list[float]:
-    medians = [it.median for it in results if it.label == label]
-    if not medians:
-        raise MissingResult(f"{label} has no result")
-    return medians
-
-
 def _mean(label: str) -> Quantity:
-    return lambda results: statistics.fmean(_medians(results, label))
+    return lambda results: statistics.fmean(it.median for it in of_label(results, label))
 
 
 def _figures(values: Mapping[float, float]) -> str:
@@ -293,8 +284,8 @@ def _divergence_falls(label: str) -> Clause:
 
 def _below_regular(label: str) -> Clause:
     def share(results: Results) -> float:
-        values = _medians(results, label)
-        return sum(value < _mean(REGULAR)(results) for value in values) / len(values)
+        values = of_label(results, label)
+        return sum(it.median < _mean(REGULAR)(results) for it in values) / len(values)
 
     return judged(
         f"in most cases the divergence of {label} is below that of regular factorisation",

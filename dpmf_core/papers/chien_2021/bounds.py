@@ -7,10 +7,9 @@ share of entries that are observed. Logarithms are natural. Universal constants 
 import math
 from dataclasses import replace
 
-from dpmf_core.papers.bounds import Bound, Place
 from dpmf_core.papers.figures import texts
 from dpmf_core.papers.methods import DPALS
-from dpmf_core.papers.theory import PLACES, bound_claims
+from dpmf_core.papers.theory import PLACES, Bound, Place, bound_claims
 
 ERROR = r"\|\mathbf{M} - \widehat{\mathbf{U}}^T (\widehat{\mathbf{V}}^T)^\top\|"
 LARGEST_QUOTE = (

@@ -5,11 +5,11 @@ import math
 from scipy.optimize import brentq
 
 from dpmf_core.papers import source_noise
-from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.chien_2021.bounds import frobenius
 from dpmf_core.papers.clauses import line
 from dpmf_core.papers.erratum import Comparison, Means, Reading, nominal
 from dpmf_core.papers.results import recorded_result
+from dpmf_core.papers.theory import Place
 from dpmf_core.privacy import Budget, Event, Gaussian, Relation, Repeat, calibrate, sequence
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import normal_form

@@ -19,12 +19,11 @@ from dpmf_core.algorithms.dpals import DPALS
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Curator
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.papers.bounds import Place
 from dpmf_core.papers.chien_2021 import bounds
 from dpmf_core.papers.chien_2021.bounds import FROBENIUS, LARGEST_QUOTE, frobenius
 from dpmf_core.papers.clauses import Clause, Results, judged, line
 from dpmf_core.papers.figures import Claim
-from dpmf_core.papers.theory import Exponent, exponent
+from dpmf_core.papers.theory import Exponent, Place, exponent
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.runs.sweep import Summary

@@ -7,11 +7,10 @@ both without noise. tests/papers/test_jain.py balances them again.
 
 import math
 
-from dpmf_core.papers.bounds import Axis, Bound, Place
 from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.figures import texts
 from dpmf_core.papers.methods import DPFW
-from dpmf_core.papers.theory import PLACES, bound_claims, place_at
+from dpmf_core.papers.theory import PLACES, Axis, Bound, Place, bound_claims, place_at
 from dpmf_core.runs.specification import DataSpec
 
 # of the simulated low-rank set, whose entries have standard deviation 1 and are within 5: the

@@ -1,7 +1,6 @@
 """Claims of Jain, Thakkar & Thakurta 2018, "Differentially Private Matrix Completion Revisited"."""
 
 import functools
-import statistics
 
 from dpmf_core.papers.clauses import (
     Clause,
@@ -12,6 +11,7 @@ from dpmf_core.papers.clauses import (
     between,
     judged,
     less,
+    line,
 )
 from dpmf_core.papers.figures import Claim, tuned
 from dpmf_core.papers.jain_2018 import sweeps as runs
@@ -57,16 +57,7 @@ APPENDIX_C = (
 # ---- clauses -------------------------------------------------------------------------------------
 
 
-def means_along(results: Results, label: str) -> dict[float, float]:
-    """Return the mean of a method's draws at each epsilon; raise MissingResult."""
-    means = {
-        it.epsilon: statistics.fmean(it.draws)
-        for it in results
-        if it.label == label and it.epsilon is not None
-    }
-    if not means:
-        raise MissingResult(f"{label} has no result along epsilon")
-    return dict(sorted(means.items()))
+means_along = functools.partial(line, name="epsilon", means=True)
 
 
 def almost_always_less(label: str, other: str, words: str) -> Clause:

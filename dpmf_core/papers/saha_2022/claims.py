@@ -9,7 +9,7 @@ face as a sum of parts, which Topics and Faces draw for any run.
 
 from typing import Any
 
-from dpmf_core.papers.clauses import Clause, Median, between, larger, less, near, on_each, rises
+from dpmf_core.papers.clauses import Clause, Median, between, less, near, on_each, rises
 from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.saha_2022 import judgement, methods
 from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE, QUIET, RANDOM, SET_APART
@@ -118,9 +118,9 @@ LEARNING = (
         sweeps=methods.with_quiet_steps,
         measure=judgement.epochs,
         each=(
-            larger(
-                Median(PRIVATE),
+            less(
                 Median(QUIET),
+                Median(PRIVATE),
                 "the private method takes more steps to its lowest objective than without noise",
             ).quoting(
                 "section 5",
@@ -238,9 +238,9 @@ PARTS = (
         sweeps=methods.by_epsilon(methods.face_sets, (0.5,)),
         measure=judgement.roughness,
         each=(
-            larger(
-                Median(PRIVATE, 0.5),
+            less(
                 Median(PLAIN),
+                Median(PRIVATE, 0.5),
                 "at ε = 0.5 a step the parts are noisier than without privacy",
             ).quoting(
                 "section 4.3, Fig. 7",
@@ -254,9 +254,9 @@ PARTS = (
         sweeps=methods.with_outliers,
         measure=judgement.roughness,
         each=(
-            larger(
-                Median(SET_APART, 0.5),
+            less(
                 Median(PRIVATE, 0.5),
+                Median(SET_APART, 0.5),
                 "with outliers planted and set apart the private parts are noisier than"
                 " those of clean faces",
             ).quoting(

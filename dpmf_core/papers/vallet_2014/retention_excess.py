@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from dpmf_core.evaluation.metrics import rmse
-from dpmf_core.papers.clauses import MissingResult, Quantity, Results, line
+from dpmf_core.papers.clauses import MissingResult, Quantity, Results, line, of_label
 from dpmf_core.papers.figures import Runs, grouped
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.record import Run
@@ -82,20 +82,15 @@ Line = dict[float, float]  # along an axis
 
 def excess(label: str) -> Quantity:
     """Return a method's mean excess over all places and draws, as a quantity of results."""
-
-    def mean(results: Results) -> float:
-        draws = [draw for it in results if it.label == label for draw in it.draws]
-        if not draws:
-            raise MissingResult(f"{label} has no result")
-        return statistics.fmean(draws)
-
-    return mean
+    return lambda results: statistics.fmean(
+        draw for it in of_label(results, label) for draw in it.draws
+    )
 
 
 def by_draw(results: Results, label: str) -> np.ndarray:
     """Return a method's mean excess in each draw, (n_draws,); raise MissingResult."""
-    lines = [it.draws for it in results if it.label == label]
-    if not lines or len({len(draws) for draws in lines}) != 1:
+    lines = [it.draws for it in of_label(results, label)]
+    if len({len(draws) for draws in lines}) != 1:
         raise MissingResult(f"{label} lacks draws")
     return np.mean(lines, axis=0)  # type: ignore[no-any-return]
 

@@ -8,12 +8,13 @@ import pytest
 from dpmf_core.algorithms import find
 from dpmf_core.evaluation.audit import canary_data
 from dpmf_core.evaluation.audit.audit_table import every_proven
-from dpmf_core.evaluation.audit.canaries import attack_target
+from dpmf_core.evaluation.audit.membership_inference import AuditSpec
 from dpmf_core.privacy.gaussian import mu as mu_of
 
 
 def attack(name, epsilon, unit="user", **parameters):
-    target = attack_target(name, canary_data.shape(find(name)), epsilon, 1e-5, parameters, "none")
+    spec = AuditSpec(algorithm=name, epsilon=epsilon, parameters=parameters)
+    target = spec.target(canary_data.shape(find(name)))
     return target, target.choose(unit)
 
 
@@ -56,7 +57,7 @@ def test_the_ratio_of_released_sums_is_that_of_two_gaussians(name, parameters):
 GAUSSIAN = tuple(
     name
     for name in every_proven()
-    if attack_target(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, "none").through_mu
+    if AuditSpec(algorithm=name, epsilon=3.0).target(canary_data.shape(find(name))).through_mu
 )
 
 

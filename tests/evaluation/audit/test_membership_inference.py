@@ -11,7 +11,7 @@ from dpmf_core.algorithms import find
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.evaluation.audit import canary_data
 from dpmf_core.evaluation.audit.audit_table import every_proven, table_specs
-from dpmf_core.evaluation.audit.canaries import FAULTS, attack_target
+from dpmf_core.evaluation.audit.canaries import FAULTS
 from dpmf_core.evaluation.audit.canary_data import COLUMNS
 from dpmf_core.evaluation.audit.membership_inference import AuditSpec, audit, rates
 from dpmf_core.jobs.engine import Engine
@@ -117,7 +117,9 @@ def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone():
     ],
 )
 def test_mu_is_for_gaussian_mechanisms(name, fault, through_mu):
-    target = attack_target(name, canary_data.shape(find(name)), 3.0, 1e-5, {}, fault)
+    target = AuditSpec(algorithm=name, epsilon=3.0, fault=fault).target(
+        canary_data.shape(find(name))
+    )
     assert target.through_mu is through_mu
 
 
