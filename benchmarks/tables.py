@@ -26,7 +26,7 @@ from benchmarks.table_cells import (
     with_ceilings,
     without_epsilon,
 )
-from dpmf_core.teaching.trust import part_epsilon
+from dpmf_core.teaching.demonstrations import part_epsilon
 
 PAGE = RESULTS.parents[1] / "docs" / "RESULTS.md"
 TEMPLATE = RESULTS.parent / "results.md.in"

@@ -23,7 +23,8 @@ OPENERS = PRIVATE | {
     *("dpmf_core.evaluation.audit.membership_inference", "dpmf_core.api.releases"),
     *("dpmf_core.papers.balu_2016.errata", "dpmf_core.papers.chien_2021.theorem_2"),
     "dpmf_core.papers.balu_2016.sketch_collisions",
-    *("dpmf_core.teaching.linkage", "dpmf_core.teaching.membership", "dpmf_core.teaching.trust"),
+    *("dpmf_core.teaching.linkage", "dpmf_core.teaching.membership"),
+    "dpmf_core.teaching.demonstrations",
 }
 DRAWS = {
     *("normal", "standard_normal", "laplace", "multivariate_normal", "gumbel", "logistic"),

@@ -259,10 +259,7 @@ def figures_of(
 
 
 def weak_reference(
-    title: str,
-    figure: float,
-    guesses: Mapping[str, float],
-    metric: Metric = METRICS["rmse"],
+    title: str, figure: float, guesses: Mapping[str, float], metric: Metric = METRICS["rmse"]
 ) -> str:
     """A sentence if a method without privacy is no better than the best trivial predictor.
 

@@ -108,10 +108,10 @@ class Mean(Median):
 
 def of_label(results: Results, label: str) -> list[Summary]:
     """Return a method's results; raise MissingResult if there are none."""
-    chosen = [it for it in results if it.label == label]
-    if not chosen:
+    label_results = [it for it in results if it.label == label]
+    if not label_results:
         raise MissingResult(f"{label} has no result")
-    return chosen
+    return label_results
 
 
 def line(results: Results, label: str, name: str, means: bool = False) -> dict[float, float]:
@@ -148,9 +148,7 @@ def judged(
 ) -> Clause:
     """State something about what is measured of results: its margin and its figures as text."""
     return Clause(
-        words,
-        lambda results: margin(measured(results)),
-        lambda results: figures(measured(results)),
+        words, lambda results: margin(measured(results)), lambda results: figures(measured(results))
     )
 
 

@@ -169,46 +169,23 @@ TABLES = (
         sweeps=_lowrank_table,
         axis="users",
     ),
-    Figure(
-        id="films-table",
-        title="Every method on the 400 most rated films",
-        sweeps=_films_table,
-    ),
-    Figure(
-        id="all-films-table",
-        title="The best methods on every film",
-        sweeps=_all_films_table,
-    ),
-    Figure(
-        id="lists-table",
-        title="Lists: every method",
-        sweeps=_lists_table,
-    ),
+    Figure(id="films-table", title="Every method on the 400 most rated films", sweeps=_films_table),
+    Figure(id="all-films-table", title="The best methods on every film", sweeps=_all_films_table),
+    Figure(id="lists-table", title="Lists: every method", sweeps=_lists_table),
     Figure(
         id="parts-table",
         title="Coherence against the number of topics",
         sweeps=_against_parts,
         axis="n_components",
     ),
-    Figure(
-        id="faces-table",
-        title="Faces at equal total epsilon",
-        sweeps=_table(faces),
-    ),
-    Figure(
-        id="topics-table",
-        title="Topics at equal total epsilon",
-        sweeps=_table(text),
-    ),
+    Figure(id="faces-table", title="Faces at equal total epsilon", sweeps=_table(faces)),
+    Figure(id="topics-table", title="Topics at equal total epsilon", sweeps=_table(text)),
     Figure(
         id="newsgroups-table",
         title="Topics of 20 Newsgroups at equal total epsilon",
         sweeps=_table(newsgroups),
     ),
     Figure(
-        id="sketch-table",
-        title="Every size and threshold",
-        sweeps=sketch_table,
-        axis="threshold",
+        id="sketch-table", title="Every size and threshold", sweeps=sketch_table, axis="threshold"
     ),
 )

@@ -1,19 +1,26 @@
-"""Computations behind the lessons: noisy sums, clipping, composition, beliefs, groups."""
+"""Computations behind the lessons: answers, sums, clipping, composition, beliefs, groups, trust."""
 
+import functools
 import math
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from scipy.stats import binom
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Gaussian, Repeat
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import group_epsilon
-from dpmf_core.privacy.gaussian import gaussian_mu
+from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.privacy.interpretation import belief, false_negatives, odds
 
-CROWD, HIGH = 50, 5.0
+Array = npt.NDArray[np.float64]
+CROWD, LOW, HIGH = 50, 1.0, 5.0
+STARS = (2, 1, 9, 24, 14)  # how many of fifty people gave one star, two, ...
+DRAWS = 2_000
+PROCESSING = ("nonnegative", "rounded", "rescaled")
 CLIP_NORMS = tuple(float(norm) for norm in np.geomspace(0.5, 30, 25))
 STEPS = (1, 2, 5, 10, 20, 50, 100)
 PHOTOGRAPHS = (1, 2, 4, 8, 16, 32, 64)
@@ -87,3 +94,104 @@ def group_epsilons(
     """Return (rows, epsilon) of a person with several rows, when one row has epsilon `each`."""
     release = Gaussian(1 / gaussian_mu(each, delta))
     return [(size, group_epsilon(release, delta, size=size)) for size in sizes]
+
+
+# ---- randomised response -------------------------------------------------------------------------
+
+
+def truth_probability(epsilon: float) -> float:
+    """Return the probability of a true answer at this epsilon: e^epsilon / (1 + e^epsilon).
+
+    Either answer is then at most e^epsilon times as likely from one person as from another (Warner
+    1965; Kairouz, Oh & Viswanath 2014).
+    """
+    return 1 / (1 + math.exp(-epsilon))
+
+
+def response_epsilon(truth: float) -> float:
+    """Return the epsilon of an answer true with probability `truth`, in (0.5, 1); delta 0."""
+    return math.log(truth / (1 - truth))
+
+
+def survey(share: float, people: int, epsilon: float) -> pd.DataFrame:
+    """Return each possible estimate of the share of yes, and its chance under randomised response.
+
+    share: of the people who would say yes.
+    The share of yes is q = p share + (1 - p)(1 - share), so the estimate is (q - (1 - p)) / (2p -
+    1).
+    """
+    p, yes = truth_probability(epsilon), round(share * people)
+    counts = np.arange(people + 1)
+    # the sum of two binomials: people who would say yes, and the others
+    chances = np.convolve(
+        binom.pmf(np.arange(yes + 1), yes, p),
+        binom.pmf(np.arange(people - yes + 1), people - yes, 1 - p),
+    )
+    estimates = (counts / people - (1 - p)) / (2 * p - 1)
+    return pd.DataFrame({"estimate": estimates, "chance": chances})
+
+
+def response_error(people: int, epsilon: float) -> float:
+    """Return the standard deviation of the estimated share, √(p(1-p)/n) / (2p-1).
+
+    It comes from the false answers alone: the people asked are fixed.
+    """
+    p = truth_probability(epsilon)
+    return math.sqrt(p * (1 - p) / people) / (2 * p - 1)
+
+
+# ---- who adds the noise, and post-processing -----------------------------------------------------
+
+
+def central_error(people: int, epsilon: float, delta: float = 1e-5) -> float:
+    """Return the standard deviation of a mean of ratings between 1 and 5 that a curator publishes.
+
+    Replacing one person moves the sum by at most 4. The number of people is public.
+    """
+    return (HIGH - LOW) / gaussian_mu(epsilon, delta) / people
+
+
+def local_error(people: int, epsilon: float, delta: float = 1e-5) -> float:
+    """Return the standard deviation of the mean when each person adds noise to their own rating."""
+    return (HIGH - LOW) / gaussian_mu(epsilon, delta) / math.sqrt(people)
+
+
+def part_epsilon(epsilon: float, blocks: int, delta: float = 1e-5) -> float:
+    """Return the epsilon of one block's part, when each block adds an equal share of the noise.
+
+    The sum of all parts costs `epsilon`. A part has 1/blocks of the variance, so its mu is √blocks
+    times as large. docs/PRIVACY.md, "Every user's message".
+    """
+    return gaussian_epsilon(math.sqrt(blocks) * gaussian_mu(epsilon, delta), delta)
+
+
+def epsilon_without(epsilon: float, absent: float, delta: float = 1e-5) -> float:
+    """Return the epsilon of the sum when this share of the blocks, in [0, 1), adds no noise."""
+    return gaussian_epsilon(gaussian_mu(epsilon, delta) / math.sqrt(1 - absent), delta)
+
+
+@functools.cache
+def noisy_counts(epsilon: float, delta: float = 1e-5) -> Array:
+    """Return (DRAWS, 5) noisy counts of stars. One person changes one count by 1."""
+    noise = np.empty(DRAWS * len(STARS))
+    Gaussian.draw(np.random.default_rng(0), noise, 1 / gaussian_mu(epsilon, delta), 0.0)
+    return np.asarray(STARS, float) + noise.reshape(DRAWS, len(STARS))
+
+
+def processed(counts: Array, steps: frozenset[str]) -> Array:
+    """Return noisy counts, (..., 5), after post-processing with some of PROCESSING.
+
+    nonnegative: no count below 0. rescaled: the total of the noisy counts. rounded: integers.
+    """
+    out = counts
+    if "nonnegative" in steps:
+        out = np.maximum(out, 0.0)
+    if "rescaled" in steps:
+        total = np.maximum(counts.sum(axis=-1, keepdims=True), 0.0)
+        out = out * total / np.maximum(np.abs(out.sum(axis=-1, keepdims=True)), 1e-9)
+    return np.round(out) if "rounded" in steps else out
+
+
+def count_error(counts: Array) -> float:
+    """Return the mean absolute error of a count over draws and stars, in people."""
+    return float(np.abs(counts - np.asarray(STARS)).mean())

@@ -10,17 +10,16 @@ import streamlit as st
 
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs import first_views
-from dpmf_core.runs.needed_epsilon import NeededEpsilon, first_reaching
-from dpmf_core.runs.sweep import Summary, summaries
-from dpmf_core.teaching import trust
-from pages.kit import charts, colours, safe_text
+from dpmf_core.runs.needed_epsilon import first_reaching
+from dpmf_core.runs.sweep import summaries
+from dpmf_core.teaching import demonstrations
+from pages.kit import colours, safe_text, sweep_charts
 from pages.kit.runs import ask, note_shipped
 from pages.lessons.figures import DELTA_TEXT, show
 
 PEOPLE, ABSENT = 2_000, 0.5
 EPSILONS = (0.5, 1.0, 2.0)
 READS = {"parts": "every part", "sum": "only the sum"}
-LABEL_POINTS = {"private-bias": 2, "local-bias": 3}  # the point next to a line's name
 
 
 @dataclass(frozen=True)
@@ -102,12 +101,12 @@ def _draw_who_learns(name: str, reads: str, epsilon: float) -> None:
     if name == "server":
         rows.append(("the server", "your ratings", "no limit"))
     elif reads == "sum":
-        without = epsilon_text(trust.epsilon_without(epsilon, ABSENT))
+        without = epsilon_text(demonstrations.epsilon_without(epsilon, ABSENT))
         rows.append(("the server", "the noisy sum", epsilon_text(epsilon)))
         who = "the server, if half of them add no noise"
         rows.append((who, "a sum with half of the variance", without))
     else:
-        part = epsilon_text(trust.part_epsilon(epsilon, holder.count))
+        part = epsilon_text(demonstrations.part_epsilon(epsilon, holder.count))
         rows.append(("the server", holder.sends, part))
     if name == "hospitals":
         rows.append(("your hospital", "your ratings", "no limit"))
@@ -131,77 +130,39 @@ def _draw_measurements(epsilon: float) -> None:
     runs = ask("learn.trust", specs, whole=())
     if len(runs) < len(specs):
         return
-    results = summaries(points, runs, "rmse")
-    central, local, alone = (
-        [it for it in results if it.algorithm == name]
-        for name in ("private-bias", "local-bias", "user-mean")
-    )
-    at = next(it.median for it in central if it.epsilon == epsilon)
-    at_one = next(it.median for it in local if it.epsilon == 1.0)
-    needed = first_reaching([(it.epsilon or 0.0, it.median) for it in local], at)
+    errors = {(it.algorithm, it.epsilon): it.median for it in summaries(points, runs, "rmse")}
+    at, alone = errors["private-bias", epsilon], errors["user-mean", None]
+    local = [(own or 0.0, error) for (name, own), error in errors.items() if name == "local-bias"]
+    needed = first_reaching(local, at)
     equal = f"more than {budget_text(first_views.OWN_NOISE_EPSILONS[-1])}"
     if needed is not None:
         equal = budget_text(needed.rounded)
-    by_rule = budget_text(float(f"{trust.part_epsilon(epsilon, PEOPLE):.3g}"))
+    by_rule = budget_text(float(f"{demonstrations.part_epsilon(epsilon, PEOPLE):.3g}"))
     st.markdown("**Measured: the cost of trusting no one**")
-    _draw_prices(central, local, alone[0].median, (epsilon, needed, at))
+    table = sweep_charts.frame(points, runs, "rmse")
+    fig = sweep_charts.against(table, "epsilon", "RMSE on held-out ratings", "ε")
+    if needed is not None:
+        fig.add_scatter(
+            x=[epsilon, needed.epsilon],
+            y=[at, at],
+            mode="lines+markers",
+            name="equal error",
+            line={"color": colours.ink(), "dash": "dot"},
+            marker={"symbol": "circle-open", "size": 13},
+        )
+    show(fig, "blocks.figure", "Error over epsilon with a curator and without.", table)
     st.markdown(
         f"With a curator, item offsets at ε = {budget_text(epsilon)} have an error of"
         f" **{at:.3f}**. If each person adds noise, the same error needs **ε = {equal}** (measured;"
         f" the rule below predicts {by_rule}). With ε = 1 for each message the error is"
-        f" {at_one:.3f}. Each person's own mean, which needs no one else's data, has an error of"
-        f" {alone[0].median:.3f}."
+        f" {errors['local-bias', 1.0]:.3f}. Each person's own mean, which needs no one else's data,"
+        f" has an error of {alone:.3f}."
     )
     st.caption(
-        f"ε in total, δ = {DELTA_TEXT}, per person, replacing one row by any other. Private and"
-        f" local biases on the simulated cinema of {PEOPLE:,} people, median of"
-        f" {first_views.TRUST_DRAWS} draws; linear along log ε between measured points. The rule:"
-        " the noise of n messages is √n times that of one, so μ is √n times as large."
+        f"ε in total, δ = {DELTA_TEXT}, per person, replacing one row by any other. Private biases"
+        " have a curator, local biases do not. Simulated cinema of"
+        f" {PEOPLE:,} people, median of {first_views.TRUST_DRAWS} draws; linear along log ε between"
+        " measured points. The rule: the noise of n messages is √n times that of one, so μ is √n"
+        " times as large."
     )
     note_shipped([point.spec for point in points])
-
-
-def _draw_prices(
-    central: list[Summary],
-    local: list[Summary],
-    alone: float,
-    equal: tuple[float, NeededEpsilon | None, float],
-) -> None:
-    """Draw both lines. equal: epsilons of equal error, with and without a curator, the error."""
-    epsilon, needed, error = equal
-    lines = (
-        ("with a curator", "private-bias", central),
-        ("without a curator", "local-bias", local),
-    )
-    fig = charts.figure("ε", "RMSE on held-out ratings", showlegend=False)
-    for name, method, line in lines:
-        fig.add_scatter(
-            x=[it.epsilon for it in line],
-            y=[it.median for it in line],
-            name=name,
-            showlegend=False,
-            mode="lines+markers",
-            marker={"symbol": colours.marker(method), "size": 9},
-            line={"color": colours.of(method), "width": 2.5},
-        )
-        point = line[LABEL_POINTS[method]]  # where one line is far from the other
-        charts.note(fig, name, (math.log10(point.epsilon or 1.0), point.median), (10, 2))
-    own = {"color": colours.of("user-mean"), "dash": "dash"}
-    charts.level(fig, alone, "each person's own mean", own)
-    if needed is not None:
-        fig.add_scatter(
-            x=[epsilon, needed.epsilon],
-            y=[error, error],
-            mode="lines+markers",
-            name="equal error",
-            showlegend=False,
-            line={"color": colours.ink(), "dash": "dot"},
-            marker={"symbol": "circle-open", "size": 13},
-        )
-    fig.update_xaxes(type="log", dtick=1)
-    table = pd.DataFrame(
-        {"name": name, "epsilon": it.epsilon, "rmse": it.median}
-        for name, _, line in lines
-        for it in line
-    )
-    show(fig, "blocks.figure", "Error over epsilon with a curator and without.", table)

@@ -6,7 +6,7 @@ import streamlit as st
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec, RunSpec
-from dpmf_core.teaching import randomised_response, trust
+from dpmf_core.teaching import demonstrations
 from dpmf_core.teaching.demonstrations import CLIP_NORMS, added_up, clipping_errors, totals
 from pages.kit import charts, colours, payers
 from pages.kit.runs import ask
@@ -37,9 +37,8 @@ def response() -> None:
     )
     with right:
         people = _people_slider("People asked", 1_000, "learn.people")
-    epsilon = randomised_response.response_epsilon(truth)
-    survey = randomised_response.survey(SHARE, people, epsilon)
-    table = pd.DataFrame({"estimate": survey.estimates, "chance": survey.chances})
+    epsilon = demonstrations.response_epsilon(truth)
+    table = demonstrations.survey(SHARE, people, epsilon)
     table = table[table["chance"] > table["chance"].max() * 1e-4]
     line = Line("estimate", "chance", "spectral", fill="tozeroy")
     fig = curves("estimated share of yes", "how likely", table, "estimate", [line], 280)
@@ -49,10 +48,11 @@ def response() -> None:
     fig.update_layout(xaxis_tickformat=".0%", yaxis_range=[0, 1.25 * top])
     alt = "How likely each estimate of the share is; the true share is 30%."
     show(fig, "response.figure", alt, table)
+    error = demonstrations.response_error(people, epsilon)
     st.markdown(
         f"An answer that is true with probability {truth:.0%} has **ε ="
         f" {epsilon_text(epsilon)}**, δ = 0. From {people:,} answers the share is known to within"
-        f" **{100 * survey.error:.1f} percentage points** (one standard deviation)."
+        f" **{100 * error:.1f} percentage points** (one standard deviation)."
     )
     st.caption(f"The true answer of {SHARE:.0%} of the people is yes.")
 
@@ -67,8 +67,8 @@ def local() -> None:
     table = pd.DataFrame(
         {
             "people": counts,
-            "central": [trust.central_error(count, epsilon) for count in counts],
-            "local": [trust.local_error(count, epsilon) for count in counts],
+            "central": [demonstrations.central_error(count, epsilon) for count in counts],
+            "local": [demonstrations.local_error(count, epsilon) for count in counts],
         }
     )
     lines = [
@@ -80,7 +80,8 @@ def local() -> None:
     fig.update_yaxes(type="log", dtick=1)
     alt = "Error of a mean by the number of people, with and without a curator."
     show(fig, "local.figure", alt, table)
-    central, own = trust.central_error(people, epsilon), trust.local_error(people, epsilon)
+    central = demonstrations.central_error(people, epsilon)
+    own = demonstrations.local_error(people, epsilon)
     st.markdown(
         f"With {people:,} people the curator's mean is off by **{central:.2g} stars**, the local"
         f" one by **{own:.2g}**: {own / central:,.0f} times as much."
@@ -152,10 +153,15 @@ def postprocessing() -> None:
         key="learn.after.steps",
         format_func=STEPS.__getitem__,
     )
-    noisy = trust.noisy_counts(epsilon)
-    after = trust.processed(noisy, frozenset(steps))
+    noisy = demonstrations.noisy_counts(epsilon)
+    after = demonstrations.processed(noisy, frozenset(steps))
     table = pd.DataFrame(
-        {"stars": range(1, 6), "true": trust.STARS, "published": noisy[0], "afterwards": after[0]}
+        {
+            "stars": range(1, 6),
+            "true": demonstrations.STARS,
+            "published": noisy[0],
+            "afterwards": after[0],
+        }
     )
     fig = charts.figure("stars", "people", height=300)
     for column, name, tint in (
@@ -166,9 +172,9 @@ def postprocessing() -> None:
         fig.add_bar(x=table["stars"], y=table[column], name=name, marker_color=colours.of(tint))
     show(fig, "after.figure", "Counts of stars: true, with noise, and afterwards.", table)
     st.markdown(
-        f"A count is off by **{trust.count_error(after):.1f} people** instead of"
-        f" {trust.count_error(noisy):.1f}, on average over {trust.DRAWS:,} draws. **ε is"
-        f" {budget_text(epsilon)}, before and after.**"
+        f"A count is off by **{demonstrations.count_error(after):.1f} people** instead of"
+        f" {demonstrations.count_error(noisy):.1f}, on average over"
+        f" {demonstrations.DRAWS:,} draws. **ε is {budget_text(epsilon)}, before and after.**"
     )
     st.caption(
         f"Normal noise on five counts, δ = {DELTA_TEXT}, per person, add/remove, exact. The figure"

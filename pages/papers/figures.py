@@ -7,17 +7,24 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from dpmf_core import algorithms
+from dpmf_core.algorithms import PrivateAlgorithm
 from dpmf_core.base.program import program
+from dpmf_core.data.samples import SampleShape
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.papers.balu_2016.protocol import NO_THRESHOLD
 from dpmf_core.papers.balu_2016.statements import best_regularisations
 from dpmf_core.papers.clauses import Clause, Results
 from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict, by_metric
 from dpmf_core.papers.results import ClaimResult
+from dpmf_core.privacy import Calibration
+from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.formatting import epsilon_text
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point, Summary
 from pages.kit import charts, colours, safe_text, sweep_charts
 from pages.kit.runs import ask
-from pages.papers import saha_figures
+from pages.kit.sweep_charts import Runs, curve_frame
 
 AXES = {
     "epsilon": "ε",
@@ -33,6 +40,8 @@ AXES = {
     "stretch": "predicted period",
 }
 NONE_AT = {"threshold": NO_THRESHOLD, "regularisation": 0.0}  # values that stand for none
+SETS = {"data": "Data set", "unit": "Unit"}  # of which one at a time is drawn
+BY_STEP = ("saha-fig2", "saha-fig5")  # figures whose runs also show every step
 # for several lines of one algorithm
 TINTS = ("blue", "vermilion", "green", "orange", "violet", "brown", "pink", "teal")
 BOXES = {Outcome.REPRODUCED: st.success, Outcome.DIFFERS: st.warning}
@@ -106,14 +115,14 @@ def best_map(results: Results) -> tuple[go.Figure, pd.DataFrame]:
 
 
 # by figure: a chart and its table from results, in place of a line chart
-OWN_CHARTS = {"saha-table4": saha_figures.two_units, "balu-fig2": best_map}
+OWN_CHARTS = {"balu-fig2": best_map}
 
 
 def draw_recorded(claim: Claim, last: ClaimResult) -> None:
     """Draw the last measurement with the published numbers."""
     points = claim.points(last.size == "full")
     key = f"papers.{claim.id}"
-    _draw(key, claim, _of_one_set(key, claim, last.measured), points)
+    _draw(key, claim, _of_one_set(key, last.measured), points)
     st.caption(f"{claim.words} Measured {last.created[:10]}, version {last.version}.")
 
 
@@ -127,19 +136,21 @@ def measure(place: str, figure: Figure, by_button: bool = False) -> None:
     show_verdict(figure, figure.verdict(points, runs))
     if figure.measure is by_metric or len(finished_points) == len(points):
         results, key = figure.results(finished_points, runs), f"{place}.{figure.id}"
-        _draw(key, figure, _of_one_set(key, figure, results), finished_points)
-        if figure.id in saha_figures.OF_RUNS:
-            saha_figures.OF_RUNS[figure.id](key, finished_points, runs)
+        _draw(key, figure, _of_one_set(key, results), finished_points)
+        if figure.id in BY_STEP:
+            _draw_steps(key, finished_points, runs)
 
 
-def _of_one_set(key: str, figure: Figure, results: Results) -> list[Summary]:
-    """Return the results on the chosen data set if there are several."""
-    sets = list(dict.fromkeys(str(it.grid.get("data")) for it in results))
-    if not figure.by_data or len(sets) < 2:
-        return list(results)
-    box: dict[str, Any] = {"default": sets[0], "required": True, "key": f"{key}.set"}
-    data_title = st.segmented_control("Data set", sets, **box)
-    return [it for it in results if it.grid.get("data") == data_title]
+def _of_one_set(key: str, results: Results) -> list[Summary]:
+    """Return the results on the chosen data set, or in the chosen unit, if there are several."""
+    results = list(results)
+    for name, label in SETS.items():
+        sets = list(dict.fromkeys(str(it.grid[name]) for it in results if name in it.grid))
+        if len(sets) > 1:
+            box: dict[str, Any] = {"default": sets[0], "required": True, "key": f"{key}.{name}"}
+            title = st.segmented_control(label, sets, **box)
+            results = [it for it in results if it.grid[name] == title]
+    return results
 
 
 def _draw(key: str, figure: Figure, results: Results, points: Sequence[Point]) -> None:
@@ -151,7 +162,7 @@ def _draw(key: str, figure: Figure, results: Results, points: Sequence[Point]) -
         fig, table = chart(figure, results), numbers(results, figure.marks)
     words = "Lines are medians of draws, bands their range."
     words += " Crosses are published numbers." * bool(figure.marks)
-    words += saha_figures.totals_text(points)
+    words += totals_text(points)
     charts.show(fig, key, alt, table, leaves=True, caption=words)
 
 
@@ -212,7 +223,7 @@ def _name(axis: str, result: Summary, results: Results) -> str:
     others = {
         name: value
         for name, value in result.grid.items()
-        if name not in (axis, "data") and len({it.grid.get(name) for it in results}) > 1
+        if name not in (axis, *SETS) and len({it.grid.get(name) for it in results}) > 1
     }
     return ", ".join(filter(None, (result.label, sweep_charts.place(others, [result.algorithm]))))
 
@@ -228,3 +239,58 @@ def numbers(results: Results, marks: Sequence[Mark]) -> pd.DataFrame:
         {"method": it.label, "at": it.x, "published": it.y, "printed in": it.source} for it in marks
     ]
     return pd.DataFrame([*measured_rows, *published_rows])
+
+
+def _draw_steps(key: str, points: Sequence[Point], runs: Runs) -> None:
+    curves = [
+        (
+            point.label if point.epsilon is None else f"{point.label}, ε = {point.epsilon:g}",
+            "sky" if "random" in point.label else point.spec.algorithm,
+            point.spec.seed - points[0].spec.seed,
+            runs[point.key],
+            {"objective": "all samples"},
+        )
+        for point in points
+    ]
+    table = curve_frame(curves, "objective")
+    draws = table.assign(value=table["objective"], source=False)
+    fig = sweep_charts.against(draws, "step", "objective", "step")
+    charts.show(fig, f"{key}.steps", "Objective by step.", table, leaves=True)
+
+
+# ---- total epsilon -------------------------------------------------------------------------------
+
+
+def totals(points: Sequence[Point]) -> dict[float, tuple[int, float]]:
+    """Return the number of steps and the exact total of all steps, by the epsilon of a step."""
+    specs = {
+        float(point.epsilon): point.spec
+        for point in points
+        if point.spec.algorithm == "dp-nmf"
+        and point.epsilon is not None
+        and point.spec.budget is not None
+        and point.spec.budget.calibration is Calibration.SOURCE
+    }
+    return {at: (int(specs[at].parameters["steps"]), _total(specs[at])) for at in sorted(specs)}
+
+
+def _total(spec: RunSpec) -> float:
+    """Return the epsilon of a run with its source's noise, for any shape of the data."""
+    shape, budget = SampleShape(10_000, 10_000), spec.budget
+    assert budget is not None
+    method = algorithms.build(spec.algorithm, spec.parameters, shape, budget)
+    assert isinstance(method, PrivateAlgorithm)
+    return exactly(method.plan(shape, method.source_level(shape, budget)), budget.delta)
+
+
+def totals_text(points: Sequence[Point]) -> str:
+    """Return the total of each epsilon of a step and its terms; '' without any."""
+    each = ", ".join(
+        f"{epsilon_text(total)} for ε = {at:g} in each of {steps} steps"
+        for at, (steps, total) in totals(points).items()
+    )
+    terms = (
+        f" Total ε: {each} (exact, δ = 1e-5, per sample, add/remove, for a random start)."
+        " Nothing is proved for the source's start, which is computed from the private data."
+    )
+    return terms if each else ""

@@ -19,7 +19,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.shipped_runs import identity
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import summaries
-from dpmf_core.teaching import linkage, membership, randomised_response, trust
+from dpmf_core.teaching import demonstrations, linkage, membership
 from dpmf_core.teaching.demonstrations import (
     CLIP_NORMS,
     HIGH,
@@ -79,48 +79,51 @@ def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases():
 
 
 def test_two_coins_cost_the_logarithm_of_three():
-    assert randomised_response.response_epsilon(0.75) == pytest.approx(math.log(3))
-    assert randomised_response.truth_probability(math.log(3)) == pytest.approx(0.75)
+    assert demonstrations.response_epsilon(0.75) == pytest.approx(math.log(3))
+    assert demonstrations.truth_probability(math.log(3)) == pytest.approx(0.75)
     for truth in (0.6, 0.9):  # Google's accountant: a uniform answer with probability 2 (1 - p)
         loss = privacy_loss_distribution.from_randomized_response(2 * (1 - truth), 2)
-        epsilon = randomised_response.response_epsilon(truth)
+        epsilon = demonstrations.response_epsilon(truth)
         assert loss.get_delta_for_epsilon(epsilon * 1.001) == pytest.approx(0, abs=1e-6)
         assert loss.get_delta_for_epsilon(epsilon * 0.9) > 0.01
 
 
 def test_a_survey_is_right_on_average_and_as_far_off_as_is_said():
     """The distribution of all outcomes, against a simulation answer by answer."""
-    survey = randomised_response.survey(0.3, 1_000, math.log(3))
-    mean = float(survey.estimates @ survey.chances)
-    spread = math.sqrt(float((survey.estimates - mean) ** 2 @ survey.chances))
-    assert survey.chances.sum() == pytest.approx(1) and mean == pytest.approx(0.3)
-    assert spread == pytest.approx(survey.error) == pytest.approx(math.sqrt(3 / 16 / 1_000) * 2)
+    estimates, chances = demonstrations.survey(0.3, 1_000, math.log(3)).to_numpy().T
+    mean = float(estimates @ chances)
+    spread = math.sqrt(float((estimates - mean) ** 2 @ chances))
+    error = demonstrations.response_error(1_000, math.log(3))
+    assert chances.sum() == pytest.approx(1) and mean == pytest.approx(0.3)
+    assert spread == pytest.approx(error) == pytest.approx(math.sqrt(3 / 16 / 1_000) * 2)
     rng = np.random.default_rng(2)
     would = np.arange(1_000) < 300
     answers = np.where(rng.random((4_000, 1_000)) < 0.75, would, ~would).mean(axis=1)
-    assert ((answers - 0.25) / 0.5).std() == pytest.approx(survey.error, rel=0.05)
-    assert randomised_response.response_error(2_000, math.log(3)) < 0.02  # the task
-    assert randomised_response.response_error(1_000, math.log(3)) > 0.02
+    assert ((answers - 0.25) / 0.5).std() == pytest.approx(error, rel=0.05)
+    assert demonstrations.response_error(2_000, math.log(3)) < 0.02  # the task
+    assert demonstrations.response_error(1_000, math.log(3)) > 0.02
 
 
 def test_without_a_curator_ten_thousand_people_pay_a_hundredfold():
     scale = 4 / mu_of(1.0, 1e-5)
-    assert trust.central_error(10_000, 1.0) == pytest.approx(scale / 10_000, rel=1e-6)
-    assert trust.local_error(10_000, 1.0) == pytest.approx(scale / 100, rel=1e-6)
-    assert trust.local_error(10_000, 1.0) == pytest.approx(trust.central_error(100, 1.0))
+    assert demonstrations.central_error(10_000, 1.0) == pytest.approx(scale / 10_000, rel=1e-6)
+    assert demonstrations.local_error(10_000, 1.0) == pytest.approx(scale / 100, rel=1e-6)
+    assert demonstrations.local_error(10_000, 1.0) == pytest.approx(
+        demonstrations.central_error(100, 1.0)
+    )
 
 
 def test_the_part_of_one_phone_among_two_thousand_is_nearly_bare():
     """A part's noise is the sum's over the root of the number of parts (Balle & Wang 2018)."""
     for blocks in (1, 20, 2_000):
         noise = 2 / mu_of(1.0, 1e-5) / math.sqrt(blocks)
-        epsilon = trust.part_epsilon(1.0, blocks)
+        epsilon = demonstrations.part_epsilon(1.0, blocks)
         assert delta_of(2 / noise, epsilon) == pytest.approx(1e-5, rel=1e-3)
-    assert round(trust.part_epsilon(1.0, 2_000)) == 122  # as the lesson says
+    assert round(demonstrations.part_epsilon(1.0, 2_000)) == 122  # as the lesson says
     # half of the noise is missing: as if half as many had added all of it
-    assert trust.part_epsilon(trust.epsilon_without(1.0, 0.5), 10) == pytest.approx(
-        trust.part_epsilon(1.0, 20)
-    )
+    assert demonstrations.part_epsilon(
+        demonstrations.epsilon_without(1.0, 0.5), 10
+    ) == pytest.approx(demonstrations.part_epsilon(1.0, 20))
 
 
 def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred():
@@ -134,24 +137,26 @@ def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred():
     at = {(it.algorithm, it.epsilon): it.median for it in medians}
     local = [(it.epsilon or 0, it.median) for it in medians if it.algorithm == "local-bias"]
     needed = first_reaching(local, at["private-bias", 1.0])
-    assert 80 < needed.epsilon < 1.6 * trust.part_epsilon(1.0, 2_000)
+    assert 80 < needed.epsilon < 1.6 * demonstrations.part_epsilon(1.0, 2_000)
     assert at["local-bias", 1.0] > at["user-mean", None] > at["private-bias", 0.2]
     assert all(point.spec.data.id == "cinema-small" for point in points)
     assert open_ratings(points[0].spec.data).n_users == 2_000
 
 
 def test_what_is_done_afterwards_helps_and_never_hurts_where_it_must_not():
-    noisy = trust.noisy_counts(0.2)
-    assert (noisy - np.array(trust.STARS)).std() == pytest.approx(1 / mu_of(0.2, 1e-5), rel=0.03)
-    nonnegative = trust.processed(noisy, frozenset({"nonnegative"}))
-    off = np.abs(nonnegative - trust.STARS) <= np.abs(noisy - trust.STARS)
+    noisy = demonstrations.noisy_counts(0.2)
+    assert (noisy - np.array(demonstrations.STARS)).std() == pytest.approx(
+        1 / mu_of(0.2, 1e-5), rel=0.03
+    )
+    nonnegative = demonstrations.processed(noisy, frozenset({"nonnegative"}))
+    off = np.abs(nonnegative - demonstrations.STARS) <= np.abs(noisy - demonstrations.STARS)
     assert off.all() and nonnegative.min() == 0
-    same_total = trust.processed(noisy, frozenset({"nonnegative", "rescaled"}))
+    same_total = demonstrations.processed(noisy, frozenset({"nonnegative", "rescaled"}))
     large = noisy.sum(axis=1) > 1
     assert np.allclose(same_total.sum(axis=1)[large], noisy.sum(axis=1)[large])
-    whole = trust.processed(noisy, frozenset(trust.STEPS))
+    whole = demonstrations.processed(noisy, frozenset(demonstrations.PROCESSING))
     assert (whole == np.round(whole)).all()
-    assert trust.count_error(np.asarray([trust.STARS], float)) == 0
+    assert demonstrations.count_error(np.asarray([demonstrations.STARS], float)) == 0
 
 
 def test_two_answers_are_as_far_apart_as_epsilon_allows():

@@ -87,8 +87,7 @@ def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tu
     return (
         _odd_user(in_turn, "highest and lowest alternately"),
         _odd_user(
-            signs,
-            "a quarter of the range above the middle or below it, along the public start",
+            signs, "a quarter of the range above the middle or below it, along the public start"
         ),
         _two_camps(signs, "by a quarter of the range"),
         _two_camps(2 * signs, "by half the range"),

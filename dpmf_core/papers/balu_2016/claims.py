@@ -66,15 +66,9 @@ CLAIMS = (
         clauses=statements.FIG_2,
         axis="regularisation",
     ),
+    claim("balu-fig3", clauses=_of_both(*statements.OF_ERROR)),
     claim(
-        "balu-fig3",
-        clauses=_of_both(*statements.OF_ERROR),
-    ),
-    claim(
-        "balu-fig4",
-        measure=_divergences,
-        clauses=_of_both(*statements.OF_DIVERGENCE),
-        metric="kl",
+        "balu-fig4", measure=_divergences, clauses=_of_both(*statements.OF_DIVERGENCE), metric="kl"
     ),
     claim(
         "balu-top-users-kl",

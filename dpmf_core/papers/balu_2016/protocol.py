@@ -11,6 +11,8 @@ from dpmf_core.runs.sweep import Method, Sweep
 SKETCH, HASHING, REGULAR = "Count sketch, k = 4", "Feature hashing, k = 1", "Regular MF"
 TOP_USERS = ", busiest users"  # ends the label of a divergence over these only
 NO_THRESHOLD = 1e6
+THRESHOLDS = (2.0, 4.0, 8.0, NO_THRESHOLD)
+GAINS = (1.0, 2.0, 4.0)
 LEVEL = {"rmse": 5e-4, "kl": 2e-4}  # smaller differences are due to the draw
 ORDER_OF_MAGNITUDE = math.sqrt(10)  # a ratio above it is nearer to 10 than to 1
 # section 5.1.1: 80/10/10, rare users and items left out of validation and test
@@ -40,78 +42,49 @@ def regular(**fixed: Value) -> Method:
     return Method(algorithm="sgd-mf", label=REGULAR, parameters={**defaults, **fixed})
 
 
-def by_regularisation(full: bool) -> tuple[Sweep, ...]:
+def _sweep(methods: tuple[Method, ...], **grid: tuple[Value, ...]) -> Sweep:
+    return Sweep(data=movielens(), methods=methods, grid=grid, split=SPLIT)
+
+
+def by_regularisation(full: bool) -> tuple[Sweep]:
     """Return the runs of Fig. 1."""
     size: dict[str, Value] = {"rank": 32 if full else 8, "steps": 100 if full else 20}
     few = (0.3, 0.1, 0.04, 0.01, 0.0)
     values = (10.0, 3.0, 1.0, 0.3, 0.1, 0.06, 0.03, 0.01, 0.003, 0.0) if full else few
-    return (
-        Sweep(
-            data=movielens(),
-            methods=(*sketches((4, 1), threshold=NO_THRESHOLD, **size), regular(**size)),
-            grid={"regularisation": values},
-            split=SPLIT,
-        ),
-    )
+    methods = (*sketches((4, 1), threshold=NO_THRESHOLD, **size), regular(**size))
+    return (_sweep(methods, regularisation=values),)
 
 
-def best_regularisation(full: bool) -> tuple[Sweep, ...]:
+def best_regularisation(full: bool) -> tuple[Sweep]:
     """Return the runs of Fig. 2."""
-    ranks, gains = ((8, 16, 32), (1.0, 2.0, 4.0)) if full else ((8, 16), (1.0, 4.0))
-    steps = 40 if full else 15
-    return (
-        Sweep(
-            data=movielens(),
-            methods=sketches((4,), threshold=NO_THRESHOLD, steps=steps),
-            grid={
-                "regularisation": (0.001, 0.003, 0.01, 0.03, 0.1)
-                if full
-                else (0.003, 0.01, 0.03, 0.1),
-                "rank": ranks,
-                "space_gain": gains,
-            },
-            split=SPLIT,
-        ),
-    )
+    ranks, gains, steps = ((8, 16, 32), GAINS, 40) if full else ((8, 16), (1.0, 4.0), 15)
+    values = (0.001, 0.003, 0.01, 0.03, 0.1) if full else (0.003, 0.01, 0.03, 0.1)
+    methods = sketches((4,), threshold=NO_THRESHOLD, steps=steps)
+    return (_sweep(methods, regularisation=values, rank=ranks, space_gain=gains),)
 
 
-def by_threshold(full: bool) -> tuple[Sweep, ...]:
+def by_threshold(full: bool) -> tuple[Sweep, Sweep]:
     """Return the runs of Figs. 3 and 4."""
-    size: dict[str, Value] = {
-        "rank": 32 if full else 8,
-        "steps": 100 if full else 10,
-        "regularisation": 0.06 if full else 0.04,
-    }
+    rank, steps, regularisation = (32, 100, 0.06) if full else (8, 10, 0.04)
+    size: dict[str, Value] = {"rank": rank, "steps": steps, "regularisation": regularisation}
+    gains = GAINS if full else (1.0, 4.0)
     return (
-        Sweep(
-            data=movielens(),
-            methods=sketches((4, 1), **size),
-            grid={
-                "threshold": (2.0, 4.0, 8.0, NO_THRESHOLD),
-                "space_gain": (1.0, 2.0, 4.0) if full else (1.0, 4.0),
-            },
-            split=SPLIT,
-        ),
-        Sweep(data=movielens(), methods=(regular(**size),), split=SPLIT),
+        _sweep(sketches((4, 1), **size), threshold=THRESHOLDS, space_gain=gains),
+        _sweep((regular(**size),)),
     )
 
 
-def by_dimension(full: bool) -> tuple[Sweep, ...]:
+def by_dimension(full: bool) -> tuple[Sweep]:
     """Return the dimensions of Fig. 4, without a threshold."""
     methods = sketches((4,), threshold=NO_THRESHOLD, steps=100 if full else 10)
-    return (Sweep(data=movielens(), methods=methods, grid={"rank": (8, 16, 32)}, split=SPLIT),)
+    return (_sweep(methods, rank=(8, 16, 32)),)
 
 
 def sketch_table(full: bool) -> tuple[Sweep, ...]:
     """Return the source's sizes and thresholds on MovieLens 1M."""
-    ranks, gains = ((8, 16, 32), (1.0, 2.0, 4.0)) if full else ((8,), (1.0, 4.0))
-    thresholds = (2.0, 4.0, 8.0, NO_THRESHOLD) if full else (2.0, NO_THRESHOLD)
-    steps = 40 if full else 10
-    grid: dict[str, tuple[Value, ...]] = {
-        "rank": ranks,
-        "space_gain": gains,
-        "threshold": thresholds,
-    }
+    ranks, gains, steps = ((8, 16, 32), GAINS, 40) if full else ((8,), (1.0, 4.0), 10)
+    thresholds = THRESHOLDS if full else (2.0, NO_THRESHOLD)
+    grid = {"rank": ranks, "space_gain": gains, "threshold": thresholds}
     return (
         Sweep(data=movielens(), methods=sketches((4, 1), steps=steps), grid=grid),
         Sweep(data=movielens(), methods=(regular(steps=steps),), grid={"rank": ranks}),
@@ -121,22 +94,13 @@ def sketch_table(full: bool) -> tuple[Sweep, ...]:
 # ---- the method as published ---------------------------------------------------------------------
 
 
-def _sweeps(full: bool) -> tuple[Sweep, ...]:
-    size: dict[str, Value] = {"rank": 32 if full else 8, "steps": 100, "space_gain": 1.0}
+def _sweeps(full: bool) -> tuple[Sweep]:
+    methods = sketches(
+        (4,), threshold=NO_THRESHOLD, rank=32 if full else 8, steps=100, space_gain=1.0
+    )
     data = movielens() if full else DataSpec(id=first_present("ml-100k", "cinema-small"))
-    grid: dict[str, tuple[Value, ...]] = {
-        "learning_rate": (0.02, 0.05),
-        "regularisation": (0.01, 0.03, 0.1),
-    }
-    methods = sketches((4,), threshold=NO_THRESHOLD, **size)
+    grid = {"learning_rate": (0.02, 0.05), "regularisation": (0.01, 0.03, 0.1)}
     return (Sweep(data=data, methods=methods, grid=grid, split=SPLIT, seeds=(0, 1)),)
 
 
-PRESETS = (
-    Preset.of(
-        __package__,
-        "balu-preset",
-        sweeps=_sweeps,
-        measure=tuned,
-    ),
-)
+PRESETS = (Preset.of(__package__, "balu-preset", sweeps=_sweeps, measure=tuned),)

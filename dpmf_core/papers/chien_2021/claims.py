@@ -81,12 +81,7 @@ CLAIMS = (
         clauses=statements.FIG_3A,
         remark=statements.with_theorem_1,
     ),
-    claim(
-        "chien-fig3b",
-        sweeps=runs.all_films,
-        measure=tuned,
-        clauses=statements.FIG_3B,
-    ),
+    claim("chien-fig3b", sweeps=runs.all_films, measure=tuned, clauses=statements.FIG_3B),
     claim(
         "chien-fig3c",
         sweeps=runs.recall,

@@ -46,10 +46,7 @@ OF_DOCUMENTS: dict[str, Any] = {
     "source_ids": methods.DOCUMENTS,
     "source_data": methods.DOCUMENT_SETS,
 }
-OF_FACES: dict[str, Any] = {
-    "source_ids": methods.FACES,
-    "source_data": methods.FACE_SETS,
-}
+OF_FACES: dict[str, Any] = {"source_ids": methods.FACES, "source_data": methods.FACE_SETS}
 OF_ALL: dict[str, Any] = {
     "source_ids": (*methods.DOCUMENTS, *methods.FACES),
     "source_data": f"{methods.DOCUMENT_SETS}, {methods.FACE_SETS}",

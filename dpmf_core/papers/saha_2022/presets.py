@@ -36,7 +36,4 @@ def _preset(name: str, *, outliers: bool) -> Preset:
     return Preset.of(__package__, name, **fields)
 
 
-PRESETS = (
-    _preset("saha-preset", outliers=False),
-    _preset("saha-preset-outliers", outliers=True),
-)
+PRESETS = (_preset("saha-preset", outliers=False), _preset("saha-preset-outliers", outliers=True))

@@ -128,28 +128,10 @@ CLAIMS = (
         limits=_few_shares,
         marks=_marks(BY_TIME, "Netflix"),
     ),
-    claim(
-        "vallet-fig1a",
-        sweeps=protocol.random_split,
-        clauses=statements.FIG_1A,
-    ),
-    claim(
-        "vallet-fig1b",
-        sweeps=protocol.time_split,
-        clauses=statements.FIG_1B,
-    ),
-    claim(
-        "vallet-fig2",
-        sweeps=protocol.activity_random,
-        clauses=statements.FIG_2A,
-        **OF_ACTIVITY,
-    ),
-    claim(
-        "vallet-fig2b",
-        sweeps=protocol.activity_time,
-        clauses=statements.FIG_2B,
-        **OF_ACTIVITY,
-    ),
+    claim("vallet-fig1a", sweeps=protocol.random_split, clauses=statements.FIG_1A),
+    claim("vallet-fig1b", sweeps=protocol.time_split, clauses=statements.FIG_1B),
+    claim("vallet-fig2", sweeps=protocol.activity_random, clauses=statements.FIG_2A, **OF_ACTIVITY),
+    claim("vallet-fig2b", sweeps=protocol.activity_time, clauses=statements.FIG_2B, **OF_ACTIVITY),
     claim(
         "vallet-fig3",
         sweeps=protocol.by_month,
