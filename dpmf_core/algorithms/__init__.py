@@ -119,14 +119,11 @@ def build(
     noise: False for the algorithm `without_noise`. Raises BadInput on a bad parameter.
     """
     kind = find(algorithm_id)
-    recommended_parameters = (
-        kind.recommend(shape, budget, parameters)
-        if noise
-        else kind.recommend_without_noise(shape, parameters)
-    )
-    algorithm = build_with_defaults(
-        algorithm_id, {**recommended_parameters, **parameters}, noise=noise
-    )
+    if noise:
+        recommended = kind.recommend(shape, budget, parameters)
+    else:
+        recommended = kind.recommend_without_noise(shape, parameters)
+    algorithm = build_with_defaults(algorithm_id, recommended | parameters, noise=noise)
     algorithm.check(shape)
     return algorithm
 

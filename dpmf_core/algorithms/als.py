@@ -168,19 +168,12 @@ class ALS(Algorithm):
         per_row = n_ratings / (shape.n_users + shape.n_items)  # for each unknown
         biases = self._biases(shape, per_row)
         centre, b, damping = self._offsets(biases, shape, exact_sum)
-        return Recommender(
-            shape.bounds,
-            centre,
-            b,
-            random_start(rng, shape.n_items, self.rank),
-            damping,
-            # stronger if ratings are few; chosen on MovieLens 1M cut to some items or users, and
-            # checked on 100K and the cinema
-            self.regularisation or RIDGE * max(1.0, PLENTY / max(per_row, 1.0)) ** (2 / 3),
-            self.regularisation_exponent,
-            self.unobserved_weight,
-            mended=biases == "joint",
-        )
+        # stronger if ratings are few; chosen on MovieLens 1M cut to some items or users, and
+        # checked on 100K and the cinema
+        ridge = self.regularisation or RIDGE * max(1.0, PLENTY / max(per_row, 1.0)) ** (2 / 3)
+        V, joint = random_start(rng, shape.n_items, self.rank), biases == "joint"
+        pull = ridge, self.regularisation_exponent, self.unobserved_weight
+        return Recommender(shape.bounds, centre, b, V, damping, *pull, mended=joint)
 
     def _item_ridge(self, model: Recommender, counts: Array) -> Array:
         """The ridge of each item (n_items,), by its number of ratings."""

@@ -157,14 +157,8 @@ class Recommender(Model):
         """Each user's offset (n_users,), and each rating minus centre and offsets, float32."""
         from dpmf_core import kernels  # compiled code is loaded when first needed
 
-        return kernels.residuals(
-            ratings.by_user,
-            ratings.items,
-            ratings.values,
-            self.centre,
-            self.item_offsets,
-            self.user_damping,
-        )
+        rows = ratings.by_user, ratings.items, ratings.values
+        return kernels.residuals(*rows, self.centre, self.item_offsets, self.user_damping)
 
     def personal(self, history: Ratings) -> Personal:
         """Every user's own side from their `history`; zeros for a user without ratings.
@@ -241,16 +235,9 @@ class Recommender(Model):
             return np.asarray(np.clip(predictions, *self.bounds), np.float32)
         from dpmf_core import kernels
 
-        return kernels.predict_ratings(
-            self.centre,
-            personal.offsets,
-            self.item_offsets,
-            personal.factors,
-            self.item_sides,
-            users,
-            items,
-            self.bounds,
-        )
+        offsets = self.centre, personal.offsets, self.item_offsets
+        factors = personal.factors, self.item_sides
+        return kernels.predict_ratings(*offsets, *factors, users, items, self.bounds)
 
     def scores(self, personal: Personal, users: Array) -> Array:
         """Scores that rank a user's list, (len(users), n_items); not clipped, to avoid ties."""

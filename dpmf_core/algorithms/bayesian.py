@@ -73,13 +73,8 @@ class PosteriorDraws(Recommender):
         # in coordinates in which the prior's covariance is the identity
         root = np.linalg.cholesky(np.linalg.inv(self.precisions[draw])).astype(np.float32)
         columns = np.column_stack([V, np.ones(len(V), np.float32)]) @ root
-        deviation = kernels.solve_rows(
-            history.by_user,
-            history.items,
-            values - at_prior,
-            columns,
-            1 / self.noise_precisions[draw],
-        )
+        rows = history.by_user, history.items, values - at_prior
+        deviation = kernels.solve_rows(*rows, columns, 1 / self.noise_precisions[draw])
         return np.asarray(prior + deviation @ root.T)
 
 
@@ -180,16 +175,10 @@ class _Side:
         """Draw every row given its values and the others' rows V, (n_others, r + 1)."""
         rng, columns = self.rng, V.copy()
         columns[:, -1] = 1
-        self.rows = kernels.draw_rows(
-            starts,
-            others,
-            values - V[others, -1],
-            columns,
-            noise,
-            self.precision,
-            (self.features @ self.link) @ self.precision,
-            rng.init.standard_normal(self.rows.shape, np.float32),
-        )
+        rows, linear = (starts, others, values - V[others, -1]), self.features @ self.link
+        prior = self.precision, linear @ self.precision
+        normals = rng.init.standard_normal(self.rows.shape, np.float32)
+        self.rows = kernels.draw_rows(*rows, columns, noise, *prior, normals)
 
 
 class _Chain:
@@ -243,16 +232,8 @@ class _Chain:
 
 def _products(U: Array, V: Array, data: Ratings) -> Array:
     """u . v + a + b for every rating; the offsets a and b are the last columns of U and V."""
-    return kernels.predict_ratings(
-        0.0,
-        np.ascontiguousarray(U[:, -1]),
-        np.ascontiguousarray(V[:, -1]),
-        np.ascontiguousarray(U[:, :-1]),
-        np.ascontiguousarray(V[:, :-1]),
-        data.users,
-        data.items,
-        (-np.inf, np.inf),
-    )
+    sides = U[:, -1], V[:, -1], U[:, :-1], V[:, :-1]
+    return kernels.predict_ratings(0.0, *sides, data.users, data.items, (-np.inf, np.inf))
 
 
 def user_features(history: Ratings, loadings: Array, mean_log_count: float) -> Array:

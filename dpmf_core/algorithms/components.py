@@ -47,19 +47,12 @@ class Components(Model):
 
     def personal(self, samples: Samples) -> Own:
         """Every unit's own side, in units of its norm: a row is about norm x (h basis + r)."""
-        from dpmf_core.kernels import (
-            components as kernel,  # compiled code is loaded when first needed
-        )
+        from dpmf_core.kernels import components as kernel  # loaded when first needed
 
         if self.threshold is not None:
-            H, R = kernel.robust_coefficients(
-                dense(samples),
-                self.basis.astype(np.float32),
-                self.threshold,
-                self.limit,
-                passes=self.passes,
-            )
-            return Own(H, R)
+            X, W = dense(samples), self.basis.astype(np.float32)
+            bounds = self.threshold, self.limit
+            return Own(*kernel.robust_coefficients(X, W, *bounds, passes=self.passes))
         return Own(coefficients(samples.scaled(samples.X), self.basis).astype(np.float32))
 
 

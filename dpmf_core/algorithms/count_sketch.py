@@ -101,12 +101,8 @@ class Sketch(Algorithm):
             "every exact rating enters a deterministic update, and the clipped likelihood that the"
             " argument needs is not a distribution"
         )
-        return Guarantee(
-            Status.UNPROVEN,
-            "rating",
-            claim="implicitly provide the differential privacy guarantees",
-            reason=why,
-        )
+        claim = "implicitly provide the differential privacy guarantees"
+        return Guarantee(Status.UNPROVEN, "rating", claim=claim, reason=why)
 
     def width(self, shape: Shape) -> int:
         """The cells of a row of the table."""
@@ -139,15 +135,12 @@ class Sketch(Algorithm):
                 kernel.vectors(C, keys, count, d, w, by_median)
                 for keys, count in ((user_keys, data.n_users), (item_keys, data.n_items))
             )
-            yield SketchModel(
-                data.bounds,
-                model.centre,
-                model.item_offsets,
-                items,
-                user_factors=users * np.float32(unit),
-                user_offsets=model.user_offsets,
-                table=C.reshape(self.depth, -1).copy(),
-            )
+            known = model.bounds, model.centre, model.item_offsets
+            own: Any = {
+                "user_factors": users * np.float32(unit),
+                "user_offsets": model.user_offsets,
+            }
+            yield SketchModel(*known, items, table=C.reshape(self.depth, -1).copy(), **own)
 
 
 def hash_keys(rng: np.random.Generator, depth: int) -> Array:

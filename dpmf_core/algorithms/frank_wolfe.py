@@ -55,16 +55,9 @@ class FrankWolfeModel(Recommender):
             frequent = np.asarray(self.item_factors.any(axis=1))[history.items]
             history_part, residuals = history.only(frequent), residuals[frequent]
         bound = math.inf if self.row_bound is None else self.row_bound
-        factors = replay(
-            history_part.by_user,
-            history_part.items,
-            residuals,
-            self.item_factors,
-            self.inverse_singular,
-            self.rates,
-            self.kappa,
-            bound,
-        )
+        rows = history_part.by_user, history_part.items, residuals
+        steps = self.item_factors, self.inverse_singular, self.rates
+        factors = replay(*rows, *steps, self.kappa, bound)
         return self.with_loadings(history, Personal(offsets, factors.astype(np.float32)))
 
 
@@ -202,12 +195,8 @@ class FrankWolfe(Algorithm):
         for t in range(self.steps):
             v, singular = self._top(curator, curator.hold(residual_rows, rows, m), m, rng)
             V[kept_items, t], inverse[t] = v, 1 / singular if singular > 1e-9 else 0.0
-            model = replace(
-                model,
-                item_factors=V[:, : t + 1].copy(),
-                inverse_singular=inverse[: t + 1].copy(),
-                rates=rates[: t + 1],
-            )
+            so_far: Any = {"inverse_singular": inverse[: t + 1].copy(), "rates": rates[: t + 1]}
+            model = replace(model, item_factors=V[:, : t + 1].copy(), **so_far)
             yield with_local_columns(model, counts, shape) if self.local_columns else model
             if t + 1 < self.steps:
                 step = V[kept_items, t], inverse[t], rates[t], model.kappa

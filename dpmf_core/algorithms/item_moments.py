@@ -46,12 +46,8 @@ class Rows:
         scaled_values = values[entries].astype(np.float64) * weights[items]
         norms = np.sqrt(np.bincount(users, scaled_values**2, data.n_users))
         scaled_values *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)[users]
-        return cls(
-            np.searchsorted(users, np.arange(data.n_users + 1)).astype(np.int64),
-            items,
-            scaled_values,
-            len(kept_items),
-        )
+        indptr = np.searchsorted(users, np.arange(data.n_users + 1)).astype(np.int64)
+        return cls(indptr, items, scaled_values, len(kept_items))
 
     def moment(self) -> Array:
         """sum_u a_u a_u^T, (n_kept, n_kept).

@@ -51,22 +51,14 @@ def with_local_columns(model: R, counts: Array | None, shape: Shape, strength: f
     # the factors' own regression may have another ridge: give loadings the same variance under it
     ridge = model.ridge if model.item_factors.shape[1] else RATING_VARIANCE * unit**2
     scale = math.sqrt(strength * ridge / (RATING_VARIANCE * unit**2))
-    return replace(
-        model,
-        local_columns=(scale * L).astype(np.float32),
-        ridge=ridge,
-        mended=model.user_damping is not None,
-    )
+    L, mended = (scale * L).astype(np.float32), model.user_damping is not None
+    return replace(model, local_columns=L, ridge=ridge, mended=mended)
 
 
 def feature_columns(features: ItemFeatures, weights: Array) -> Array:
     """Centred columns (n_items, n_features), each times the prior deviation of its loading."""
-    return np.hstack(
-        [
-            math.sqrt(CATEGORY) * centred(features.categories, weights),
-            math.sqrt(NUMBER) * scaled(features.numbers, weights),
-        ]
-    )
+    categories, numbers = centred(features.categories, weights), scaled(features.numbers, weights)
+    return np.hstack([math.sqrt(CATEGORY) * categories, math.sqrt(NUMBER) * numbers])
 
 
 def centred(columns: Array, weights: Array) -> Array:

@@ -70,9 +70,8 @@ def cosine_patterns(image: tuple[int, int]) -> Array:
 
     height, width = image
     size = height * width
-    patterns = idctn(np.eye(size).reshape(size, height, width), axes=(1, 2), norm="ortho").reshape(
-        size, size
-    )
+    pixels = np.eye(size).reshape(size, height, width)
+    patterns = idctn(pixels, axes=(1, 2), norm="ortho").reshape(size, size)
     turns = np.add.outer((np.arange(height) / height) ** 2, (np.arange(width) / width) ** 2).ravel()
     return np.asarray(patterns[np.argsort(turns, kind="stable")])
 
@@ -89,13 +88,8 @@ def estimate_distribution(M: Array, total: Array, scale: float, n: int) -> RowDi
     first = Q @ total / n  # the mean, as far as it is visible
     covariance = np.diag(values / n) - np.outer(first, first)
     spreads, rotation = np.linalg.eigh((covariance + covariance.T) / 2)
-    return RowDistribution(
-        first @ Q,
-        rotation.T @ Q,
-        np.sqrt(np.maximum(spreads, 0)),
-        Q,
-        overfit(values, keep * scale**2 / 2),
-    )
+    normal = first @ Q, rotation.T @ Q, np.sqrt(np.maximum(spreads, 0))
+    return RowDistribution(*normal, Q, overfit(values, keep * scale**2 / 2))
 
 
 def overfit(values: Array, spread: float) -> Array:
@@ -163,10 +157,8 @@ def pieces(row: Array, K: int, image: tuple[int, int] | None) -> Array:
     with one size for each piece is explained at least as well as with one for the whole row.
     """
     if image is None:
-        W = np.zeros((K, len(row)))
-        W[np.arange(len(row)) % K, np.argsort(-row, kind="stable")] = row[
-            np.argsort(-row, kind="stable")
-        ]
+        W, order = np.zeros((K, len(row))), np.argsort(-row, kind="stable")
+        W[np.arange(len(row)) % K, order] = row[order]
         return W
     height, width = image
     bands = min(max(1, round(np.sqrt(K * height / width))), K)
@@ -291,11 +283,6 @@ def estimate_residuals(
     space = np.zeros((len(values), len(M)))
     space[:, :keep] = vectors.T
     remainder = np.diag(inside) - values @ space**2
-    return ResidualDistribution(
-        centre,
-        patterns,
-        space,
-        np.sqrt(values / n),
-        np.maximum(isotonic_regression(remainder, increasing=False).x, 0) / n,
-        overfit(values, keep * scale**2 / 2) / (2 * n),
-    )
+    rest = np.maximum(isotonic_regression(remainder, increasing=False).x, 0) / n
+    excess = overfit(values, keep * scale**2 / 2) / (2 * n)
+    return ResidualDistribution(centre, patterns, space, np.sqrt(values / n), rest, excess)

@@ -117,19 +117,13 @@ class NoRetention(Algorithm):
         )
         start, biases = (P.copy(), Q.copy()), Biases.of(known_ratings, self.item_biases)
         self._train(P, Q, known_ratings, biases.residuals, rng.sampling)
-        model = RetentionModel(
-            data.bounds,
-            data.shape.mid_range,
-            biases.of_items,
-            Q,
-            user_factors=NOT_HELD if self.variant in ("new", "rated") else P,
-            passes=self.user_passes,
-            rate=self.rate,
-            penalty=self.penalty,
-            arrival=self.arrival,
-            arrival_seed=seed,
-            arrived=1.0 if self.variant == "baseline" else self._now,
-        )
+        own: dict[str, Any] = {
+            "user_factors": NOT_HELD if self.variant in ("new", "rated") else P,
+            "arrived": 1.0 if self.variant == "baseline" else self._now,
+            **{"passes": self.user_passes, "rate": self.rate, "penalty": self.penalty},
+        }
+        means = data.bounds, data.shape.mid_range, biases.of_items
+        model = RetentionModel(*means, Q, arrival=self.arrival, arrival_seed=seed, **own)
         if self.variant == "online":
             yield from self._retrain_batches(data, times, model, start)
         elif self.variant in ("new", "rated"):
@@ -194,15 +188,10 @@ class NoRetention(Algorithm):
         step: Step = "new" if self.variant == "new" else "rated"
         if step == "rated" and self.rated_step == "shared":
             step = "shared"
-        server = Server(
-            model.item_factors,
-            biases if self.item_biases else None,
-            step=step,
-            passes=self.user_passes,
-            rate=self.rate,
-            item_rate=self.item_rate or (0.005 if step == "rated" else 0.05),
-            penalty=self.penalty,
-        )
+        item_rate = self.item_rate or (0.005 if step == "rated" else 0.05)
+        how: Any = {"passes": self.user_passes, "rate": self.rate, "penalty": self.penalty}
+        start = model.item_factors, biases if self.item_biases else None
+        server = Server(*start, step=step, item_rate=item_rate, **how)
         for part in np.array_split(np.arange(len(position)), LOOKS):
             server.arrive(items, values, data.by_user, position[part], rows[part])
             model = replace(

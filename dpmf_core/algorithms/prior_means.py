@@ -103,11 +103,8 @@ def with_prior_means(curator: Curator, model: Recommender, counts: Array) -> Rec
     )
     link = link @ directions.T
     line = np.stack([link[0] - typical * link[1], link[1]])
-    return replace(
-        model,
-        attention=(loadings @ link[2:]).astype(np.float32),
-        attention_line=line.astype(np.float32),
-    )
+    attention = (loadings @ link[2:]).astype(np.float32)
+    return replace(model, attention=attention, attention_line=line.astype(np.float32))
 
 
 def _loadings(model: Recommender, counts: Array) -> Array:

@@ -200,20 +200,15 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         return sequence(*count_events, *(event for event in steps for _ in range(self._products)))
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
-        return (
-            triangle(self._n_kept(shape))
-            if statistic == COVARIANCE
-            else super().coordinates(statistic, shape)
-        )
+        whole = triangle(self._n_kept(shape))
+        return whole if statistic == COVARIANCE else super().coordinates(statistic, shape)
 
     def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
         moment = ResidualMoment(self._bound(curator.shape))
         scale = curator.scale(moment)
         W = curator.release(moment, A, m)
-        if m > 2:
-            squares, Q = eigsh(W, k=1, which="LA", v0=np.sqrt(1.0 + np.arange(m)))
-        else:
-            squares, Q = np.linalg.eigh(W)
+        start = np.sqrt(1.0 + np.arange(m))
+        squares, Q = eigsh(W, k=1, which="LA", v0=start) if m > 2 else np.linalg.eigh(W)
         return Q[:, -1], self._length_bound(float(squares[-1]), scale, m)
 
 

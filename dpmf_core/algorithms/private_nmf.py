@@ -184,13 +184,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
                 "the start is computed from the private samples without noise and affects every"
                 " released step"
             )
-            return Guarantee(
-                Status.UNPROVEN,
-                "sample",
-                taken_as_public=PUBLIC_FACTS,
-                claim="strict privacy guarantees",
-                reason=why,
-            )
+            claim = "strict privacy guarantees"
+            return Guarantee(Status.UNPROVEN, "sample", (), PUBLIC_FACTS, claim, why)
         return Guarantee(Status.PROVEN, "sample", taken_as_public=PUBLIC_FACTS)
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Components]:

@@ -1,7 +1,7 @@
 """A server that keeps nothing about users [V14, Vallet, Friedman & Berkovsky 2014], its model."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -41,17 +41,10 @@ class RetentionModel(Recommender):
         if len(self.user_factors):
             return Personal(offsets, self.user_factors)
         residuals = values - offsets[history.users] - self.item_offsets[history.items]
-        vectors = kernel.users(
-            np.zeros((history.n_users, self.item_factors.shape[1]), np.float32),
-            self.item_factors,
-            history.items,
-            np.asarray(residuals, np.float32),
-            history.by_user,
-            iterations=self.passes,
-            rate=self.rate,
-            penalty=self.penalty,
-        )
-        return Personal(offsets, vectors)
+        start = np.zeros((history.n_users, self.item_factors.shape[1]), np.float32)
+        rows = history.items, np.asarray(residuals, np.float32), history.by_user
+        how: Any = {"iterations": self.passes, "rate": self.rate, "penalty": self.penalty}
+        return Personal(offsets, kernel.users(start, self.item_factors, *rows, **how))
 
 
 def arrival_times(data: Ratings, arrival: str, seed: int) -> Array:
@@ -144,34 +137,15 @@ class Server:
         """(m,)."""
         return item_biases(self.bias_sums, self.bias_counts)
 
-    @property
-    def n_item_numbers(self) -> int:
-        """The count of numbers about items that it holds."""
-        biases = self.bias_sums.size + self.bias_counts.size if self.biased else 0
-        return int(self.item_factors.size + biases)
-
     def recommend(self, items: Array, values: Array, count: int) -> Array:
         """[V14, Alg. 1] The `count` best items for a user who brings their ratings.
 
         Neither the ratings nor the user's vector are kept.
         """
-        model = RetentionModel(
-            (-1e9, 1e9),
-            0.0,
-            self.item_biases,
-            self.item_factors,
-            passes=self.passes,
-            rate=self.rate,
-            penalty=self.penalty,
-        )
-        history = Ratings.of(
-            np.zeros(len(items), int),
-            items,
-            values,
-            n_users=1,
-            n_items=len(self.item_factors),
-            bounds=model.bounds,
-        )
+        bounds, Q, users = (-1e9, 1e9), self.item_factors, np.zeros(len(items), int)
+        how: Any = {"passes": self.passes, "rate": self.rate, "penalty": self.penalty}
+        model = RetentionModel(bounds, 0.0, self.item_biases, Q, **how)
+        history = Ratings.of(users, items, values, n_users=1, n_items=len(Q), bounds=bounds)
         scores = self.item_biases + self.item_factors @ model.personal(history).factors[0]
         scores[np.asarray(items, int)] = -np.inf
         return np.argsort(-scores, kind="stable")[:count]
@@ -181,14 +155,8 @@ class Server:
 
         Variant 4a (new) or 4b (rated).
         """
-        last = len(items) - 1
-        self.arrive(
-            np.asarray(items, np.int32),
-            np.asarray(values, np.float32),
-            np.array([0, last + 1]),
-            np.array([last]),
-            np.array([0]),
-        )
+        n, rows = len(items), (np.asarray(items, np.int32), np.asarray(values, np.float32))
+        self.arrive(*rows, np.array([0, n]), np.array([n - 1]), np.array([0]))
 
     def arrive(
         self, items: Array, values: Array, indptr: Array, position: Array, rows: Array
@@ -197,20 +165,8 @@ class Server:
 
         position: of each arriving rating in `items`. rows: its user's row in `indptr`.
         """
-        kernel.arrivals(
-            self.item_factors,
-            self.bias_sums,
-            self.bias_counts,
-            items,
-            values,
-            indptr,
-            position,
-            rows,
-            iterations=self.passes,
-            rate=self.rate,
-            item_rate=self.item_rate,
-            penalty=self.penalty,
-            all_rated=self.step != "new",
-            shared=self.step == "shared",
-            biased=self.biased,
-        )
+        state = self.item_factors, self.bias_sums, self.bias_counts
+        arrivals = items, values, indptr, position, rows
+        how: Any = {"rate": self.rate, "item_rate": self.item_rate, "penalty": self.penalty}
+        how |= {"all_rated": self.step != "new", "shared": self.step == "shared"}
+        kernel.arrivals(*state, *arrivals, iterations=self.passes, biased=self.biased, **how)

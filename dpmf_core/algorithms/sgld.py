@@ -194,12 +194,8 @@ class SGLD(PrivateAlgorithm):
         )
 
     def _unproven(self, reason: str) -> Guarantee:
-        return Guarantee(
-            Status.UNPROVEN,
-            taken_as_public=PUBLIC_FACTS,
-            claim="provably differentially private",
-            reason=reason,
-        )
+        claim = "provably differentially private"
+        return Guarantee(Status.UNPROVEN, "user", (), PUBLIC_FACTS, claim, reason)
 
     def prior_variance(self, shape: Shape, level: float) -> float:
         """The variance of an unrated item's factors after the steps of a posterior sample.
@@ -250,9 +246,8 @@ class SGLD(PrivateAlgorithm):
                 mean = mean + (V - mean) / n_averaged
             result = mean if n_averaged else V
             mean_model = replace(model, item_factors=(result * math.sqrt(star)).astype(np.float32))
-            yield (
-                with_local_columns(mean_model, counts, shape) if self.local_columns else mean_model
-            )
+            adds = self.local_columns
+            yield with_local_columns(mean_model, counts, shape) if adds else mean_model
 
     def _posterior_sample(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
         """The model after every step; only the last state is the sample.
@@ -296,11 +291,8 @@ class SGLD(PrivateAlgorithm):
         self, theta: Array, ascent: Array, rate: float, langevin: Callable[[tuple[int, ...]], Array]
     ) -> Array:
         """One Langevin step: half a step up the log posterior, and noise of the step's variance."""
-        return np.asarray(
-            theta
-            + rate / 2 * (ascent - self.prior_precision * theta)
-            + math.sqrt(rate) * langevin(theta.shape)
-        )
+        drift = rate / 2 * (ascent - self.prior_precision * theta)
+        return np.asarray(theta + drift + math.sqrt(rate) * langevin(theta.shape))
 
     def _gradients(
         self, data: Ratings, x: Array, U: Array, V: Array, weight: float

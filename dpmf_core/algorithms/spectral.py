@@ -196,17 +196,13 @@ class Spectral(PrivateAlgorithm):
         is_too_noisy = biases and signal < least_signal(shape.n_items, refined=steps > 0)
         attends = biases and steps > 0 and signal >= prior_means.LEAST_SIGNAL
         n_carried = math.ceil((0.8 * signal) ** 0.75)
+        is_large = min(n_carried, shape.n_items) > MOST_ITEMS
+        release = "none" if is_too_noisy else "iteration" if is_large else "covariance"
         return {
             "bias_share": min(0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))),
             "rank": min(32, shape.n_items),
             "attention_share": prior_means.SHARE if attends else 0.0,
-            "release": (
-                "none"
-                if is_too_noisy
-                else "iteration"
-                if min(n_carried, shape.n_items) > MOST_ITEMS
-                else "covariance"
-            ),
+            "release": release,
             **(refinement.recommended_refinement(shape, signal, steps) if steps else {}),
         }
 
@@ -362,15 +358,13 @@ class Spectral(PrivateAlgorithm):
         most = min(self.items_kept or n_items, MOST_ITEMS if whole else n_items, n_items)
         if self._share and not self.items_kept:
             products = self._products(curator.shape)
-            scale = (
-                curator.scale(SecondMoment()) if whole else curator.scale(products) * math.sqrt(2)
-            )
+            own = math.sqrt(2) * curator.scale(products) if not whole else None
+            scale = curator.scale(SecondMoment()) if own is None else own
             sizes, q = np.sort(counts.expected)[::-1], self.popularity_exponent
-            most = (
-                min(most, items_carried(counts.expected, n_users, scale))
-                if self.implicit
-                else items_that_pay(sizes, n_users, scale, q, self.taste, most)
-            )
+            if self.implicit:
+                most = min(most, items_carried(counts.expected, n_users, scale))
+            else:
+                most = items_that_pay(sizes, n_users, scale, q, self.taste, most)
         return np.sort(np.argsort(-counts.values, kind="stable")[:most])
 
     def _spectrum(self, curator: Curator, rows: Held, counts: Array) -> Spectrum:

@@ -93,13 +93,8 @@ def spectrum(M: Array, noise: MomentNoise, most: int, shrinkage: float) -> Spect
     else:
         w, Q = np.linalg.eigh(weighted)
     s = noise.deviations
-    return _shrunk(
-        w[::-1][:most],
-        Q[:, ::-1][:, :most],
-        (shrinkage * noise_edge(s)) ** 2,
-        (s * s.mean())[:, None],
-        noise.weights,
-    )
+    edge2, error = (shrinkage * noise_edge(s)) ** 2, (s * s.mean())[:, None]
+    return _shrunk(w[::-1][:most], Q[:, ::-1][:, :most], edge2, error, noise.weights)
 
 
 def column_space(Y: Array, column_ids: Array, most: int) -> Array:
@@ -129,12 +124,9 @@ def subspace_spectrum(
     left, w, right = np.linalg.svd(Y, full_matrices=False)
     upright = np.einsum("ik,ik->k", left, Q @ right.T) > 0
     edge2 = scale**2 * (math.sqrt(m) + math.sqrt(K)) ** 2 + noise_edge(sampling) ** 2
-    return _shrunk(
-        np.where(upright, w, 0.0)[:most],
-        left[:, :most],
-        shrinkage**2 * edge2,
-        (scale**2 + sampling * sampling.mean())[:, None],
-    )
+    error = (scale**2 + sampling * sampling.mean())[:, None]
+    w = np.where(upright, w, 0.0)[:most]
+    return _shrunk(w, left[:, :most], shrinkage**2 * edge2, error)
 
 
 def _shrunk(
@@ -156,12 +148,8 @@ def rating_factors(
     h = counts ** (1 + exponent) * moment_spectrum.weights
     error = moment_spectrum.error / moment_spectrum.eta**2
     gain = h[:, None] / (h[:, None] ** 2 + error * (h**2).sum())
-    return np.asarray(
-        math.sqrt(n_users * float((counts ** (2 * exponent)).mean()))
-        * moment_spectrum.Q
-        * np.sqrt(moment_spectrum.eta)
-        * gain
-    )
+    size = math.sqrt(n_users * float((counts ** (2 * exponent)).mean()))
+    return np.asarray(size * moment_spectrum.Q * np.sqrt(moment_spectrum.eta) * gain)
 
 
 def factor_variances(
@@ -201,12 +189,8 @@ def items_that_pay(
     best, best_gain = 1, -math.inf
     for k in np.unique(np.geomspace(1, min(len(counts), most), 80).astype(int)):
         c, chance, h2 = counts[:k], p[:k], counts[:k] ** (2 + 2 * exponent)
-        eta = (
-            n_users
-            * taste
-            * (chance**2 * c ** (2 * exponent)).sum()
-            / (chance * c ** (2 * exponent)).sum()
-        )
+        weight = c ** (2 * exponent)
+        eta = n_users * taste * (chance**2 * weight).sum() / (chance * weight).sum()
         error = (scale**2 / 2 + n_users / k**2) / eta**2
         gain = float((c * h2 / (h2 + error * h2.sum())).sum())
         if gain > best_gain:

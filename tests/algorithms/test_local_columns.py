@@ -90,9 +90,9 @@ def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(feature
     random = np.random.default_rng(7)
     estimates, variance = random.standard_normal(M), random.uniform(0.01, 0.5, M)
     x = np.log(COUNTS)
-    prior = regress_offsets(estimates, variance, x, features, 0.5)
+    mean, deviation_about_mean = regress_offsets(estimates, variance, x, features, 0.5)
     deviation = 0.5 if features is None else 0.3
-    assert prior.deviation == pytest.approx(deviation)
+    assert deviation_about_mean == pytest.approx(deviation)
     first = 1 / (0.25 + variance)
     w = 1 / (deviation**2 + variance)
     columns = [np.ones(M), x - np.average(x, weights=first)]
@@ -105,4 +105,4 @@ def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(feature
     X, P = np.column_stack(columns), np.diag(np.square(deviations))
     covariance = X @ P @ X.T + np.diag(deviation**2 + variance)
     expected = X @ P @ X.T @ np.linalg.solve(covariance, estimates)
-    np.testing.assert_allclose(prior.mean, expected, atol=1e-10)
+    np.testing.assert_allclose(mean, expected, atol=1e-10)

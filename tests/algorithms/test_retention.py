@@ -91,7 +91,6 @@ def test_neither_ratings_nor_user_factors_survive_an_interaction(step):
     state = [getattr(server, name) for name in Server.__slots__]
     arrays = [value for value in state if isinstance(value, np.ndarray)]
     assert sorted(array.shape for array in arrays) == [(6,), (6,), (6, 3)]
-    assert server.n_item_numbers == 6 * 3 + 6 + 6
     assert all(isinstance(value, np.ndarray | bool | int | float | str) for value in state)
     assert not hasattr(server, "__dict__")
     with pytest.raises(AttributeError):
