@@ -161,15 +161,9 @@ def _ratings_of(ratings: Ratings, units: Ints) -> Ratings:
     users = np.repeat(np.arange(len(units), dtype=np.int32), counts)
     rows = np.arange(starts[-1]) + (ratings.by_user[units] - starts[:-1])[users]
     order = None if ratings.order is None else ratings.order[rows]
-    return replace(
-        ratings,
-        users=users,
-        items=ratings.items[rows],
-        values=ratings.values[rows],
-        n_users=len(units),
-        order=order,
-        user_keys=None if ratings.user_keys is None else ratings.user_keys[units],
-    )
+    keys = None if ratings.user_keys is None else ratings.user_keys[units]
+    cells: Any = {"users": users, "items": ratings.items[rows], "values": ratings.values[rows]}
+    return replace(ratings, n_users=len(units), order=order, user_keys=keys, **cells)
 
 
 def _samples_of(samples: Samples, units: Ints) -> Samples:

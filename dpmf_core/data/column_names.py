@@ -93,12 +93,8 @@ def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
     places: dict[str, int] = {}
     for role, role_names in ROLE_NAMES.items():
-        free = [
-            plain.index(word)
-            for word in role_names.split()
-            if word in plain and plain.index(word) not in places.values()
-        ]
-        if free:
+        found_places = (plain.index(word) for word in role_names.split() if word in plain)
+        if free := [place for place in found_places if place not in places.values()]:
             places[role] = free[0]
     if "time" not in places and (times := _times(names, places)):
         places["time"] = times[0]

@@ -88,15 +88,9 @@ def ratings_of(
         raise BadInput(f"A sparse matrix of ratings stores each rating. Got none in {rows.shape}.")
     table = rows.tocoo()
     _within(table.data, (low, high), "sparse matrix")
-    return Ratings.of(
-        table.row,
-        table.col,
-        table.data,
-        n_users=rows.shape[0],
-        n_items=rows.shape[1],
-        bounds=(low, high),
-        **_facts("sparse matrix", public),
-    )
+    n_users, n_items = rows.shape
+    facts = _facts("sparse matrix", public) | {"n_users": n_users, "n_items": n_items}
+    return Ratings.of(table.row, table.col, table.data, bounds=(low, high), **facts)
 
 
 def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
@@ -157,13 +151,9 @@ def ratings_column(data: Any) -> npt.NDArray[Any] | None:
 
 def documents_of(matrix: Any, *, public: bool = False) -> Samples:
     """The documents of a sparse matrix of counts (n_documents, n_words). Raises BadInput."""
-    return Samples.of(
-        _counts(matrix),
-        unit="document",
-        name="sparse matrix",
-        public=public,
-        assumptions=() if public else (NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC),
-    )
+    premises = () if public else (NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC)
+    facts: Any = {"name": "sparse matrix", "public": public, "assumptions": premises}
+    return Samples.of(_counts(matrix), unit="document", **facts)
 
 
 def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
@@ -322,7 +312,7 @@ def _of_frame(frame: pd.DataFrame, names: dict[str, str], bounds: Bounds, public
             f"A data frame of ratings needs ratings by at least two users. Got {len(frame):,} rows"
             f" by {user.nunique()}."
         )
-    rating = frame[names.get("rating", "rating")]
+    rating, times = frame[names.get("rating", "rating")], names.get(TIME)
     for column in (user, item, rating):
         _refuse(column.isna().to_numpy(), column, "a value")
     values = _numbers(rating)
@@ -330,19 +320,11 @@ def _of_frame(frame: pd.DataFrame, names: dict[str, str], bounds: Bounds, public
     users, who = pd.factorize(_labels(user), sort=True)
     items, what = pd.factorize(_labels(item), sort=True)
     labels = tuple(map(str, what))
-    return Ratings.of(
-        users,
-        items,
-        values,
-        n_users=len(who),
-        n_items=len(what),
-        bounds=bounds,
-        order=_times(frame[names[TIME]]) if TIME in names else None,
-        titles=labels,
-        labels=labels,
-        user_keys=None if public else keys_of_ids(who),
-        **_facts("data frame", public),
-    )
+    facts = _facts("data frame", public) | {"titles": labels, "labels": labels}
+    facts |= {"n_users": len(who), "n_items": len(what), "bounds": bounds}
+    order = None if times is None else _times(frame[times])
+    keys = None if public else keys_of_ids(who)
+    return Ratings.of(users, items, values, order=order, user_keys=keys, **facts)
 
 
 def _facts(name: str, public: bool) -> dict[str, Any]:

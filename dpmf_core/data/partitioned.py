@@ -18,24 +18,12 @@ import numpy.typing as npt
 
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.item_features import ItemFeatures
-from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.ratings import FACTS, Ratings, Shape
 from dpmf_core.data.samples import SampleShape
 
 USERS_OF_A_PART = 32_768  # on average, by default
 KEY = 0x9A27  # of the hash that assigns users to partitions
 SPARE = 5 * 1024**3  # bytes that stay free on a disk with partitions that can be made again
-FACTS = (  # shared with `Ratings`
-    "n_users",
-    "n_items",
-    "bounds",
-    "titles",
-    "name",
-    "public",
-    "assumptions",
-    "origin",
-    "labels",
-    "item_features",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,8 +198,7 @@ class PartitionedRatings:
     def together(self) -> Ratings:
         """All ratings in one memory."""
         parts = list(self.parts)
-        orders = [part.rows.order for part in parts]
-        known_orders = [order for order in orders if order is not None]
+        orders = [part.rows.order for part in parts if part.rows.order is not None]
         keys = None
         if any(part.rows.user_keys is not None for part in parts):
             keys = np.zeros(self.n_users, np.uint64)
@@ -221,7 +208,7 @@ class PartitionedRatings:
             np.concatenate([part.ids[part.rows.users] for part in parts]),
             np.concatenate([part.rows.items for part in parts]),
             np.concatenate([part.rows.values for part in parts]),
-            order=np.concatenate(known_orders) if len(known_orders) == len(orders) else None,
+            order=np.concatenate(orders) if len(orders) == len(parts) else None,
             user_keys=keys,
             **{name: getattr(self, name) for name in FACTS},
         )

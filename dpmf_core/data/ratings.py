@@ -28,6 +28,10 @@ ITEM_SET_IS_PUBLIC = "the item set is public"  # if exact counts chose it
 ITEMS_ARE_PUBLIC = "the items in the file are public"  # if they were read from a private file
 USERS_ARE_PUBLIC = "the number of users is public"  # if it was counted in a private file
 LARGEST_RATING, NARROWEST = 1e9, 1e-6  # ratings are squared, also in float32
+FACTS = (  # about ratings in memory or in partitions
+    *("n_users", "n_items", "bounds", "titles", "name", "public", "assumptions", "origin"),
+    *("labels", "item_features"),
+)
 
 
 @dataclass(frozen=True)
@@ -160,16 +164,10 @@ class Ratings:
         if again.any():
             columns = _merged(columns, np.flatnonzero(~again), (low, high))
         u, i, v, *latest = columns
-        return cls(
-            u.astype(np.int32),
-            i.astype(np.int32),
-            v.clip(float(low), float(high)).astype(np.float32, copy=False),
-            n_users,
-            n_items,
-            bounds,
-            latest[0].astype(np.int64) if latest else None,
-            **facts,
-        )
+        v = v.clip(float(low), float(high)).astype(np.float32, copy=False)
+        times = latest[0].astype(np.int64) if latest else None
+        rows = u.astype(np.int32), i.astype(np.int32), v
+        return cls(*rows, n_users, n_items, bounds, times, **facts)
 
     def __len__(self) -> int:
         return len(self.values)
@@ -262,14 +260,9 @@ class Ratings:
         few = 2 * np.count_nonzero(keep) < len(keep)  # a mask is searched again for every column
         rows = np.flatnonzero(keep) if few else keep
         order = None if self.order is None else self.order[rows]
-        return replace(
-            self,
-            users=self.users[rows],
-            items=self.items[rows],
-            values=self.values[rows],
-            order=order,
-            origin=self._origin,
-        )
+        users, items, values = self.users[rows], self.items[rows], self.values[rows]
+        columns: Any = {"users": users, "items": items, "values": values, "order": order}
+        return replace(self, origin=self._origin, **columns)
 
     def top_items(self, count: int) -> Self:
         """The `count` most rated items (ties by id), renumbered by descending popularity.
@@ -310,23 +303,14 @@ class Ratings:
         )
         order = None if self.order is None else self.order[inside]
         features = self.item_features
-        return type(self).of(
-            self.users[inside],
-            new[self.items[inside]],
-            self.values[inside],
-            order=order,
-            n_users=self.n_users,
-            n_items=len(item_ids),
-            bounds=self.bounds,
-            titles=titles,
-            name=self.name,
-            public=self.public,
-            assumptions=self.assumptions,
-            origin=self._origin,
-            labels=labels,
-            item_features=None if features is None else features.keeping(item_ids),
-            user_keys=self.user_keys,
-        )
+        few: Any = {
+            **{name: getattr(self, name) for name in (*FACTS, "user_keys")},
+            **{"n_items": len(item_ids), "titles": titles, "labels": labels},
+            "item_features": None if features is None else features.keeping(item_ids),
+            "origin": self._origin,
+        }
+        rows = self.users[inside], new[self.items[inside]], self.values[inside]
+        return type(self).of(*rows, order=order, **few)
 
     def min_user_count(self, count: int) -> Self:
         """Remove the ratings of users with fewer than `count`; n_users stays public."""

@@ -343,11 +343,8 @@ def _refuse(rows: Matrix, bad: Array, requirement: str) -> None:
 
 def _read(texts: Texts, row_ids: Array) -> Texts:
     ids = [texts.ids[texts.starts[i] : texts.starts[i + 1]] for i in row_ids]
-    return Texts(
-        texts.words,
-        np.concatenate([*ids, np.array([], np.int32)]),
-        np.concatenate([[0], np.cumsum([len(part) for part in ids])]).astype(np.int64),
-    )
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in ids])]).astype(np.int64)
+    return Texts(texts.words, np.concatenate([*ids, np.array([], np.int32)]), starts)
 
 
 def require_not_negative(bounds: tuple[float, float]) -> None:
@@ -370,12 +367,5 @@ def of_ratings(ratings: Ratings) -> Samples:
     )
     titles = ratings.titles or tuple(f"item {j}" for j in range(ratings.n_items))
     origin = "" if ratings.public else ratings.account
-    return Samples(
-        _small(X),
-        titles,
-        unit="user",
-        name=ratings.name,
-        public=ratings.public,
-        assumptions=ratings.assumptions,
-        origin=origin,
-    )
+    facts: Any = {name: getattr(ratings, name) for name in ("name", "public", "assumptions")}
+    return Samples(_small(X), titles, unit="user", origin=origin, **facts)

@@ -186,25 +186,15 @@ def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:
         "per-user": "of each user's ratings, held out",
         "time": "of each user's latest ratings, held out",
     }
-    return Split(
-        train,
-        train,
-        ratings.only(validation),
-        ratings.only(test),
-        f"{words[spec.kind]} {spec.test_fraction:.0%}",
-    )
+    how = f"{words[spec.kind]} {spec.test_fraction:.0%}"
+    return Split(train, train, ratings.only(validation), ratings.only(test), how)
 
 
 def _by_validation(parts: Split) -> Split:
     """Use the validation ratings as test ratings; the test ratings are not used at all."""
     none = parts.validation.only(np.zeros(len(parts.validation), bool))
-    return Split(
-        parts.train,
-        parts.history,
-        none,
-        parts.validation,
-        f"evaluated on validation ratings; {parts.words}, not used",
-    )
+    words = f"evaluated on validation ratings; {parts.words}, not used"
+    return replace(parts, validation=none, test=parts.validation, words=words)
 
 
 def _place(ratings: Ratings, kind: str, seed: int, ids: Ids) -> npt.NDArray[np.float64]:
@@ -232,13 +222,8 @@ def _by_window(ratings: Ratings, spec: SplitSpec, seed: int, _: Ids) -> Split:
     window = np.floor(moments(ratings, seed) * spec.windows)
     before = ratings.only(window < spec.window)
     none = ratings.only(np.zeros(len(ratings), bool))
-    return Split(
-        before,
-        before,
-        none,
-        ratings.only(window == spec.window),
-        f"held out: time window {spec.window + 1} of {spec.windows}",
-    )
+    words = f"held out: time window {spec.window + 1} of {spec.windows}"
+    return Split(before, before, none, ratings.only(window == spec.window), words)
 
 
 def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:

@@ -4,6 +4,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -110,26 +111,14 @@ def _with_tables(db: sqlite3.Connection, file: Path) -> None:
 
 
 def plain_charge(charge: Charge) -> dict[str, Any]:
-    return {
-        "title": charge.title,
-        "ledger": ledger_rows(charge.ledger),
-        "status": str(charge.status),
-        "unit": charge.unit,
-        "delta": charge.delta,
-        "relation": str(charge.relation),
-        "price": charge.price,
-    }
+    plain = {field.name: getattr(charge, field.name) for field in fields(charge)}
+    return plain | {"ledger": ledger_rows(charge.ledger)}
 
 
 def charge_of_plain(plain: dict[str, Any]) -> Charge:
-    ledger = normal_form(event_of_rows(plain["ledger"]))
-    price = tuple(plain["price"]) if plain["price"] else None
-    return Charge(
-        plain["title"],
-        ledger,
-        Status(plain["status"]),
-        plain["unit"],
-        plain["delta"],
-        Relation(plain["relation"]),
-        price,
-    )
+    read: dict[str, Any] = {
+        "ledger": normal_form(event_of_rows(plain["ledger"])),
+        "price": tuple(plain["price"]) if plain["price"] else None,
+        **{"status": Status(plain["status"]), "relation": Relation(plain["relation"])},
+    }
+    return Charge(**(plain | read))

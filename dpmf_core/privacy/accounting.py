@@ -163,11 +163,9 @@ def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
         alone = one.epsilon_alone(one.multiplier(relation), delta)
         if alone is not None:
             return alone
-    pld_epsilon = (
-        float(_pld(ledger, relation).get_epsilon_for_delta(delta))
-        if _range(ledger, relation) <= MOST_LOSS
-        else math.inf
-    )
+    pld_epsilon = math.inf
+    if _range(ledger, relation) <= MOST_LOSS:
+        pld_epsilon = float(_pld(ledger, relation).get_epsilon_for_delta(delta))
     return min(pld_epsilon, _pure_epsilon(ledger, relation), rdp_tight(event, delta, relation))
 
 

@@ -164,13 +164,13 @@ class Account:
         return total([*(entry.charge for entry in self.entries), *more], self.budget)
 
     def _repr_html_(self) -> str:
-        rows = (
+        rows = [
             (
                 *(it.title, it.times, epsilon_text(it.each), epsilon_text(it.together)),
                 *(it.state, it.first, it.last),
             )
             for it in self.lines
-        )
+        ]
         head = ["what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"]
         return html_table(head, rows, in_full(self.total))
 
@@ -219,20 +219,13 @@ class Account:
             before = [entry.charge for entry in self._entries(db)]
             for budget in self._budgets(db):
                 check(before, [charge], budget)
-            row = (
-                self.key,
-                datetime.now(UTC).isoformat(timespec="seconds"),
-                "running",
-                json.dumps(plain_charge(charge)),
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            query = (
+                "INSERT INTO entries (account, made, state, charge, uid) VALUES (?, ?, ?, ?,"
+                f" {NAMED_AT_RANDOM})"
             )
-            return int(
-                db.execute(
-                    "INSERT INTO entries (account, made, state, charge, uid) VALUES (?, ?, ?, ?,"
-                    f" {NAMED_AT_RANDOM})",
-                    row,
-                ).lastrowid
-                or 0
-            )
+            row = (self.key, now, "running", json.dumps(plain_charge(charge)))
+            return int(db.execute(query, row).lastrowid or 0)
 
     def settle(self, entry: int, charge: Charge, ledger: Ledger | None, state: State) -> None:
         """Settle an entry to what was drawn.
@@ -312,18 +305,10 @@ def in_full(account_total: Total) -> str:
         more = "with a guarantee " if account_total.n_uncovered else ""
         text = f"ε = 0 (nothing {more}was released)"
     else:
-        text = epsilon_in_full(
-            account_total.epsilon,
-            account_total.delta,
-            account_total.unit,
-            account_total.relation,
-            account_total.rule,
-        )
-    return (
-        f"{text}; not counted: {account_total.n_uncovered:,} without a guarantee"
-        if account_total.n_uncovered
-        else text
-    )
+        it = account_total
+        text = epsilon_in_full(it.epsilon, account_total.delta, it.unit, it.relation, it.rule)
+    n_uncovered = account_total.n_uncovered
+    return f"{text}; not counted: {n_uncovered:,} without a guarantee" if n_uncovered else text
 
 
 def account_of(
@@ -378,11 +363,9 @@ def charging(
 ) -> contextlib.AbstractContextManager[NoisePermit]:
     """Permit drawing from these data: `Account.reserve`, or at once if they are public."""
     account = account_of(data, ledger, lasting, in_hand=in_hand)
-    return (
-        contextlib.nullcontext(NoisePermit(private=False))
-        if account is None
-        else account.reserve(charge)
-    )
+    if account is None:
+        return contextlib.nullcontext(NoisePermit(private=False))
+    return account.reserve(charge)
 
 
 def sweep(uploads: Callable[[], Collection[str]]) -> None:

@@ -79,11 +79,9 @@ class Budget(BaseModel):
     def _serialise(self, whole: Any) -> dict[str, Any]:
         """Leave out the default noise, so runs keep their identity as more kinds are added."""
         fields: dict[str, Any] = whole(self)
-        return {
-            name: value
-            for name, value in fields.items()
-            if name != "noise" or value != NoiseKind.CONTINUOUS
-        }
+        if fields.get("noise") == NoiseKind.CONTINUOUS:
+            del fields["noise"]
+        return fields
 
     @property
     def mu(self) -> float:

@@ -82,16 +82,7 @@ def _on_grid(leaf: Mechanism) -> DiscreteGaussian:
             f"Discrete noise can replace only Gaussian noise. Got {leaf.mechanism} noise on"
             f" {leaf.statistic!r}. Choose noise=continuous."
         )
-    return DiscreteGaussian(
-        leaf.noise_multiplier,
-        leaf.statistic,
-        leaf.sensitivity,
-        leaf.replace_one_factor,
-        ROUNDING * leaf.sensitivity,
-        groups=leaf.groups,
-        companion=leaf.companion,
-        joint_factor=leaf.joint_factor,
-    )
+    return DiscreteGaussian(**asdict(leaf), rounding=ROUNDING * leaf.sensitivity)
 
 
 def normal_form(event: Event) -> Ledger:

@@ -115,11 +115,9 @@ def dp_event_epsilon(
     from dp_accounting.pld import PLDAccountant
     from dp_accounting.rdp import RdpAccountant
 
-    theirs = (
-        NeighboringRelation.REPLACE_ONE
-        if relation == Relation.REPLACE_ONE
-        else NeighboringRelation.ADD_OR_REMOVE_ONE
-    )
+    theirs = NeighboringRelation.ADD_OR_REMOVE_ONE
+    if relation == Relation.REPLACE_ONE:
+        theirs = NeighboringRelation.REPLACE_ONE
     accountants = [kind(neighboring_relation=theirs) for kind in (PLDAccountant, RdpAccountant)]
     epsilons = [_epsilon_by(it, event, delta) for it in accountants if it.supports(event)]
     if not epsilons:

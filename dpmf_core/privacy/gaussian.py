@@ -75,13 +75,11 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 
     target = math.log(delta)
     low, high = math.log(1e-12), math.log(10.0 + 2 * math.sqrt(epsilon) + epsilon)
-    solution = brentq(
-        lambda log_mu: log_delta(math.exp(log_mu), epsilon) - target,
-        low,
-        high,
-        xtol=1e-13,
-        rtol=1e-14,
-    )
+
+    def excess(log_mu: float) -> float:
+        return log_delta(math.exp(log_mu), epsilon) - target
+
+    solution = brentq(excess, low, high, xtol=1e-13, rtol=1e-14)
     return first_that_holds(lambda mu: log_delta(mu, epsilon) <= target, math.exp(solution), -1)
 
 

@@ -70,11 +70,8 @@ class Odds:
     @property
     def words(self) -> str:
         factor = f"{self.factor:,.1f}" if self.factor < 1e4 else f"{self.factor:.0e}"
-        exception = (
-            f"{self.exception:.2g}"
-            if self.exception > 0.01
-            else f"{self.exception:.1e}".replace("e-0", "e-")
-        )
+        small = f"{self.exception:.1e}".replace("e-0", "e-")
+        exception = f"{self.exception:.2g}" if self.exception > 0.01 else small
         return (
             "An attacker who starts at 1:1 odds that you took part ends below"
             f" {factor}:1, except with probability {exception}."
@@ -118,11 +115,10 @@ def meaning(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOV
     if not normal_form(event):
         return Meaning(0.5, 0.0, 0.5)
     eps = epsilon(event, delta_, relation)
-    exception = (
-        odds(event, delta_, relation).exception
-        if all_gaussian(event)
-        else _tail(normal_form(event), eps, relation)
-    )
+    if all_gaussian(event):
+        exception = odds(event, delta_, relation).exception
+    else:
+        exception = _tail(normal_form(event), eps, relation)
     return Meaning(float(expit(eps)), exception, (1 + delta(event, 0.0, relation)) / 2)
 
 

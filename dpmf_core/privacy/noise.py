@@ -248,11 +248,9 @@ class Release:
 
     def _rounded(self, part: Array) -> Array:
         """The nearest grid points, below 2^52 steps, so that their sum with the noise is exact."""
-        return (
-            np.clip(np.rint(part / self.step), -MOST_STEPS, MOST_STEPS) * self.step
-            if self.step
-            else part
-        )
+        if not self.step:
+            return part
+        return np.clip(np.rint(part / self.step), -MOST_STEPS, MOST_STEPS) * self.step
 
     def _publish(self, part: Array, noise: Array) -> Array:
         """Turn exact figures into released ones: the one line that contract tests replace."""

@@ -121,16 +121,13 @@ def _epsilon(ledger: Ledger, delta: float, relation: Relation) -> float:
         p = failure(event_of(ledger))
         if p >= delta:
             return math.inf
-        pure = sum(
-            count * leaf.pure_epsilon(leaf.multiplier(relation))
-            for leaf, count in ledger
-            if not isinstance(leaf, Gaussian)
-        )
-        square = sum(
-            count / leaf.multiplier(relation) ** 2
-            for leaf, count in ledger
-            if isinstance(leaf, Gaussian)
-        )
+        pure, square = 0.0, 0.0
+        for leaf, count in ledger:
+            z = leaf.multiplier(relation)
+            if isinstance(leaf, Gaussian):
+                square += count / z**2
+            else:
+                pure += count * leaf.pure_epsilon(z)
         return gaussian_epsilon(math.sqrt(square), delta - p) - math.log1p(-p) + pure
 
 

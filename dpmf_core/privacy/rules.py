@@ -94,14 +94,14 @@ def every_epsilon(
     rows = []
     titles = RULE_TITLES | {"exact": rule_of(event, relation)}
     for name, (_, rule) in RULES.items():
-        title = titles[name]
+        value: float | None = None
+        reason = "no finite bound"
         try:
             value = rule(event, delta, relation)
-            rows.append(
-                RuleEpsilon(name, title, value)
-                if math.isfinite(value)
-                else RuleEpsilon(name, title, None, "no finite bound")
-            )
         except NotValid as why:
-            rows.append(RuleEpsilon(name, title, None, why.args[0]))
+            reason = why.args[0]
+        if value is not None and math.isfinite(value):
+            rows.append(RuleEpsilon(name, titles[name], value))
+        else:
+            rows.append(RuleEpsilon(name, titles[name], None, reason))
     return tuple(rows)

@@ -7,8 +7,8 @@ from dpmf_core.algorithms import Streams
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import Blocks, NoisyCurator, in_memory, in_parts
 from dpmf_core.curator.people import FileStates, rows_of, split_units
-from dpmf_core.data.partitioned import FACTS, Members, Part, PartitionedRatings
-from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.partitioned import Members, Part, PartitionedRatings
+from dpmf_core.data.ratings import FACTS, Ratings
 from dpmf_core.privacy import Noise
 from dpmf_core.testing import worlds
 from dpmf_core.testing.curator_laws import as_bits
