@@ -15,14 +15,14 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import model_validator
 
-from dpmf_core.algorithms.base import Algorithm, Array, Parameters, Streams
+from dpmf_core.algorithms.base import Algorithm, Array, Streams
 from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, means_and_residuals
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape
 from dpmf_core.kernels import sketch as kernel
 from dpmf_core.kernels.rows import shuffled_range
-from dpmf_core.privacy import Budget, Guarantee, Status
+from dpmf_core.privacy import Guarantee, Status
 
 START = 0.42  # standard deviation of a starting component, times sqrt(d)
 FORMER_NAMES = {"rate": "learning_rate", "penalty": "regularisation"}
@@ -91,10 +91,6 @@ class Sketch(Algorithm):
         if not isinstance(parameters, dict):
             return parameters
         return {FORMER_NAMES.get(name, name): value for name, value in parameters.items()}
-
-    @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
-        return {"rank": min(16, shape.n_items)}
 
     def guarantee(self) -> Guarantee:
         why = (

@@ -141,10 +141,6 @@ class DPNMFLaplace(PrivateAlgorithm):
         (LEAST, 1e6),
     )
 
-    @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
-        return {"rank": min(8, shape.n_items)}
-
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         return (every_rating(shape),)
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Algorithm, Array, Parameters, Streams
+from dpmf_core.algorithms.base import Algorithm, Array, Streams
 from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.algorithms.retention_server import (
     NOT_HELD,
@@ -25,10 +25,9 @@ from dpmf_core.algorithms.retention_server import (
     arrival_times,
 )
 from dpmf_core.curator import OpenCurator
-from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels import descent as kernel
 from dpmf_core.kernels.rows import shuffled_range
-from dpmf_core.privacy import Budget
 
 Variant = Literal["baseline", "static", "online", "new", "rated"]
 LOOKS = 10  # models yielded while ratings arrive, and batches of them for `online`
@@ -91,10 +90,6 @@ class NoRetention(Algorithm):
     user_passes: int = parameter(
         10, "user passes", "over a user's own ratings, to compute their vector", (1, 1000)
     )
-
-    @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
-        return {"rank": min(10, shape.n_items)}
 
     @property
     def n_steps(self) -> int:

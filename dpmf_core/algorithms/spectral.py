@@ -357,9 +357,10 @@ class Spectral(PrivateAlgorithm):
         whole = self.release == "covariance"
         most = min(self.items_kept or n_items, MOST_ITEMS if whole else n_items, n_items)
         if self._share and not self.items_kept:
-            products = self._products(curator.shape)
-            own = math.sqrt(2) * curator.scale(products) if not whole else None
-            scale = curator.scale(SecondMoment()) if own is None else own
+            if whole:
+                scale = curator.scale(SecondMoment())
+            else:
+                scale = curator.scale(self._products(curator.shape)) * math.sqrt(2)
             sizes, q = np.sort(counts.expected)[::-1], self.popularity_exponent
             if self.implicit:
                 most = min(most, items_carried(counts.expected, n_users, scale))

@@ -23,21 +23,18 @@ class Curator(Protocol):
     @property
     def shape(self) -> Any:
         """The public shape: `Shape` or `SampleShape`."""
-        ...
 
     def scale(self, statistic: Statistic) -> float:
         """The public noise scale of the next planned release of a statistic.
 
         Raises PlanViolation if none is planned.
         """
-        ...
 
     def release(self, statistic: Statistic, *shared: Any) -> Array:
         """The sum over all units with its planned noise, entered in the ledger.
 
         Raises PlanViolation.
         """
-        ...
 
     def release_parts(
         self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
@@ -46,21 +43,18 @@ class Curator(Protocol):
 
         Raises PlanViolation.
         """
-        ...
 
     def cells(self) -> Cells:
         """Which items each user rated, without the values.
 
         Raises PlanViolation unless the run's guarantee assumes that this is public.
         """
-        ...
 
     def hold(self, step: Step, *shared: Any) -> Held:
         """Compute step(block, *shared) for every block and store it with the rows.
 
         It is deleted when the result is released. step: a pure function at module level.
         """
-        ...
 
 
 class NoisyCurator:

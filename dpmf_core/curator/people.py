@@ -60,19 +60,15 @@ class People(Protocol):
         self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
     ) -> Totals:
         """The exact sums over all units."""
-        ...
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
         """Compute a state from every block and store it under the key."""
-        ...
 
     def drop(self, key: Key) -> None:
         """Delete what is stored under a key."""
-        ...
 
     def cells(self) -> Cells:
         """Which items each user rated, over all blocks."""
-        ...
 
 
 class Blocks:

@@ -39,30 +39,18 @@ class Domain:
     def check(
         self, values: Array, columns: Array | None = None, starts: Array | None = None
     ) -> None:
-        """Raise unless the rows lie in the domain.
+        """Raise OutsideDomain unless the rows lie in the domain.
 
-        Parameters
-        ----------
-        values : float32 (n_values,), or (n_rows, n_columns) of a dense matrix
-        columns : int (n_values,), optional
-            The column of each value; None for a dense matrix.
-        starts : int (n_rows + 1,), optional
-            Row i holds the values from ``starts[i]`` to ``starts[i + 1]``.
-
-        Raises
-        ------
-        OutsideDomain
+        values: float32 (n_values,), or (n_rows, n_columns) of a dense matrix. columns: (n_values,)
+        of each value. starts: (n_rows + 1,), row i holds values starts[i] to starts[i + 1].
         """
         if values.dtype != np.float32:
             raise OutsideDomain(f"The numbers of the rows must be float32. Got {values.dtype}.")
-        if columns is None or starts is None:
-            if values.shape != (self.n_rows, self.n_columns):
-                raise OutsideDomain(
-                    f"The rows must have the shape {(self.n_rows, self.n_columns)}. Got"
-                    f" {values.shape}."
-                )
-        else:
+        shape = (self.n_rows, self.n_columns)
+        if columns is not None and starts is not None:
             self._check_order(len(values), columns, starts)
+        elif values.shape != shape:
+            raise OutsideDomain(f"The rows must have the shape {shape}. Got {values.shape}.")
         lowest, highest = np.float32(self.low), np.float32(self.high)
         # NaN fails both comparisons
         if values.size and not (values.min() >= lowest and values.max() <= highest):

@@ -51,15 +51,12 @@ class Fold(Protocol):
 
     def empty(self) -> Any:
         """The sum over no partition."""
-        ...
 
     def add(self, total: Any, part: Part, states: States) -> None:
         """Add a partition's contribution in place. states: stored with it by `Folding.hold`."""
-        ...
 
     def merge(self, total: Any, other: Any) -> None:
         """Add the sum over later partitions in place; `other` stays unchanged."""
-        ...
 
 
 Beside = Callable[[Part, States], Any]  # makes what is stored with a partition; picklable
@@ -70,21 +67,17 @@ class Folding(Protocol):
 
     def fold(self, ratings: "PartitionedRatings", fold: Fold, keys: Iterable[Hashable]) -> Any:
         """The sum over all partitions, each counted once. keys: of the stored values it needs."""
-        ...
 
     def hold(
         self, ratings: "PartitionedRatings", key: Hashable, make: Beside, keys: Iterable[Hashable]
     ) -> None:
         """Compute something from every partition and store it there under a key."""
-        ...
 
     def drop(self, key: Hashable) -> None:
         """Delete what is stored under a key."""
-        ...
 
     def with_watch(self, before: Watch) -> Self:
         """A copy that sometimes calls before(partitions done, their number), which may raise."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -46,35 +46,14 @@ def draw_rows(
     indptr: Array, indices: Array, values: Array, factors: Array, noise_precision: float,
     precision: Array, linear: Array, normals: Array,
 ) -> Array:  # fmt: skip
-    """Draw every row x_i from its posterior, given v_ij = f_j . x_i + noise.
+    """Draw every row x_i from its posterior, given v_ij = f_j . x_i + noise; (n, r), float32.
 
     With A_i = a sum_j f_j f_j' + P, x_i has mean A_i^-1 (a sum_j v_ij f_j + l_i) and covariance
-    A_i^-1.
-
-    Parameters
-    ----------
-    indptr, indices, values : array
-        (n + 1,), (n_entries,), (n_entries,): sparse rows.
-    factors : array
-        f_j, (n_columns, r).
-    noise_precision : float
-        a, above 0: one over the variance of a value around its prediction.
-    precision : array
-        P, (r, r), positive definite: of the prior.
-    linear : array
-        l_i, (n, r): P times the prior mean of each row.
-    normals : array
-        (n, r) standard normal numbers.
-
-    Returns
-    -------
-    array
-        (n, r), float32.
-
-    Raises
-    ------
-    FloatingPointError
-        If a system is not positive definite in float32.
+    A_i^-1. indptr (n + 1,), indices and values (n_entries,): sparse rows. factors: f_j (n_columns,
+    r). noise_precision: a, above 0, one over the variance of a value around its prediction.
+    precision: P (r, r) of the prior, positive definite. linear: l_i (n, r), P times each row's
+    prior mean. normals: (n, r) standard normal numbers. Raises FloatingPointError if a system is
+    not positive definite in float32.
     """
     n, r = len(indptr) - 1, factors.shape[1]
     width = -(-r // WIDTH) * WIDTH  # further coordinates are independent of everything

@@ -233,20 +233,9 @@ def _round_towards_zero(values, bound, steps_in_one, step, out):  # type: ignore
 
 
 def round_towards_zero(values: Array, bound: float, step: float) -> Array:
-    """Round towards zero to multiples of a power of two.
+    """Round values (any shape) towards zero to multiples of a power of two, `step`; float64.
 
-    Parameters
-    ----------
-    values : (any shape)
-        Numbers beyond the bound are rounded from the bound; those that are not finite become 0.
-    bound : float
-        Largest magnitude of the result.
-    step : float
-        A power of two: products with it are exact.
-
-    Returns
-    -------
-    float64 (same shape)
+    Numbers beyond the bound are rounded from the bound; those that are not finite become 0.
     """
     flat = np.ascontiguousarray(values).reshape(-1)
     out = np.empty(len(flat))

@@ -129,25 +129,14 @@ class Guarantee:
 
     @property
     def words(self) -> str:
-        if self.status is Status.PROVEN and self.unit == PERSON:
-            return (
-                "Every release is in the ledger and every sensitivity is proved for one person (all"
-                " their rows)."
-            )
+        unit = "person (all their rows)" if self.unit == PERSON else self.unit
         if self.status is Status.PROVEN:
-            return (
-                "Every release is in the ledger and every sensitivity is proved for one"
-                f" {self.unit}."
-            )
+            return f"Every release is in the ledger and every sensitivity is proved for one {unit}."
         if self.status is Status.CONDITIONAL:
-            conditions = " and ".join(self.assumptions)
-            if self.unit == PERSON:
-                return f"Proved for one person (all their rows), provided that {conditions}."
-            return f"Proved for one {self.unit}, provided that {conditions}."
-        if self.status is Status.UNPROVEN and self.reason:
-            return f'No proof is known: {self.reason}. The source says: "{self.claim}".'
+            return f"Proved for one {unit}, provided that {' and '.join(self.assumptions)}."
         if self.status is Status.UNPROVEN:
-            return f'No proof is known. The source says: "{self.claim}".'
+            reason = f": {self.reason}" if self.reason else ""
+            return f'No proof is known{reason}. The source says: "{self.claim}".'
         return f"No privacy: {self.reason}. {NO_LIMIT}" if self.reason else NOT_LIMITED
 
 

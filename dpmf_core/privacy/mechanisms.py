@@ -74,6 +74,7 @@ class Mechanism(ABC):
 
     mechanism: ClassVar[str]
     allows_groups: ClassVar[bool] = False
+    positive: ClassVar[tuple[str, ...]] = ("noise_multiplier", "sensitivity", "replace_one_factor")
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -86,7 +87,7 @@ class Mechanism(ABC):
         MECHANISMS[name] = cls
 
     def __post_init__(self) -> None:
-        for name in ("noise_multiplier", "sensitivity", "replace_one_factor"):
+        for name in self.positive:
             value = getattr(self, name)
             if not (value > 0 and math.isfinite(value)):
                 raise ValueError(
@@ -249,14 +250,7 @@ class DiscreteGaussian(Gaussian):
     rounding: float = ROUNDING
 
     mechanism: ClassVar[str] = "discrete Gaussian"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (self.rounding > 0 and math.isfinite(self.rounding)):
-            raise ValueError(
-                "The 'rounding' of DiscreteGaussian must be a finite number above 0. Got"
-                f" {self.rounding!r}."
-            )
+    positive: ClassVar[tuple[str, ...]] = (*Gaussian.positive, "rounding")
 
     def multiplier(self, relation: Relation) -> float:
         """z of the continuous noise that costs at least as much, rounding included.

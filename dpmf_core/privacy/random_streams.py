@@ -21,11 +21,9 @@ class Stream(Protocol):
 
     def spawn(self, count: int) -> "list[Stream]":
         """The next `count` children, independent of each other and of this stream's numbers."""
-        ...
 
     def generator(self) -> np.random.Generator:
         """A generator at the start of this stream."""
-        ...
 
 
 class SeededStream:
