@@ -45,12 +45,9 @@ def proven(case: Case) -> list[PrivateAlgorithm]:
     """The algorithm in the corners in which it claims a proof."""
     kind, home = case
     algorithms = [kind(**parameters) for parameters in corners(kind, home.world().shape)]
-    proven_algorithms = [
-        one
-        for one in algorithms
-        if isinstance(one, PrivateAlgorithm) and one.guarantee().has_epsilon
-    ]
-    return proven_algorithms[:: max(1, len(proven_algorithms) // CORNERS)]
+    private = [one for one in algorithms if isinstance(one, PrivateAlgorithm)]
+    proven_ones = [one for one in private if one.guarantee().has_epsilon]
+    return proven_ones[:: max(1, len(proven_ones) // CORNERS)]
 
 
 class Contract:
@@ -112,11 +109,9 @@ def check_fresh(algorithm: Algorithm, home: Home) -> None:
             assert not here.size or not np.array_equal(here, there), "two runs had the same noise"
     if not normal_form(algorithm.plan(home.world().shape, 1.0)):
         return
-    for name, array in one.shared.items():
-        others = other.shared[name]
-        assert array.shape == others.shape
-    are_equal = [np.array_equal(one.shared[name], other.shared[name]) for name in one.shared]
-    assert not all(are_equal), (
+    pairs = [(array, other.shared[name]) for name, array in one.shared.items()]
+    assert all(here.shape == there.shape for here, there in pairs)
+    assert not all(np.array_equal(here, there) for here, there in pairs), (
         "two runs with other noise share the same model: noise was used again"
     )
 

@@ -60,9 +60,8 @@ class OfRatings:
         yield self.nobody()
         yield worlds.of({0: ([worlds.N_ITEMS - 1], [LOW])})
         yield worlds.of(dict.fromkeys(range(worlds.N_USERS), self.worst["loves everything"]))
-        yield worlds.of(
-            dict.fromkeys(range(0, worlds.N_USERS, 3), self.worst["duplicated and out of range"])
-        )
+        duplicated = self.worst["duplicated and out of range"]
+        yield worlds.of(dict.fromkeys(range(0, worlds.N_USERS, 3), duplicated))
 
     def neighbours(self, data: Ratings) -> Iterator[tuple[str, Ratings, Ratings]]:
         present, with_row = np.unique(data.users), worlds.with_row
@@ -70,28 +69,20 @@ class OfRatings:
             yield "remove", data, with_row(data, int(user), [], [])
         for items, values in self.worst.values():
             yield "add", data, with_row(data, self.empty[0], items, values)
-        rows = data.users == self.heavy
-        yield (
-            "add",
-            data,
-            with_row(data, self.empty[1], data.items[rows].tolist(), data.values[rows].tolist()),
-        )
+        same = data.only(data.users == self.heavy)
+        first, second = self.empty
+        yield "add", data, with_row(data, second, same.items.tolist(), same.values.tolist())
         rows = list(self.worst.values())
         for one, other in zip(rows, rows[1:] + rows[:1], strict=True):
-            yield (
-                "replace",
-                with_row(data, self.empty[0], *one),
-                with_row(data, self.empty[0], *other),
-            )
+            yield "replace", with_row(data, first, *one), with_row(data, first, *other)
         yield "replace", data, with_row(data, self.heavy, *self.worst["torn"])
 
     def adversaries(self) -> Ratings:
         return worlds.of(dict(enumerate(self.worst.values())), n_users=len(self.worst))
 
     def crowd(self) -> Ratings:
-        return worlds.of(
-            {user: (EVERY_ITEM, TORN) for user in range(worlds.N_USERS) if user not in self.empty}
-        )
+        users = set(range(worlds.N_USERS)) - set(self.empty)
+        return worlds.of(dict.fromkeys(sorted(users), (EVERY_ITEM, TORN)))
 
     def others(self, unit: int) -> Ratings:
         raw = worlds.rows(99, skew=0.0)
@@ -166,9 +157,8 @@ class OfSamples:
         yield self.world(12, skew=3.0)
         yield self.nobody()
         yield sample_worlds.with_row(self.nobody(), 0, {self.last: 7.0})
-        yield sample_worlds.of(
-            np.ones((sample_worlds.N_SAMPLES, sample_worlds.N_FEATURES)), self.images
-        )
+        equal = np.ones((sample_worlds.N_SAMPLES, sample_worlds.N_FEATURES))
+        yield sample_worlds.of(equal, self.images)
         yield sample_worlds.of(1e9 * sample_worlds.table(7)[:, ::-1], self.images)
 
     def neighbours(self, data: Samples) -> Iterator[tuple[str, Samples, Samples]]:
@@ -178,20 +168,19 @@ class OfSamples:
         for row in self.worst.values():
             yield "add", data, with_row(data, self.empty[0], row)
         yield "add", data, with_row(data, self.empty[1], dict(enumerate(table[self.heavy])))
-        rows = list(self.worst.values())
+        rows, first = list(self.worst.values()), self.empty[0]
         for one, other in zip(rows, rows[1:] + rows[:1], strict=True):
-            yield (
-                "replace",
-                with_row(data, self.empty[0], one),
-                with_row(data, self.empty[0], other),
-            )
+            yield "replace", with_row(data, first, one), with_row(data, first, other)
         yield "replace", data, with_row(data, self.heavy, self.worst["last feature"])
 
     def adversaries(self) -> Samples:
+        return sample_worlds.of(self._worst_rows(), self.images)
+
+    def _worst_rows(self) -> Any:
         table = np.zeros((len(self.worst), sample_worlds.N_FEATURES))
         for place, row in enumerate(self.worst.values()):
             table[place, list(row)] = list(row.values())
-        return sample_worlds.of(table, self.images)
+        return table
 
     def crowd(self) -> Samples:
         rows = np.zeros((sample_worlds.N_SAMPLES, sample_worlds.N_FEATURES))
@@ -247,9 +236,8 @@ class OfPeople(OfSamples):
         return self._of((0 * rows, people))
 
     def lone(self) -> Samples:
-        return sample_worlds.of(
-            np.array([[1.0, 0.0, 5.0], [2.0, 1.0, 0.0]]), self.images
-        ).of_people(np.array([0, 0]), 1)
+        rows = np.array([[1.0, 0.0, 5.0], [2.0, 1.0, 0.0]])
+        return sample_worlds.of(rows, self.images).of_people(np.array([0, 0]), 1)
 
     def half(self, data: Samples, parity: int) -> Samples:
         rows, people = self._table(data), self._whose(data)
@@ -273,13 +261,10 @@ class OfPeople(OfSamples):
 
     def _new_rows(self) -> Iterator[Any]:
         """All that a person may bring: one of the worst rows, many equal ones, many others."""
-        table = np.zeros((len(self.worst), sample_worlds.N_FEATURES))
-        for place, row in enumerate(self.worst.values()):
-            table[place, list(row)] = list(row.values())
+        table = self._worst_rows()
         yield from (table[[place]] for place in range(len(table)))
-        yield from (
-            np.repeat(table[[place]], count, axis=0) for place, count in ((0, 6), (1, 5), (3, 2))
-        )
+        for place, count in ((0, 6), (1, 5), (3, 2)):
+            yield np.repeat(table[[place]], count, axis=0)
         yield table[:6]
         yield np.vstack([table[[1]], 0 * table[[1]], table[[1]]])
 
@@ -315,14 +300,12 @@ class OfPeople(OfSamples):
 
     def others(self, unit: int) -> Samples:
         rows, people = sample_worlds.rows_and_people()
-        other = np.where(
-            np.isin(people, (self.empty[1], 2))[:, None], 0.0, sample_worlds.table(99, skew=0.0)
-        )
-        elsewhere = np.where(people == unit, unit, (people + 1) % sample_worlds.N_PEOPLE)
-        elsewhere = np.where(
-            (people != unit) & (elsewhere == unit), (unit + 2) % sample_worlds.N_PEOPLE, elsewhere
-        )
-        return self._of((np.where((people == unit)[:, None], rows, other), elsewhere))
+        nobody, n_people = np.isin(people, (self.empty[1], 2)), sample_worlds.N_PEOPLE
+        other = np.where(nobody[:, None], 0.0, sample_worlds.table(99, skew=0.0))
+        own, elsewhere = people == unit, (people + 1) % n_people
+        elsewhere = np.where(elsewhere == unit, (unit + 2) % n_people, elsewhere)
+        whose = np.where(own, unit, elsewhere)
+        return self._of((np.where(own[:, None], rows, other), whose))
 
     def own_row(self, model: Any, data: Samples, unit: int) -> tuple[Any, ...]:
         return tuple(
@@ -336,11 +319,9 @@ DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE = OfPeople(images=False), OfPeople(images=
 
 
 def homes_of(kind: type[Algorithm]) -> tuple[Home, ...]:
-    return (
-        (RATINGS,)
-        if kind.task == "ratings"
-        else (DOCUMENTS, IMAGES, DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE)
-    )
+    if kind.task == "ratings":
+        return (RATINGS,)
+    return DOCUMENTS, IMAGES, DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE
 
 
 CASES: list[tuple[type[Algorithm], Home]] = [

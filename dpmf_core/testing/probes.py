@@ -124,29 +124,20 @@ def as_planned(event: Event) -> Event:
 
 
 def record(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> Outcome:
-    return fit(
-        algorithm,
-        data,
-        Recorder(as_planned(algorithm.plan(data.shape, level)), np.random.SeedSequence(seed)),
-        seed,
-    )
+    plan = as_planned(algorithm.plan(data.shape, level))
+    return fit(algorithm, data, Recorder(plan, np.random.SeedSequence(seed)), seed)
 
 
 def blind(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> Outcome:
-    return fit(
-        algorithm,
-        data,
-        Blindfold(as_planned(algorithm.plan(data.shape, level)), np.random.SeedSequence(seed)),
-        seed,
-    )
+    plan = as_planned(algorithm.plan(data.shape, level))
+    return fit(algorithm, data, Blindfold(plan, np.random.SeedSequence(seed)), seed)
 
 
 def replay(
     algorithm: Algorithm, data: Any, before: Outcome, *, level: float = 1.0, seed: int = 0
 ) -> Outcome:
-    return fit(
-        algorithm, data, Replay(as_planned(algorithm.plan(data.shape, level)), before.log), seed
-    )
+    plan = as_planned(algorithm.plan(data.shape, level))
+    return fit(algorithm, data, Replay(plan, before.log), seed)
 
 
 def pairs(first: Outcome, second: Outcome) -> Iterator[tuple[ReleaseRecord, ReleaseRecord]]:

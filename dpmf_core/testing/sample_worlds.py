@@ -22,13 +22,8 @@ Array = npt.NDArray[Any]
 def of(table: Array, images: bool, **facts: Any) -> Samples:
     """Samples of a table: sparse documents, or dense images."""
     if images:
-        return Samples.of(
-            table,
-            image=IMAGE if table.shape[1] == N_FEATURES else None,
-            unit="image",
-            public=True,
-            **facts,
-        )
+        image = IMAGE if table.shape[1] == N_FEATURES else None
+        return Samples.of(table, image=image, unit="image", public=True, **facts)
     words = tuple(f"word{j}" for j in range(table.shape[1]))
     return Samples.of(csr_array(table), vocabulary=words, unit="document", public=True, **facts)
 
@@ -36,12 +31,8 @@ def of(table: Array, images: bool, **facts: Any) -> Samples:
 def table(seed: int = 0, skew: float = 1.0) -> Array:
     """Rows (23, 18) of word counts or grey values, popular columns first."""
     rng = np.random.default_rng(seed)
-    weight = (1.0 + np.arange(N_FEATURES)) ** -skew
-    out = (
-        rng.gamma(0.5, 1.0, (N_SAMPLES, N_FEATURES))
-        * weight
-        * (rng.random((N_SAMPLES, N_FEATURES)) < 0.5)
-    )
+    weight, shape = (1.0 + np.arange(N_FEATURES)) ** -skew, (N_SAMPLES, N_FEATURES)
+    out = rng.gamma(0.5, 1.0, shape) * weight * (rng.random(shape) < 0.5)
     out[:, 0] += 0.01
     out[HEAVY] = 40 * rng.random(N_FEATURES)
     out[HEAVY + 1] = out[HEAVY]
@@ -89,10 +80,8 @@ def with_person(rows: Array, people: Array, person: int, new_rows: Array) -> tup
     """
     rows, people = rows.copy(), people.copy()
     rows[people == person] = 0
-    places = [
-        *np.flatnonzero(people == person),
-        *np.flatnonzero((people != person) & ~rows.any(axis=1)),
-    ][: len(new_rows)]
+    own, free = people == person, (people != person) & ~rows.any(axis=1)
+    places = [*np.flatnonzero(own), *np.flatnonzero(free)][: len(new_rows)]
     assert len(places) == len(new_rows), "no room for so many rows"
     rows[places], people[places] = new_rows, person
     return rows, people
@@ -104,6 +93,5 @@ def blocks(seed: int = 0, *, n_samples: int = 60, n_features: int = 20, parts: i
     W = rng.gamma(0.3, 1.0, (parts, n_features))
     H = rng.gamma(0.6, 1.0, (n_samples, parts))
     X = H @ W + 0.01 * rng.random((n_samples, n_features))
-    return Samples.of(
-        X, unit="image", public=True, parts=W / np.linalg.norm(W, axis=1, keepdims=True)
-    )
+    components = W / np.linalg.norm(W, axis=1, keepdims=True)
+    return Samples.of(X, unit="image", public=True, parts=components)

@@ -5,12 +5,13 @@ rectangular and share no number with a rank, so that no transposition can hide.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.data.item_features import ItemFeatures
-from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.ratings import FACTS, Ratings
 
 N_USERS, N_ITEMS, BOUNDS = 23, 19, (0.5, 5.0)
 EMPTY, HEAVY = (3, 22), 5
@@ -25,23 +26,12 @@ def of(
     bounds: tuple[float, float] = BOUNDS,
 ) -> Ratings:
     """Ratings from each user's (items, values); users without a row are empty."""
-    users = np.concatenate(
-        [np.full(len(items), user) for user, (items, _) in rows.items()] or [np.array([], int)]
-    )
-    items = np.concatenate([np.asarray(items) for items, _ in rows.values()] or [np.array([], int)])
-    values = np.concatenate(
-        [np.asarray(values) for _, values in rows.values()] or [np.array([], float)]
-    )
-    return Ratings.of(
-        users,
-        items,
-        values,
-        n_users=n_users,
-        n_items=n_items,
-        bounds=bounds,
-        public=True,
-        item_features=features(n_items),
-    )
+    none: Any = np.array([], int)
+    users = np.repeat([*rows, 0], [*(len(items) for items, _ in rows.values()), 0])
+    items = np.concatenate([none, *(np.asarray(items, int) for items, _ in rows.values())])
+    values = np.concatenate([none, *(np.asarray(values, float) for _, values in rows.values())])
+    shape: Any = {"n_users": n_users, "n_items": n_items, "bounds": bounds}
+    return Ratings.of(users, items, values, public=True, item_features=features(n_items), **shape)
 
 
 def features(n_items: int) -> ItemFeatures:
@@ -86,26 +76,19 @@ def world(
     bounds: tuple[float, float] = BOUNDS,
     skew: float = 1.0,
 ) -> Ratings:
-    return of(
-        rows(seed, n_users=n_users, n_items=n_items, bounds=bounds, skew=skew),
-        n_users=n_users,
-        n_items=n_items,
-        bounds=bounds,
-    )
+    shape: Any = {"n_users": n_users, "n_items": n_items, "bounds": bounds}
+    return of(rows(seed, skew=skew, **shape), **shape)
 
 
 def with_row(ratings: Ratings, user: int, items: Sequence[int], values: Sequence[float]) -> Ratings:
     """The neighbour in which `user`'s row is this one (empty: the user is removed)."""
     others = ratings.only(ratings.users != user)
+    facts: Any = {name: getattr(ratings, name) for name in FACTS if name != "origin"}
     return Ratings.of(
         np.concatenate([others.users, np.full(len(items), user)]),
         np.concatenate([others.items, np.asarray(items, int)]),
         np.concatenate([others.values, np.asarray(values, float)]),
-        n_users=ratings.n_users,
-        n_items=ratings.n_items,
-        bounds=ratings.bounds,
-        public=ratings.public,
-        item_features=ratings.item_features,
+        **facts,
     )
 
 
@@ -120,11 +103,8 @@ def low_rank(
 ) -> Ratings:
     """Ratings with structure to find: a low-rank matrix plus a little noise, partly observed."""
     rng = np.random.default_rng(seed)
-    M = (
-        2.75
-        + rng.standard_normal((n_users, rank)) @ rng.standard_normal((rank, n_items)) * 0.8
-        + 0.2 * rng.standard_normal((n_users, n_items))
-    )
+    taste = rng.standard_normal((n_users, rank)) @ rng.standard_normal((rank, n_items)) * 0.8
+    M = 2.75 + taste + 0.2 * rng.standard_normal((n_users, n_items))
     users, items = np.nonzero(rng.random(M.shape) < density)
     return Ratings.of(
         users, items, M[users, items], n_users=n_users, n_items=n_items, bounds=bounds, public=True
