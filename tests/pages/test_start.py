@@ -18,7 +18,7 @@ def test_no_number_of_the_figure_is_written_as_a_power_of_ten():
 def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages():
     """On an empty store too: Explore and Trade-off read it off what comes with the package."""
     value, detail = answer(epsilon_grid.read(price.choice().spec()).kept, Goal.share(0.8))
-    assert f"{value}{detail}" in price.caption() and value == "ε ≈ 5"
+    assert value.startswith("ε ≈ ") and f"{value}{detail}" in price.caption()
 
 
 def test_the_page_stands_on_an_empty_store_and_asks_for_no_run(data_folder):
