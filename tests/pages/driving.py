@@ -1,5 +1,6 @@
 """Pages under test: a script behind the sidebar, and waiting for its runs."""
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from streamlit.components.v2 import manifest_scanner
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
@@ -20,6 +22,11 @@ from pages.kit.page_table import PAGES, Page
 from tests.support.engines import WAIT
 
 ROOT = Path(__file__).parents[2]
+# at every drawing of a page a test's app looks through all installed packages, which takes longer
+# than to draw it
+manifest_scanner.scan_component_manifests = functools.cache(
+    manifest_scanner.scan_component_manifests
+)
 
 
 def page_at(path: str) -> Page:
