@@ -193,9 +193,10 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("broken", LAWS, ids=lambda law: law.__name__)
-def test_no_law_is_broken(broken):
-    assert sorted(broken()) == []
+def test_no_law_is_broken():
+    """All at once, so that one process alone reads all modules."""
+    places = {law.__name__: sorted(law()) for law in LAWS}
+    assert {name: found for name, found in places.items() if found} == {}
 
 
 BAD = """

@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 
-import dpmf_datasets as datasets
 from dpmf_core import kernels
 from dpmf_core.algorithms import Streams, als
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
-from dpmf_core.data.splits import SplitSpec, split
-from dpmf_core.evaluation.metrics import rmse
 from tests.fitting import fit_by_name
 from tests.support.dense import counts, rectangle, ridge_rows, user_means
 
@@ -108,24 +105,6 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data):
     expected = np.clip(centre + a[users] + b[items] + (U[users] * V[items]).sum(1), -4, 10)
     predictions = fit.model.predict(fit.model.personal(data), users, items)
     np.testing.assert_allclose(predictions, expected, atol=2e-2)
-
-
-@pytest.fixture(scope="module")
-def parts():
-    return split(datasets.load("cinema-small"), SplitSpec(), 0)
-
-
-def _error(parts, **options):
-    model = fit_by_name("als", parts.train, **options).model
-    own = model.personal(parts.history)
-    return rmse(model.predict(own, parts.test.users, parts.test.items), parts.test.values)
-
-
-@pytest.mark.parametrize("biases", ["off", "joint"])
-def test_the_held_out_error_at_convergence_is_that_of_exact_steps(parts, biases):
-    options = {"biases": biases, "rank": 32, "steps": 30}
-    exact, cg = (_error(parts, solver=solver, **options) for solver in ("exact", "cg"))
-    assert cg == pytest.approx(exact, rel=1e-3)
 
 
 def test_the_last_item_step_is_exact(data):

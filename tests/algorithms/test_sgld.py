@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 from dpmf_core import algorithms
-from dpmf_core.algorithms import Streams, build
+from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.sgld import SGLD
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.privacy import Budget, Noise, PlanViolation, PosteriorSample, Status, normal_form
-from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.privacy_record import PrivacyRecord
-from dpmf_core.runs.specification import RunSpec
+from dpmf_core.privacy import Noise, PlanViolation, PosteriorSample, normal_form
 from dpmf_core.testing.worlds import low_rank, world
 from tests.support.dense import centred
 from tests.support.heard_noise import HeardNoise
@@ -139,17 +136,3 @@ def test_the_formula_is_the_variance_of_a_chain():
     assert SGLD(**{**SOURCE, "steps": 5000}).prior_variance(CROWD, 1.0) == pytest.approx(
         0.25, rel=0.01
     )
-
-
-def test_a_sample_has_no_epsilon():
-    budget = Budget(epsilon=5.0, delta=1e-5)
-    assert (
-        build("sgld", {"reading": "posterior-sample"}, CROWD, budget).model_dump()
-        == SGLD(**SOURCE, rank=4, prediction_ridge=2.0).model_dump()
-    )
-    choices = {"epsilon": 5.0, "delta": 1e-5, "reading": "posterior-sample"}
-    ready = prepare(RunSpec.of(dataset="cinema", algorithm="sgld", **choices), CROWD)
-    assert ready.guarantee.status is Status.UNPROVEN
-    assert not ready.guarantee.has_epsilon
-    record = PrivacyRecord.of(normal_form(ready.plan), ready.plan, budget, ready.guarantee)
-    assert not [value for value in dict(record.epsilon).values() if value is not None]

@@ -8,7 +8,7 @@ from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.privacy_accountant import NeighboringRelation
 
-from dpmf_core.algorithms import REGISTRY, Algorithm, Streams, build, curator_for
+from dpmf_core.algorithms import REGISTRY, Streams, build, curator_for
 from dpmf_core.algorithms.nmf import NMF
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import Budget, Relation, Status, calibrate, normal_form
@@ -17,12 +17,11 @@ from dpmf_core.privacy.noise import Noise
 from dpmf_core.runs import planning
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.curator_laws import as_bits
-from dpmf_core.testing.homes import CASES, Home, case_name
+from dpmf_core.testing.homes import CASES, case_name
 from dpmf_core.testing.parameters import corners
 from dpmf_core.testing.probes import record
 from tests.contract.cases import covering, in_corners
 
-Case = tuple[type[Algorithm], Home]
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 every = pytest.mark.parametrize("case", CASES, ids=case_name)
 private = pytest.mark.parametrize(
@@ -69,17 +68,6 @@ def test_every_parameter_explains_itself_and_has_a_default_within_its_range(case
         numeric = field.get("type") in ("integer", "number")
         assert not numeric or {"minimum", "exclusiveMinimum"} & field.keys(), name
         assert not numeric or {"maximum", "exclusiveMaximum"} & field.keys(), name
-
-
-@every
-def test_parameters_are_frozen_and_unknown_ones_are_refused(case):
-    kind = case[0]
-    shape = case[1].world().shape
-    with pytest.raises(BadInput):
-        build(kind.id, {"colour": 1}, shape, None)
-    for name in kind.model_fields:
-        with pytest.raises(ValueError, match="frozen"):
-            setattr(kind(), name, 1)
 
 
 @every

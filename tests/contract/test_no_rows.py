@@ -7,10 +7,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Streams, curator_for
+from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.base.threads import single_threaded_blas
-from dpmf_core.curator import NoisyCurator, OpenCurator, in_memory
+from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.privacy import Noise
 from dpmf_core.testing.curator_laws import as_bits
 from dpmf_core.testing.homes import RATINGS, case_name
@@ -53,15 +53,6 @@ def check_room(algorithm, home, room):
 def test_fits_where_no_rows_are(case, corners, room):
     for algorithm in proven(case)[corners]:
         check_room(algorithm, case[1], room)
-
-
-@pytest.mark.parametrize("case", CURATOR_CASES, ids=case_name)
-def test_the_curator_of_a_proof_hands_out_no_rows(case):
-    data = case[1].world()
-    for algorithm in proven(case):
-        curator = curator_for(algorithm, data, Noise(algorithm.plan(data.shape, 1.0)))
-        assert not isinstance(curator, OpenCurator)
-        assert not hasattr(curator, "rows")
 
 
 class Reaching(PrivateBias):

@@ -55,19 +55,6 @@ def test_every_unit_is_in_exactly_one_group_by_her_number_alone(of):
     assert np.abs(shares - 1 / of).max() < 5 * math.sqrt(1 / of / len(numbers))
 
 
-def test_rows_decide_nothing_and_every_rating_is_in_one_group():
-    rows = RATINGS.world()
-    (block,) = in_memory(rows).blocks
-    parts = [members(block, DisjointGroup(number, GROUPS)).rows for number in range(GROUPS)]
-    assert sum(len(part.values) for part in parts) == len(rows.values)
-    users = [set(part.users) for part in parts]
-    assert not users[0] & users[1] | users[0] & users[2] | users[1] & users[2]
-    assert all(part.shape == rows.shape for part in parts)
-    for number in range(GROUPS):
-        mine = groups_of(np.arange(rows.n_users), GROUPS) == number
-        assert not mine[list(users[number])].sum() < len(users[number])
-
-
 @RELATIONS
 @pytest.mark.parametrize("z", [0.4, 2.0, 9.0])
 def test_all_groups_cost_what_one_costs_by_the_closed_form(z, relation):
@@ -113,17 +100,6 @@ def test_a_plan_of_groups_costs_the_budget_and_each_step_has_a_root_less_noise(r
     assert mu(ONE_EACH.plan(shape, 1.0), relation) <= mu(plain.plan(shape, 1.0), relation) * (
         1 + 1e-12
     )
-
-
-def test_twice_on_one_group_is_two_releases():
-    plan = Repeat(on_groups(Gaussian(1.0, "sums"), GROUPS), 2)
-    noise = Noise(plan, np.random.SeedSequence(1))
-    for number in (1, 0, 1):
-        group = DisjointGroup(number, GROUPS)
-        noise.release("sums", sensitivity=1.0, size=1, group=group)
-    assert noise.ledger == normal_form(plan)
-    with pytest.raises(PlanViolation):
-        noise.release("sums", sensitivity=1.0, size=1, group=DisjointGroup(1, GROUPS))
 
 
 def test_rows_of_a_ledger_say_how_many_groups_and_older_ones_mean_one():

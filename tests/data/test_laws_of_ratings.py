@@ -17,7 +17,6 @@ TRIPLES = st.lists(
     max_size=60,
 )
 LAW = settings(max_examples=60, deadline=None, derandomize=True)
-Triples = list[tuple[int, int, float, int]]
 
 
 def of(triples):
@@ -59,22 +58,6 @@ def test_the_order_of_the_triples_does_not_matter(triples, random):
     np.testing.assert_allclose(
         [v for row in first for _, v, _ in row], [v for row in second for _, v, _ in row], rtol=1e-6
     )
-
-
-@LAW
-@given(TRIPLES)
-def test_reading_back_what_was_made_changes_nothing(triples):
-    ratings = of(triples)
-    again = Ratings.of(
-        ratings.users,
-        ratings.items,
-        ratings.values,
-        n_users=N_USERS,
-        n_items=N_ITEMS,
-        bounds=BOUNDS,
-        order=ratings.order,
-    )
-    assert again.fingerprint == ratings.fingerprint
 
 
 @LAW

@@ -37,35 +37,6 @@ def test_ids_are_sorted_and_equal_ones_stay_in_order(count):
 
 
 class TestRatings:
-    @pytest.mark.parametrize("ids", [np.int32, np.int64])
-    @pytest.mark.parametrize("numbers", [np.float32, np.float64])
-    @pytest.mark.parametrize("distinct", [True, False])
-    def test_sorted_and_mixed_are_equal(self, ids, numbers, *, distinct):
-        users, items = pairs(30, 20)
-        if distinct:
-            users, items = np.divmod(np.unique(users * 20 + items), 20)
-        values = np.random.default_rng(1).integers(0, 13, len(users)) / 2
-        times = np.arange(len(users))
-        permutation = np.random.default_rng(3).permutation(len(users))
-        both = [
-            Ratings.of(
-                users[at].astype(ids),
-                items[at].astype(ids),
-                values[at].astype(numbers),
-                n_users=30,
-                n_items=20,
-                bounds=(0.7, 5.1),
-                order=times[at],
-            )
-            for at in (permutation, np.lexsort((items, users)))
-        ]
-        assert both[0].fingerprint == both[1].fingerprint
-        means = {}
-        for user, item, value in zip(users.tolist(), items.tolist(), values, strict=True):
-            means.setdefault((user, item), []).append(min(max(value, 0.7), 5.1))
-        expected = [np.float32(np.mean(means[pair])) for pair in sorted(means)]
-        assert both[0].values.tolist() == [float(value) for value in expected]
-
     def test_arrays_are_its_own(self):
         users, items = np.array([0, 1], np.int32), np.array([0, 1], np.int32)
         values, times = np.array([1, 2], np.float32), np.array([5, 6])

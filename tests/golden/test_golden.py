@@ -59,10 +59,7 @@ def test_the_page_of_runs(tmp_path, pytestconfig, capsys):
     """On a store of two runs."""
     with fresh_store(tmp_path):
         for budget in BUDGETS.values():
-            spec = RunSpec.parse(
-                data={"id": SMALL["dataset"]}, algorithm="private-bias", budget=budget
-            )
-            engine_run(spec)
+            engine_run(RunSpec.of(**SMALL, algorithm="private-bias", **budget))
         check("pages/runs.json", view("runs", {}), pytestconfig, capsys)
 
 

@@ -95,11 +95,7 @@ def test_figures_agree_with_the_accountant(event):
 def test_fifteen_models_at_a_total_of_two_have_what_gaussian_composition_says():
     """Gaussian releases of mu each compose to mu times the root of their number."""
     delta = 1e-5
-    spec = RunSpec.parse(
-        data={"id": "cinema-small"},
-        algorithm="spectral",
-        budget={"epsilon": 2.0, "delta": delta},
-    )
+    spec = RunSpec.of(dataset="cinema-small", algorithm="spectral", epsilon=2.0, delta=delta)
     each = epsilon_of_each(spec, Shape(2000, 200, (1.0, 5.0)), 15)
     exact = gaussian_epsilon(gaussian_mu(2.0, delta) / math.sqrt(15), delta)
     assert 0.995 * exact < each <= exact

@@ -9,9 +9,7 @@ from dpmf_core.runs.shipped_runs import identity
 from dpmf_core.runs.specification import RunSpec, run_key
 from pages.kit import epsilon_grid, runs
 from pages.kit.page_table import PAGES
-from pages.server import lifespan
 from tests.pages.driving import app_of, behind_sidebar, words
-from tests.support.engines import WAIT
 
 ANEW = "run `python -m benchmarks.shipped`: a first choice, or a version, has changed"
 WITH_EPSILON = [it for it in PAGES if it.data_kind is not None and "epsilon" not in it.unused]
@@ -109,26 +107,6 @@ def test_the_first_view_stands_on_an_empty_store(page, monkeypatch):
     text = words(app)
     assert "shipped" in text
     assert not engine().store.rows()
-
-
-def small(seed):
-    return RunSpec.parse(
-        data={"id": "cinema-small"},
-        algorithm="private-bias",
-        budget={"epsilon": 3.0, "delta": 1e-5},
-        seed=seed,
-    )
-
-
-def test_visitors_come_before_what_idle_workers_compute(monkeypatch):
-    specs = [small(seed) for seed in range(300, 330)]
-    monkeypatch.setattr(lifespan, "warming_specs", lambda: specs)
-    beforehand = lifespan.warm()
-    visitor = engine().submit(small(500), asker="somebody")
-    assert visitor.result(WAIT).key == visitor.key
-    assert visitor.ahead == 0 and engine().waiting() == 0  # what is idle holds up nobody
-    assert all(job.wait(WAIT) for job in beforehand)
-    assert all(it is not None for it in engine().known_runs.find_all(specs))
 
 
 def test_only_simulated_data_are_computed_on_beforehand():

@@ -171,14 +171,9 @@ def test_a_budget_refuses_in_words(mine):
     account.set_budget(2.5, DELTA, allow_unprotected=True)
     assert not buttons(app.run())["Without privacy"].disabled
     # a page that was drawn before somebody else spent the rest is refused by the account itself
+    spec = RunSpec.of(dataset=mine.entry.id, algorithm="spectral", epsilon=2.0, delta=DELTA)
     with pytest.raises(ValueError):
-        engine().submit(
-            RunSpec.parse(
-                data={"id": mine.entry.id},
-                algorithm="spectral",
-                budget={"epsilon": 2.0, "delta": DELTA},
-            )
-        ).result(WAIT)
+        engine().submit(spec).result(WAIT)
     assert total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
 
 

@@ -33,12 +33,8 @@ def at(monkeypatch):
 
 
 def hers(seed=0):
-    spec = RunSpec.parse(
-        data={"id": "cinema-small"},
-        algorithm="private-bias",
-        budget={"epsilon": 2.0, "delta": 1e-5},
-        seed=seed,
-    )
+    choices = {"epsilon": 2.0, "delta": 1e-5, "seed": seed}
+    spec = RunSpec.of(dataset="cinema-small", algorithm="private-bias", **choices)
     with asking(ADA):
         return str(engine().submit(spec).result(WAIT).key)
 

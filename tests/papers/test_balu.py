@@ -2,11 +2,8 @@
 
 import math
 
-import numpy as np
 import pytest
 
-from dpmf_core.algorithms.count_sketch import hash_keys
-from dpmf_core.kernels import sketch
 from dpmf_core.papers.balu_2016.protocol import SKETCH, TOP_USERS
 from dpmf_core.papers.balu_2016.statements import best_regularisations
 from dpmf_core.papers.registry import CLAIMS
@@ -61,24 +58,3 @@ def test_an_order_of_magnitude_is_more_than_the_root_of_ten(busy, holds):
         if "magnitude" in it.words and SKETCH in it.words
     ]
     assert clause.verdict(results).holds is holds
-
-
-@pytest.mark.parametrize("depth", [1, 4])
-def test_an_update_of_one_vector_adds_centred_noise_of_the_stated_variance_to_others(depth):
-    """Section 2.3: of variance δ²/(wk). Read over many hashes; four standard deviations."""
-    width, components, draws = 5, 2, 3000
-    rng = np.random.default_rng(0)
-    noise = np.empty((draws, components))
-    for draw in range(draws):
-        keys = hash_keys(rng, depth)
-        C = np.zeros(depth * width, np.float32)
-        columns, signs = sketch.places(keys, 0, components, width)
-        for row in range(depth):
-            C[row * width + columns[row, 0]] += signs[row, 0]  # component 0 of vector 0, by 1
-        vectors = sketch.vectors(C, keys, 2, components, width)
-        noise[draw] = vectors[1]
-    variance = 1 / (width * depth)
-    assert abs(noise.mean()) < 4 * math.sqrt(variance / noise.size)
-    fourth = (noise**4).mean()
-    spread = math.sqrt(max(fourth - variance**2, 0) / noise.size)
-    assert abs((noise**2).mean() - variance) < 4 * spread

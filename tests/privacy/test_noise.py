@@ -148,15 +148,6 @@ def test_a_sum_in_float32_is_refused():
         noise().vector("counts", np.zeros(20, np.float32), sensitivity=3.0)
 
 
-def test_a_matrix_takes_the_noise_of_its_isometric_coordinates():
-    """To the last digit: its Frobenius norm is the norm of as many plain draws."""
-    plain = noise().vector("counts", np.zeros((500, 10)), sensitivity=3.0)
-    matrices = noise().symmetric("counts", np.zeros((500, 4, 4)), sensitivity=3.0)
-    assert np.allclose(
-        np.linalg.norm(matrices, axis=(1, 2)), np.linalg.norm(plain, axis=1), rtol=1e-12, atol=0
-    )
-
-
 def test_noise_is_added_and_nothing_else_is_done():
     values = np.arange(12.0).reshape(3, 4)
     difference = noise().vector("counts", values, sensitivity=3.0) - values

@@ -42,19 +42,6 @@ def run(epsilon, **more):
     )
 
 
-def test_a_list_over_epsilons_costs_what_its_runs_cost_together():
-    sum_of_all = total([run(epsilon) for epsilon in MULTIPLIERS])
-    assert sum_of_all.epsilon == pytest.approx(12.33, abs=0.005)
-    assert sum_of_all.epsilon == pytest.approx(
-        epsilon_of(list(MULTIPLIERS.values()), DELTA), rel=1e-9
-    )
-    assert (sum_of_all.delta, sum_of_all.relation, sum_of_all.n_uncovered) == (
-        DELTA,
-        Relation.ADD_REMOVE,
-        0,
-    )
-
-
 def test_the_stricter_relation_counts_for_all():
     """Each release by its own replace-one factor."""
     first = run(1.0, ledger=((Gaussian(4.0, replace_one_factor=math.sqrt(2)), 3),))

@@ -21,14 +21,8 @@ SMALL = Shape(500, 200, (1, 5))
 
 
 def spec(algorithm="dpals", **more):
-    return RunSpec.parse(
-        **{
-            "data": {"id": "cinema-small"},
-            "algorithm": algorithm,
-            "budget": {"epsilon": 2.0, "delta": 1e-5},
-            **more,
-        }
-    )
+    choices = {"epsilon": 2.0, "delta": 1e-5, **more}
+    return RunSpec.of(dataset="cinema-small", algorithm=algorithm, **choices)
 
 
 @pytest.mark.parametrize("every", [False, True])

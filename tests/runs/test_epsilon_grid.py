@@ -36,9 +36,7 @@ from dpmf_core.runs.specification import RunSpec
 
 
 def spec(algorithm="dpals", data="cinema-small", **more):
-    return RunSpec.parse(
-        data={"id": data}, algorithm=algorithm, budget={"epsilon": 2.0, "delta": 1e-5}, **more
-    )
+    return RunSpec.of(dataset=data, algorithm=algorithm, epsilon=2.0, delta=1e-5, **more)
 
 
 @pytest.mark.parametrize(

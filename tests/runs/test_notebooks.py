@@ -18,13 +18,8 @@ from dpmf_core.testing.worlds import low_rank
 from tests.support.gaussian import epsilon_of
 from tests.support.notebooks import check_format, execute
 
-SPEC = RunSpec.parse(
-    data={"id": "cinema-small"},
-    algorithm="dpals",
-    parameters={"rank": 2, "steps": 2},
-    budget={"epsilon": 5, "delta": 5e-5},
-    seed=3,
-)
+CHOICES = {"epsilon": 5, "delta": 5e-5, "rank": 2, "steps": 2, "seed": 3}
+SPEC = RunSpec.of(dataset="cinema-small", algorithm="dpals", **CHOICES)
 
 
 def numbers(axis):

@@ -34,9 +34,7 @@ def parts(films, catalogue, tmp_path):
 
 
 def spec(data_id, **data):
-    return RunSpec.parse(
-        data={"id": data_id, **data}, algorithm="spectral", budget={"epsilon": 5.0, "delta": 1e-6}
-    )
+    return RunSpec.of(dataset=data_id, algorithm="spectral", epsilon=5.0, delta=1e-6, **data)
 
 
 def both(**data):

@@ -27,7 +27,6 @@ from dpmf_core.teaching.demonstrations import (
     belief_exception,
     best_attacks,
     clipping_errors,
-    group_epsilons,
     two_answers,
 )
 from dpmf_core.teaching.lessons import LESSONS, handout, question_only
@@ -184,15 +183,6 @@ def test_a_hundred_steps_of_a_half_cost_about_seven():
     assert 6 < added_up(0.5, 100)[0] < 7.5
     assert added_up(0.5, 100)[1] == 50
     assert mu_of(added_up(0.5, 100)[0], 1e-5) == pytest.approx(10 * mu_of(0.5, 1e-5), rel=1e-5)
-
-
-def test_sixty_four_photographs_are_no_protection():
-    """mu is 1 / 3.7306 for epsilon 1 at delta 1e-5, and 64 times as large for 64 photographs."""
-    epsilons = dict(group_epsilons(1.0, (1, 64)))
-    assert epsilons[1] == pytest.approx(1.0, abs=1e-6)
-    assert epsilons[64] == pytest.approx(219, abs=0.5)
-    mu = 64 / 3.7306
-    assert delta_of(mu, epsilons[64]) == pytest.approx(1e-5, rel=0.02)
 
 
 def test_odds_of_one_become_e():
