@@ -36,11 +36,11 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_matrix
 
 import dpmf_datasets as datasets
+from benchmarks.readiness import ready
 from benchmarks.report import RESULTS, interval, movielens_or_simulated, save, skewed_ratings
 from dpmf_core import kernels
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
-from dpmf_core.kernels.readiness import ready
 from dpmf_core.runs.memory import peak_mb
 
 RANKS, RIDGE, ROUNDS = (32, 64, 128), 1.0, 5

@@ -372,9 +372,9 @@ def rank_within_user(ratings: Ratings, key: npt.NDArray[np.float64]) -> npt.NDAr
 
 def rank_within_rows(starts: Any, key: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """The place (n,) of each entry in its row, by ascending key. starts: (n_rows + 1,)."""
-    from dpmf_core import kernels  # compiled code is loaded when first needed
+    from dpmf_core.data.ranks import rank_segments  # compiled code is loaded when first needed
 
-    return np.asarray(kernels.rank_segments(starts, key), np.int64)
+    return np.asarray(rank_segments(starts, key), np.int64)
 
 
 _found_last: WeakKeyDictionary[Ratings, list[Any]] = WeakKeyDictionary()  # a key, its answer

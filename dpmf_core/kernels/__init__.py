@@ -7,7 +7,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpmf_core.kernels.compilation import compile_kernel as compile_kernel
     from dpmf_core.kernels.conjugate_gradients import CG_STEPS as CG_STEPS
     from dpmf_core.kernels.conjugate_gradients import WarmStart as WarmStart
     from dpmf_core.kernels.conjugate_gradients import refine_rows as refine_rows
@@ -21,25 +20,22 @@ if TYPE_CHECKING:
     from dpmf_core.kernels.rows import error_sums as error_sums
     from dpmf_core.kernels.rows import predict_pairs as predict_pairs
     from dpmf_core.kernels.rows import predict_ratings as predict_ratings
-    from dpmf_core.kernels.rows import rank_segments as rank_segments
     from dpmf_core.kernels.rows import residuals as residuals
     from dpmf_core.kernels.rows import round_towards_zero as round_towards_zero
     from dpmf_core.kernels.rows import segment_sums as segment_sums
-    from dpmf_core.kernels.rows import unfold as unfold
 
 # the module of each compiled name
 PLACES = {
     name: module
     for module, names in {
-        "compilation": ("compile_kernel",),
         "conjugate_gradients": ("CG_STEPS", "WarmStart", "refine_rows"),
         "least_squares": ("solve_psd", "solve_rows"),
         "lists": ("best_unseen", "best_unseen_products"),
         "normal_equations": ("right_sides", "weighted_grams"),
         "posterior": ("draw_rows",),
         "rows": (
-            *("predict_pairs", "predict_ratings", "rank_segments", "residuals"),
-            *("segment_sums", "unfold", "error_sums", "round_towards_zero"),
+            *("predict_pairs", "predict_ratings", "residuals"),
+            *("segment_sums", "error_sums", "round_towards_zero"),
         ),
     }.items()
     for name in names

@@ -20,8 +20,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
-from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.normal_equations import common_matrix, sparse_rows
 
 Array = npt.NDArray[Any]

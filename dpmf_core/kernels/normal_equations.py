@@ -14,8 +14,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import get_cython_function_address, intrinsic
 
+from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
-from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.tiles import CACHE_BYTES, WIDTH, add_triangle, fits_tiles
 
 Array = npt.NDArray[Any]

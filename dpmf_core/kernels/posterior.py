@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
-from dpmf_core.kernels.compilation import compile_kernel
 from dpmf_core.kernels.normal_equations import GATHER, add_entries, products, sparse_rows
 from dpmf_core.kernels.tiles import WIDTH, factorise, fits_tiles, solve_lower, solve_upper
 

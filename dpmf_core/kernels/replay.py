@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
-from dpmf_core.kernels.compilation import compile_kernel
 
 Array = npt.NDArray[Any]
 INSIDE = 1 - 1e-6  # keeps a residual row inside its bound after rounding

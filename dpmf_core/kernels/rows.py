@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
-from dpmf_core.kernels.compilation import compile_kernel
 
 Array = npt.NDArray[Any]
 
@@ -66,28 +66,6 @@ def _segment_sums(starts, values, first, last, out):  # type: ignore[no-untyped-
         for e in range(starts[segment], starts[segment + 1]):
             total += values[e]
         out[segment] = total
-
-
-@compile_kernel
-def _rank_segments(starts, key, first, last, out):  # type: ignore[no-untyped-def]
-    for segment in range(first, last):
-        start = starts[segment]
-        order = np.argsort(key[start : starts[segment + 1]], kind="mergesort")
-        for place in range(len(order)):
-            out[start + order[place]] = place
-
-
-@compile_kernel
-def _unfold(triangles, off_diagonal, start, stop, out):  # type: ignore[no-untyped-def]
-    r = out.shape[1]
-    for b in range(start, stop):
-        at = 0
-        for p in range(r):
-            for q in range(p):
-                out[b, p, q] = out[b, q, p] = off_diagonal * triangles[b, at]
-                at += 1
-            out[b, p, p] = triangles[b, at]
-            at += 1
 
 
 def predict_pairs(
@@ -147,29 +125,6 @@ def segment_sums(starts: Array, values: Array) -> Array:
     out = np.empty(len(starts) - 1)
     x = np.ascontiguousarray(values)
     share_out(lambda first, last: _segment_sums(starts, x, first, last, out), np.diff(starts) + 1.0)
-    return out
-
-
-def rank_segments(starts: Array, key: Array) -> Array:
-    """The place of every entry in its segment by ascending key, ties in order, int64 (n,).
-
-    starts: (n_segments + 1,).
-    """
-    out = np.empty(len(key), np.int64)
-    key = np.ascontiguousarray(key, np.float64)
-    cost = np.diff(starts) + 1.0
-    share_out(lambda first, last: _rank_segments(starts, key, first, last, out), cost)
-    return out
-
-
-def unfold(triangles: Array, rank: int, off_diagonal: float) -> Array:
-    """Symmetric matrices (n, rank, rank), float64, from lower triangles, row by row.
-
-    triangles: (n, rank (rank + 1) / 2). Entries off the diagonal are multiplied by `off_diagonal`.
-    """
-    out = np.empty((len(triangles), rank, rank))
-    cost = np.ones(len(out))
-    share_out(lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out), cost)
     return out
 
 

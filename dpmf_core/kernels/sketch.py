@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compile_kernel
+from dpmf_core.base.compilation import compile_kernel
 
 Array = npt.NDArray[Any]
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compile_kernel
+from dpmf_core.base.compilation import compile_kernel
 
 Array = npt.NDArray[Any]
 STEEPEST = 6.0  # logits beyond this are almost certain and are not learned from

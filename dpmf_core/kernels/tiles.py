@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from dpmf_core.kernels.compilation import compile_kernel
+from dpmf_core.base.compilation import compile_kernel
 
 _intrinsic: Any = intrinsic
 HEIGHT, VECTORS, BYTES = 4, 2, 32  # of a tile: rows, vectors in a row, bytes in a vector

@@ -272,7 +272,7 @@ class DiscreteGaussian(Gaussian):
         generator: np.random.Generator, out: npt.NDArray[np.float64], scale: float, step: float
     ) -> None:
         # compiled code is loaded when first needed
-        from dpmf_core.kernels.discrete import discrete_gaussian
+        from dpmf_core.privacy.noise_kernels import discrete_gaussian
 
         steps = np.empty(len(out), np.int64)
         discrete_gaussian(generator.bit_generator.random_raw, round(scale / step), steps)

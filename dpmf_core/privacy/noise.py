@@ -220,7 +220,9 @@ class Release:
         one scale.
         """
         part = _real(part)
-        from dpmf_core import kernels  # compiled code is loaded when first needed
+        from dpmf_core.privacy.noise_kernels import (
+            unfold,  # compiled code is loaded when first needed
+        )
 
         r = part.shape[-1]
         if self.step:
@@ -228,7 +230,7 @@ class Release:
         triangles = self._draw(part.size // (r * r) * (r * (r + 1) // 2)).reshape(
             -1, r * (r + 1) // 2
         )
-        noise = kernels.unfold(triangles, r, math.sqrt(0.5))
+        noise = unfold(triangles, r, math.sqrt(0.5))
         return self._publish(part, noise.reshape(part.shape))
 
     def _symmetric_on_grid(self, part: Array) -> Array:
@@ -236,7 +238,7 @@ class Release:
 
         If sum and noise were added after unfolding, the last digits would tell them apart.
         """
-        from dpmf_core import kernels
+        from dpmf_core.privacy.noise_kernels import unfold
 
         r = part.shape[-1]
         rows, columns = np.tril_indices(r)
@@ -244,7 +246,7 @@ class Release:
         triangles = self._rounded(part[..., rows, columns] * weights)
         noise = self._draw(triangles.size).reshape(triangles.shape)
         values = np.asarray(self._publish(triangles, noise)).reshape(-1, len(rows))
-        return kernels.unfold(values, r, math.sqrt(0.5)).reshape(part.shape)
+        return unfold(values, r, math.sqrt(0.5)).reshape(part.shape)
 
     def _rounded(self, part: Array) -> Array:
         """The nearest grid points, below 2^52 steps, so that their sum with the noise is exact."""

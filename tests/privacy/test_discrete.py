@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmf_core.kernels import discrete as kernel
-from dpmf_core.kernels.discrete import LARGEST, discrete_gaussian
 from dpmf_core.privacy import DiscreteGaussian, Laplace, Noise, Relation, Repeat, UnsupportedEvent
+from dpmf_core.privacy import noise_kernels as kernel
 from dpmf_core.privacy.accounting import delta, epsilon
 from dpmf_core.privacy.events import event_of_rows, ledger_rows, normal_form, on_grids
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.mechanisms import CONTINUOUS_SHARE, FINE, ROUNDING
+from dpmf_core.privacy.noise_kernels import LARGEST, discrete_gaussian
 from dpmf_core.privacy.random_streams import KEY_BYTES, Secret
 from dpmf_core.privacy.rules import every_epsilon
 

@@ -3,16 +3,10 @@
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.kernels.discrete import discrete_gaussian
 
 
 def ready() -> None:
-    """Compile every kernel that a private run needs, or load it from the cache."""
-    discrete_gaussian(
-        lambda count: np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15),
-        3,
-        np.empty(1, np.int64),
-    )
+    """Compile every kernel that ALS and its evaluation need, or load it from the cache."""
     indptr, indices, values = np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32)
     for factors, weights in (
         (np.ones((2, 5), np.float32), None),
@@ -30,11 +24,9 @@ def ready() -> None:
         sides = (0.0, values, values, factors, factors)
         kernels.error_sums(sides, (indptr, indices, values), (0.0, 1.0))
         kernels.predict_ratings(0.0, values, values, factors, factors, indices, indices, (0.0, 1.0))
-    kernels.rank_segments(indptr, values)
     kernels.best_unseen(np.ones((1, 3)), np.zeros(1), indptr, indices, 1)
     kernels.best_unseen_products((values, factors, factors), np.zeros(1), indptr, indices, 1)
     kernels.residuals(np.array([0, 2]), indices, values, 0.0, values, 1.0)
     for kind in (np.float32, np.float64):
         kernels.segment_sums(indptr, np.ones(2, kind))
         kernels.round_towards_zero(np.ones(1, kind), 1.0, 0.5)
-    kernels.unfold(np.ones((1, 3)), 2, 1.0)

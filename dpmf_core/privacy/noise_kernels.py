@@ -1,8 +1,8 @@
-"""The discrete Gaussian on the whole numbers, sampled exactly.
+"""Compiled loops of noise: exact discrete Gaussians, and symmetric matrices.
 
-Every decision compares whole numbers; none depends on a rounded one. P(i) is proportional to
-exp(-i^2 / (2 sigma^2)) for a whole sigma. After Karney 2016 (Algorithm D) and von Neumann 1951:
-with i = k sigma + j, 0 <= j < sigma,
+The discrete Gaussian on the whole numbers is sampled exactly: every decision compares whole
+numbers; none depends on a rounded one. P(i) is proportional to exp(-i^2 / (2 sigma^2)) for a whole
+sigma. After Karney 2016 (Algorithm D) and von Neumann 1951: with i = k sigma + j, 0 <= j < sigma,
     i^2 / (2 sigma^2) = k/2 + k (k - 1)/2 + x (2k + x)/2,  x = j/sigma,
 whose parts are accepted one after the other. An event of probability exp(-p) for a rational p in
 [0, 1] is that the first K with a failure among independent events of probability p/1, p/2, p/3, ...
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.kernels.compilation import compile_kernel
+from dpmf_core.base.compilation import compile_kernel
+from dpmf_core.base.threads import share_out
 
 Ints = npt.NDArray[np.int64]
 # for sigma: float64 holds 60 sigma exactly, and sigma (2k + 2) stays within 63 bits
@@ -133,3 +134,27 @@ def discrete_gaussian(raw: Any, sigma: int, out: Ints) -> None:
         words = np.concatenate([remainder, more.astype(np.int64)])
         n_drawn, n_used = _fill(words, sigma, out, n_drawn)
         remainder = words[n_used:]
+
+
+@compile_kernel
+def _unfold(triangles, off_diagonal, start, stop, out):  # type: ignore[no-untyped-def]
+    r = out.shape[1]
+    for b in range(start, stop):
+        at = 0
+        for p in range(r):
+            for q in range(p):
+                out[b, p, q] = out[b, q, p] = off_diagonal * triangles[b, at]
+                at += 1
+            out[b, p, p] = triangles[b, at]
+            at += 1
+
+
+def unfold(triangles: npt.NDArray[Any], rank: int, off_diagonal: float) -> npt.NDArray[Any]:
+    """Symmetric matrices (n, rank, rank), float64, from lower triangles, row by row.
+
+    triangles: (n, rank (rank + 1) / 2). Entries off the diagonal are multiplied by `off_diagonal`.
+    """
+    out = np.empty((len(triangles), rank, rank))
+    cost = np.ones(len(out))
+    share_out(lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out), cost)
+    return out
