@@ -91,23 +91,6 @@ def test_a_model_of_a_data_set_knows_its_users_by_number(tmp_path):
         fit("digits", "nmf", steps=1).recommend()
 
 
-def test_a_sweep_is_a_table():
-    result = sweep("cinema-small", ["private-bias", "bias"], epsilons=[1, 5], seeds=range(2))
-    frame = result.frame()
-    assert frame[["algorithm", "epsilon", "seed"]].fillna(0).values.tolist() == [
-        ["private-bias", 1, 0],
-        ["private-bias", 5, 0],
-        ["bias", 0, 0],
-        ["private-bias", 1, 1],
-        ["private-bias", 5, 1],
-        ["bias", 0, 1],
-    ]
-    summary = result.summary("rmse")
-    assert summary["draws"].tolist() == [2, 2, 2]
-    rows = frame[(frame.algorithm == "private-bias") & (frame.epsilon == 1)]["rmse"]
-    assert summary.iloc[0]["median"] == pytest.approx(rows.median())
-
-
 def test_a_run_has_one_name_for_each_parameter_and_takes_mappings_of_them():
     common = {"dataset": "cinema", "algorithm": "dpals", "epsilon": 1.0, "delta": 1e-6}
     flat = RunSpec.of(**common, rank=3, split="users", fold_in=0.5, min_df="2")

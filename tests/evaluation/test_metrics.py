@@ -55,18 +55,6 @@ def lists_of(model, history, test, personal=None, k=2):
 of = ErrorSums.of
 
 
-def test_rmse_and_mae_by_hand():
-    predictions, actual = np.array([1.0, 2.0, 4.0]), np.array([1.0, 4.0, 3.0])
-    assert (
-        rmse(predictions, actual)
-        == of(predictions - actual).rmse
-        == pytest.approx(math.sqrt(5 / 3))
-    )
-    assert of(predictions - actual).mae == pytest.approx(1.0)
-    nothing = np.array([])
-    assert all(map(math.isnan, (rmse(nothing, nothing), of(nothing).rmse, of(nothing).mae)))
-
-
 def test_errors_by_user_by_hand():
     """User 1 of three has no rating."""
     data = ratings((0, 0, 3), (0, 4, 4), (2, 1, 2))

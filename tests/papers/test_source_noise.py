@@ -28,15 +28,6 @@ def test_private_als(nominal, exact):
     assert round(cost(chien(nominal)), 4) == exact
 
 
-@pytest.mark.parametrize(("k", "steps"), [(1, 1), (50, 5), (200, 40)])
-def test_private_als_costs_the_same_for_any_k_and_t(k, steps):
-    """sigma grows with sqrt(kT), and so does what it hides."""
-    claim = chien(1.0, ratings_per_user=k, steps=steps)
-    assert round(cost(claim), 4) == 1.0602
-    # 2kT/sigma^2 = eps^2 / (eps + ln(1/delta))
-    assert mu(claim.event) ** 2 == pytest.approx(1.0 / (1.0 + math.log(1e5)))
-
-
 AS_PRINTED = {"biases": False, "gram_share": 0.5}
 
 

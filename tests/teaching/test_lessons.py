@@ -63,17 +63,9 @@ def test_sums_without_noise_are_your_row():
 
 
 def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases():
-    """By the formula, and by trying the likelihood ratio on 200,000 draws of other noise."""
     expected = norm.cdf(mu_of(1.0, 1e-5) / 2)
     assert membership.best_attack(1.0) == pytest.approx(expected, abs=1e-6)
     assert round(100 * expected) == 55 and round(100 * math.e / (1 + math.e)) == 73
-    noise, row = membership.noise_of(1.0), np.ones(membership.FILMS)
-    scores = np.random.default_rng(5).normal(0, noise, (200_000, membership.FILMS)) @ row
-    threshold = membership.FILMS / 2
-    success_rate = (
-        (scores <= threshold).mean() + (scores + membership.FILMS > threshold).mean()
-    ) / 2
-    assert success_rate == pytest.approx(expected, abs=0.005)
     assert membership.best_attack(1.0, 4) < expected
 
 
@@ -198,15 +190,11 @@ def test_odds_of_one_become_e():
 
 
 def test_the_bound_fails_more_often_than_delta_at_epsilon_one():
-    """Of one Gaussian release: five million draws of its loss, and the closed form."""
+    """Of one Gaussian release, in closed form."""
     mu, epsilon = mu_of(1.0, 1e-5), 1.0
     exact = norm.cdf(mu / 2 - epsilon / mu)
     assert belief_exception(epsilon) == pytest.approx(exact, rel=1e-4)
     assert exact == pytest.approx(1.6e-4, abs=5e-6) and exact > 15 * 1e-5
-    rng = np.random.default_rng(9)
-    # the log likelihood ratio of N(mu, 1) and N(0, 1), under the first, is N(mu^2 / 2, mu^2)
-    loss = mu * rng.normal(mu / 2, 1, 5_000_000)
-    assert (loss > epsilon).mean() == pytest.approx(exact, rel=0.15)
 
 
 def test_busy_people_lose_most_to_the_noise():

@@ -4,8 +4,6 @@ import ast
 import html
 import json
 import re
-import shlex
-import subprocess
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -13,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.program import start
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Gaussian, Relation, sequence
 from dpmf_core.privacy.accounting import group_epsilon
@@ -175,24 +172,6 @@ def test_what_cannot_be_asked_is_a_sentence(parts):
 def small_finding(**parts):
     facts = {"title": "Cinema, small", "path": "cinema-small", "public": True} | parts
     return Finding(Runs(question(), SHAPE), answer_of(question(), *PLACES), **facts)
-
-
-@pytest.mark.slow
-def test_the_command_and_its_file_train_the_answer_from_any_folder(tmp_path):
-    parameters = {"rank": 3, "local_columns": False}
-    finding = small_finding(program=start(), parameters=parameters)
-    file = tmp_path / "which-method.toml"
-    file.write_text(finding.configuration_file)
-    by_file = [*start(), "fit", "--config", file.name]
-    specs = []
-    for command in (shlex.split(finding.train), by_file):
-        done = subprocess.run(
-            [*command, "--json"], cwd=tmp_path, check=True, capture_output=True, text=True
-        )
-        specs.append(json.loads(done.stdout)["spec"])
-    assert specs[0] == specs[1]
-    assert specs[0]["algorithm"] == "spectral" and specs[0]["budget"]["epsilon"] == 2.0
-    assert specs[0]["parameters"] == parameters and specs[0]["budget"]["delta"] == DELTA
 
 
 def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path):
