@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import r2_score
@@ -71,21 +70,6 @@ FAILING |= {f"check_{name}": SPARSE for name in OF_SPARSE}
 )
 def test_scikit_learns_checks_of_what_is_not_about_features(estimator, check):
     check(estimator)
-
-
-def test_frames_arrays_and_tables_of_others_give_the_same_model():
-    forms = [
-        (X, Y),
-        (FRAME, None),
-        (X.to_numpy(), Y.to_numpy()),
-        (X.to_numpy(np.float64), Y.tolist()),
-        (pa.Table.from_pandas(FRAME), None),
-        (FRAME.rename(columns={"user": "userId", "item": "movieId", "rating": "stars"}), None),
-    ]
-    models = [private(random_state=0).fit(data, y) for data, y in forms]
-    for other in models[1:]:
-        assert np.array_equal(models[0].model_.item_factors, other.model_.item_factors)
-        assert np.array_equal(models[0].predict(X), other.predict(X))
 
 
 def test_it_learns_what_its_algorithm_learns():

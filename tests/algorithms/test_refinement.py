@@ -79,6 +79,7 @@ def test_without_factors_and_columns_nothing_outside_empty_arrays_is_read():
     assert trained(algorithm, data, 1e4).item_sides.shape == (shape.n_items, 0)
 
 
+@pytest.mark.slow
 def test_exact_sums_do_no_worse_than_noisy_ones_where_items_have_few_ratings():
     """500 people and 800 items, about 30 ratings an item: sampling noise alone."""
     data = cinema(500, 800, density=0.06, seed=3)

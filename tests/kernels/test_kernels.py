@@ -3,7 +3,6 @@
 import itertools
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numba
 import numpy as np
@@ -107,22 +106,6 @@ def test_a_factor_that_is_no_number_spoils_the_rows_that_have_it_alone(rank):
     solution = kernels.solve_rows(indptr, indices, values, factors, 0.5)
     spoilt = np.array([5 in indices[a:b] for a, b in itertools.pairwise(indptr)])
     assert np.isnan(solution[spoilt]).all() and np.array_equal(solution[~spoilt], sound[~spoilt])
-
-
-@pytest.mark.parametrize("rank", [4, 33])
-def test_results_do_not_depend_on_threads_or_on_company(rank, monkeypatch):
-    indptr, indices, values, weights = sparse_rows()
-    factors = np.random.default_rng(2).normal(size=(M, rank)).astype(np.float32)
-
-    def solve(_):
-        return kernels.solve_rows(indptr, indices, values, factors, 0.5, weights=weights)
-
-    monkeypatch.setenv("DPMF_THREADS", "1")
-    alone = solve(0)
-    for threads in ("2", "3"):
-        monkeypatch.setenv("DPMF_THREADS", threads)
-        with ThreadPoolExecutor(4) as pool:
-            assert all(np.array_equal(alone, other) for other in pool.map(solve, range(10)))
 
 
 def test_a_forked_process_has_threads_of_its_own():

@@ -9,14 +9,10 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.runs.comparison import DRAWS, comparison, part_comparison, references, run_name
+from dpmf_core.runs.comparison import DRAWS, comparison, part_comparison, run_name
 from dpmf_core.runs.epsilon_grid import (
-    BEST_KNOWN,
     COARSE,
     EPSILONS,
-    OPEN,
-    PRIVATE,
-    TRIVIAL,
     grid_runs,
     read_grid,
 )
@@ -198,23 +194,3 @@ def test_the_best_known_depends_on_what_is_asked():
     assert best_known("objective", "samples", outliers=True) == "robust-nmf"
     with pytest.raises(BadInput):
         best_known("colour")
-
-
-def test_a_grid_says_what_noise_and_method_cost_at_each_epsilon():
-    """Of the draws that all four have."""
-    spec = RunSpec.of(dataset="cinema-small", algorithm="dpals", epsilon=2.0, delta=1e-5)
-    assert references(spec)[OPEN] == spec.open()
-    runs = grid_runs(spec, (1.0, 4.0), draws=2)
-    figures = {(PRIVATE, 1.0): 0.95, (PRIVATE, 4.0): 0.88, (OPEN, None): 0.85}
-    figures |= {(BEST_KNOWN, None): 0.80, (TRIVIAL, None): 1.0}
-
-    def summary(of, draw):
-        if of == (OPEN, None) and draw == 1:
-            return None
-        return {"key": "", "seed": draw, "epsilon": of[1], "metrics": {"rmse": figures[of] + draw}}
-
-    grid = read_grid(runs, [summary((it.who, it.epsilon), it.draw) for it in runs], "rmse")
-    assert grid.open == (0.85,)
-    costs = [point.cost for point in grid.points]
-    assert [(it.noise, it.method) for it in costs if it] == [(0.1, 0.05), (0.03, 0.05)]
-    assert [it.share for it in costs if it] == pytest.approx([0.25, 0.6])

@@ -120,10 +120,8 @@ def test_the_part_of_one_phone_among_two_thousand_is_nearly_bare():
 def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred():
     """From the runs in the package: a user's own mean beats messages at epsilon 1."""
     points = [point for sweep in first_views.trust() for point in sweep.points()]
-    runs = {
-        point.key: Run(shipped_runs.everything()[identity(point.spec)].record, {})
-        for point in points
-    }
+    shipped = shipped_runs.everything()
+    runs = {point.key: Run(shipped[identity(point.spec)].record, {}) for point in points}
     medians = summaries(points, runs, "rmse")
     at = {(it.algorithm, it.epsilon): it.median for it in medians}
     local = [(it.epsilon or 0, it.median) for it in medians if it.algorithm == "local-bias"]
