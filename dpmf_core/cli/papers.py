@@ -7,13 +7,14 @@ import click
 
 from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.registry import find
 from dpmf_core.cli import tables
 from dpmf_core.cli.completion import claim_ids
 from dpmf_core.cli.runs import finish
 from dpmf_core.cli.tables import json_option
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Outcome, Verdict
-from dpmf_core.papers.registry import CLAIMS, TABLES, find_claim
+from dpmf_core.papers.registry import CLAIMS, TABLES
 from dpmf_core.papers.results import ClaimResult
 from dpmf_core.runs.store import Store
 
@@ -80,7 +81,7 @@ def run(
     """
     if (claim_id is None) != everything:
         raise BadInput("papers run needs either the id of a claim (see `papers`) or --all.")
-    claims = list(CLAIMS.values()) if claim_id is None else [find_claim(claim_id)]
+    claims = list(CLAIMS.values()) if claim_id is None else [find(CLAIMS, claim_id, "claim")]
     failures = 0
     claim_results = []
     for claim in claims:

@@ -13,6 +13,7 @@ from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.paths import require_parent
 from dpmf_core.base.progress import Progress, on_compiling
+from dpmf_core.base.registry import find
 from dpmf_core.cli import accounts, output, tables
 from dpmf_core.cli.arguments import numbers, pairs, split_list, whole_numbers
 from dpmf_core.cli.completion import algorithm_ids, figure_ids
@@ -318,9 +319,9 @@ def measured(specs: Iterable[Any], unit: str = "") -> Iterator[Any]:
 def _figure(preset: str | None) -> "Figure | None":
     if not preset:
         return None
-    from dpmf_core.papers.registry import find_figure  # slow to load, needed only for `sweep`
+    from dpmf_core.papers.registry import FIGURES  # slow to load, needed only for `sweep`
 
-    return find_figure(preset)
+    return find(FIGURES, preset, "figure")
 
 
 def _table(points: list[Point], runs: dict[str, Run]) -> str:

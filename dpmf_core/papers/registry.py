@@ -3,7 +3,7 @@
 If a source's data are not on this machine, others stand in; the verdict says so.
 """
 
-from dpmf_core.base.registry import by_id, find
+from dpmf_core.base.registry import by_id
 from dpmf_core.papers import balu_2016, chien_2021, jain_2018, own_tables, saha_2022, vallet_2014
 from dpmf_core.papers.erratum import Erratum
 from dpmf_core.papers.figures import Claim, Figure
@@ -19,13 +19,3 @@ PRESETS: dict[str, Figure] = by_id(tuple(it for paper in PAPERS.values() for it 
 BOUNDS: dict[str, Bound] = by_id(tuple(it for paper in PAPERS.values() for it in paper.bounds))
 TABLES: dict[str, Figure] = by_id(own_tables.TABLES)
 FIGURES: dict[str, Figure] = by_id((*CLAIMS.values(), *PRESETS.values(), *TABLES.values()))
-
-
-def find_figure(figure_id: str) -> Figure:
-    """Return the claim or table of this id; raise BadInput with the known ids."""
-    return find(FIGURES, figure_id, "figure")
-
-
-def find_claim(claim_id: str) -> Claim:
-    """Return the claim of this id; raise BadInput with the known ids."""
-    return find(CLAIMS, claim_id, "claim")

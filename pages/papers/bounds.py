@@ -7,13 +7,14 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.papers import results, theory
 from dpmf_core.papers.clauses import MissingResult
+from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import CLAIMS
+from dpmf_core.papers.results import ClaimResult
 from dpmf_core.papers.theory import AXES, EACH, PLACES, Axis, Bound, Comparison, claim_id
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from pages.kit import charts, colours, safe_text
@@ -40,8 +41,9 @@ def draw_bounds(paper: Paper) -> None:
     with right:
         axis = cast("Axis", address.select("axis", "Along", {str(it): AXES[it] for it in AXES}))
     statement(bound)
-    if it := compare(bound, axis):
-        curves(it)
+    claim = CLAIMS[claim_id(bound.algorithm, axis)]
+    if (last := results.last(claim)) and (it := compare(bound, axis, last)):
+        curves(claim, last, it)
     else:
         st.info("Not measured yet.")
     exponents(bound)
@@ -54,17 +56,23 @@ def statement(bound: Bound) -> None:
     figures.show_quote(bound.place, bound.quote)
 
 
-def compare(bound: Bound, axis: Axis) -> Comparison | None:
-    """Return a bound with its algorithm's last results along an axis; None without results."""
-    last = results.last(CLAIMS[claim_id(bound.algorithm, axis)])
+def compare(bound: Bound, axis: Axis, last: ClaimResult) -> Comparison | None:
+    """Return a bound with its algorithm's results along an axis; None if some are missing."""
     try:
-        return None if last is None else theory.compare_bound(bound, axis, last.measured)
+        return theory.compare_bound(bound, axis, last.measured)
     except MissingResult:
         return None
 
 
-def curves(it: Comparison) -> None:
-    """Draw the curve and the measured errors."""
+def curves(claim: Claim, last: ClaimResult, it: Comparison) -> None:
+    """Draw the measured errors and the fitted bound, both axes logarithmic."""
+    fig = figures.chart(claim, last.measured)
+    places = np.geomspace(min(it.medians) / BEYOND, max(it.medians) * BEYOND, 60).tolist()
+    line = {"color": colours.of(it.bound.algorithm), "width": 1.5, "dash": "dash"}
+    fig.add_scatter(x=places, y=it.curve(places), name="bound", mode="lines", line=line)
+    for axis, ticks in (("xaxis", list(it.medians)), ("yaxis", TICKS)):
+        texts = [f"{at:,g}" for at in ticks]
+        fig.update_layout({axis: {"type": "log", "tickvals": ticks, "ticktext": texts}})
     table = pd.DataFrame(
         {
             AXES[it.axis]: f"{at:g}",
@@ -76,7 +84,7 @@ def curves(it: Comparison) -> None:
     at = PLACES[it.axis]
     ratings = f" About {EACH} ratings per user at every number of items." * (it.axis == "items")
     charts.show(
-        figure(it),
+        fig,
         f"papers.bound.{it.bound.id}.{it.axis}",
         f"{it.bound.title}: error against {AXES[it.axis]}.",
         table,
@@ -91,49 +99,13 @@ def curves(it: Comparison) -> None:
     )
 
 
-def figure(it: Comparison) -> go.Figure:
-    """Return measured errors and the fitted bound, both axes logarithmic."""
-    marks = {"tickvals": list(it.medians), "ticktext": [f"{at:,g}" for at in it.medians]}
-    ticks = {"tickvals": TICKS, "ticktext": [f"{at:g}" for at in TICKS]}
-    x, y = {"type": "log", **marks}, {"type": "log", **ticks}
-    fig = charts.figure(AXES[it.axis], "RMSE, held out", height=380, xaxis=x, yaxis=y)
-    tint, symbol = colours.of(it.bound.algorithm), colours.marker(it.bound.algorithm)
-    places = np.geomspace(min(it.medians) / BEYOND, max(it.medians) * BEYOND, 60).tolist()
-    fig.add_scatter(
-        x=[x for x, _ in it.draws],
-        y=[error for _, error in it.draws],
-        mode="markers",
-        marker={"color": tint, "size": 6, "opacity": 0.35, "symbol": symbol},
-        showlegend=False,
-        hoverinfo="skip",
-    )
-    fig.add_scatter(
-        x=list(it.medians),
-        y=list(it.medians.values()),
-        name="measured",
-        mode="lines+markers",
-        line={"color": tint, "width": 2.5},
-        marker={"symbol": symbol, "size": 8},
-        hovertemplate="%{x:,}: %{y:.3f}",
-    )
-    fig.add_scatter(
-        x=places,
-        y=it.curve(places),
-        name="bound",
-        mode="lines",
-        line={"color": tint, "width": 1.5, "dash": "dash"},
-        hovertemplate="%{x:,.4g}: %{y:.3g}",
-    )
-    return fig
-
-
 def exponents(bound: Bound) -> None:
     """Draw a table of the bound's and the measured exponents along all axes."""
     rows = []
     for axis in AXES:
         claim, row = CLAIMS[claim_id(bound.algorithm, axis)], {"along": AXES[axis]}
         last = results.last(claim)
-        if last and (it := compare(bound, axis)):
+        if last and (it := compare(bound, axis, last)):
             row |= {
                 "bound, same places": f"{it.bound_exponent:+.2f}",
                 "measured": f"{it.exponent.value:+.2f}",

@@ -106,7 +106,6 @@ def test_the_conditions_are_the_printed_ones():
     assert bounds.least_share(at) == pytest.approx(0.5)
     assert bounds.least_share(at, rank=2) == pytest.approx(0.5 * 2**6)
     assert bounds.gamma(at) == pytest.approx(32 * 64)
-    assert bounds.least_users(at) == pytest.approx(32 * 64 * 10 / (10 * 0.5))
     assert bounds.frobenius(at) == pytest.approx(32 * 10 / (10 * math.exp(8)) * 32 * 64 / 0.5)
     assert bounds.largest_entry(at) == pytest.approx(32 * bounds.frobenius(at))
     assert bounds.noise_of_a_step(at, 3) == pytest.approx(
@@ -118,7 +117,7 @@ def test_the_conditions_are_the_printed_ones():
 def test_the_world_meets_them(n_users):
     at = theorem_2.place(n_users)
     assert bounds.least_share(at) <= at.share == 1.0
-    assert bounds.least_users(at) <= n_users
+    assert math.sqrt(at.share) * n_users >= bounds.gamma(at) * math.log(1 / at.delta) / at.epsilon
     assert at.epsilon < math.log(1 / at.delta)
 
 

@@ -10,8 +10,8 @@ noise that was drawn.
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -43,40 +43,29 @@ PILOTS = 2  # replays by which a pair is chosen, one from each data set
 # ---- from inside ---------------------------------------------------------------------------------
 
 
-@dataclass
-class _Log:
-    """Every released part in order: its leaf, the noise's scale, the published and exact values.
+class _Part(NamedTuple):
+    """A released part. Both values are copies, because an algorithm may overwrite its arrays."""
 
-    Both values are copies, because an algorithm may overwrite its arrays.
-    """
+    leaf: AdditiveNoise
+    scale: float
+    output: Array
+    exact: Array
 
-    leaves: list[AdditiveNoise] = field(default_factory=list)
-    scales: list[float] = field(default_factory=list)
-    outputs: list[Array] = field(default_factory=list)
-    complete: bool = False  # the whole plan was released
-    exact: list[Array] = field(default_factory=list)
+
+_Log = list[_Part]
 
 
 class _LoggedRelease(Release):
-    log: _Log
-    before: _Log | None
+    noise: "_LoggedNoise"
 
     def _publish(self, part: Array, noise: Array) -> Array:
-        out = part + noise
-        if self.before is not None:
-            place = len(self.log.exact)
-            if place >= len(self.before.outputs) or self.before.outputs[place].shape != part.shape:
+        out, log, before = part + noise, self.noise.log, self.noise.before
+        if before is not None:
+            if len(log) >= len(before) or before[len(log)].output.shape != part.shape:
                 raise _Otherwise
-            out = self.before.outputs[place].copy()
-        self.log.leaves.append(self.leaf)
-        self.log.scales.append(self.scale)
-        self.log.outputs.append(out.copy())
-        self.log.exact.append(part.copy())
-        if (
-            self.before is not None
-            and self.before.complete
-            and len(self.log.exact) == len(self.before.exact)
-        ):
+            out = before[len(log)].output.copy()
+        log.append(_Part(self.leaf, self.scale, out.copy(), part.copy()))
+        if before is not None and self.noise.is_whole and len(log) == len(before):
             raise _Enough
         return out
 
@@ -92,14 +81,20 @@ class _Otherwise(Exception):  # no error, but an outcome
 class _LoggedNoise(Noise):
     """Draws the planned noise times `scale`, whatever sensitivity is claimed, and logs it.
 
-    With a log of `before`, it publishes those values again.
+    With a log of `before`, it publishes those values again; is_whole: these are the whole plan's.
     """
 
     def __init__(
-        self, plan: Event, seed: np.random.SeedSequence, scale: float, before: _Log | None = None
+        self,
+        plan: Event,
+        seed: np.random.SeedSequence,
+        scale: float,
+        before: _Log | None = None,
+        is_whole: bool = False,
     ) -> None:
         super().__init__(plan, seed)
-        self._scale, self._before, self.log = scale, before, _Log()
+        self.log: _Log = []
+        self._scale, self.before, self.is_whole = scale, before, is_whole
 
     def release(
         self, statistic: str, *, sensitivity: float, size: int, group: DisjointGroup = EVERYBODY
@@ -110,7 +105,7 @@ class _LoggedNoise(Noise):
     def _open(self, leaf: AdditiveNoise, size: int) -> Release:
         pen = _LoggedRelease(leaf, size, self._stream.spawn(1)[0])
         pen.scale *= self._scale
-        pen.log, pen.before = self.log, self._before
+        pen.noise = self
         return pen
 
 
@@ -120,23 +115,18 @@ def _log_ratio(log: _Log, other: _Log) -> float:
     Both densities are by the noise in the ledger.
     """
     total = 0.0
-    for leaf, output, here, there in zip(
-        log.leaves, log.outputs, log.exact, other.exact, strict=True
-    ):
-        scale = leaf.noise_multiplier * leaf.sensitivity
-        near, far = ((output - exact).astype(np.float64) / scale for exact in (here, there))
-        total += leaf.log_density(near) - leaf.log_density(far)
+    for here, there in zip(log, other, strict=True):
+        scale = here.leaf.noise_multiplier * here.leaf.sensitivity
+        near, far = ((here.output - it.exact).astype(np.float64) / scale for it in (here, there))
+        total += here.leaf.log_density(near) - here.leaf.log_density(far)
     return total
 
 
 def _squared_mu(log: _Log, other: _Log) -> float:
-    """The squared distance of exact statistics in units of the drawn noise, summed.
-
-    For Gaussian releases this is mu^2.
-    """
+    """The squared distance of exact statistics in units of the drawn noise: mu^2 if Gaussian."""
     return sum(
-        float(((here - there) ** 2).sum()) / scale**2
-        for scale, here, there in zip(log.scales, log.exact, other.exact, strict=True)
+        float(((here.exact - there.exact) ** 2).sum()) / here.scale**2
+        for here, there in zip(log, other, strict=True)
     )
 
 
@@ -273,19 +263,18 @@ class AttackTarget:
         streams: Callable[[], Streams],
     ) -> tuple[float, float]:
         """The log likelihood ratio of the releases, and how far exact statistics moved."""
-        noise.log.complete = noise.ledger == normal_form(self.plan)
-        other = self._noise(secret, noise.log)
+        other = self._noise(secret, noise.log, noise.ledger == normal_form(self.plan))
         try:
             with suppress(_Enough):
                 algorithms.train(self.run, there, other, streams())
         except _Otherwise:
             return CERTAIN, math.inf
-        if len(other.log.exact) < len(noise.log.exact):
+        if len(other.log) < len(noise.log):
             return CERTAIN, math.inf
         return _log_ratio(noise.log, other.log), _squared_mu(noise.log, other.log)
 
-    def _noise(self, secret: np.random.SeedSequence, before: _Log | None = None) -> _LoggedNoise:
-        return _LoggedNoise(self.plan, secret, 0.1 if self.fault == "small-noise" else 1.0, before)
+    def _noise(self, secret: np.random.SeedSequence, *before: Any) -> _LoggedNoise:
+        return _LoggedNoise(self.plan, secret, 0.1 if self.fault == "small-noise" else 1.0, *before)
 
 
 def faults_of(kind: type[Algorithm]) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from dpmf_core.papers.clauses import (
 )
 
 ALL = (SKETCH, HASHING, REGULAR)
+COMPACT = "compact models (higher γ or lower d) produce recommendations leaking less information"
 Best = dict[tuple[float, float], float]  # the best λ by dimension and space gain
 
 
@@ -77,29 +78,14 @@ def _rise_beyond_best(results: Results) -> float:
     return min(values[-1] - min(values) for values in lines)
 
 
-def _loses_less(other: str) -> Clause:
+def _at_zero_better(words: str, other: str, place: int, quote: str) -> Clause:
+    """State that a figure of `_at_zero` is smaller for the sketch than for another method."""
     return above(
-        f"from the best λ to λ = 0 the error rises less in {SKETCH} than in {other}",
-        lambda results: _at_zero(results, other)[1],
-        lambda results: _at_zero(results, SKETCH)[1],
+        words,
+        lambda results: _at_zero(results, other)[place],
+        lambda results: _at_zero(results, SKETCH)[place],
         f"{SKETCH} {{1:.4f}}, {other} {{0:.4f}}",
-    ).quoting(
-        "section 5.2, Fig. 1",
-        "The degradation of count sketch factorization is not as worse as the other two",
-    )
-
-
-def _better_at_zero(other: str) -> Clause:
-    return above(
-        f"at λ = 0 {SKETCH} is more accurate than {other}",
-        lambda results: _at_zero(results, other)[0],
-        lambda results: _at_zero(results, SKETCH)[0],
-        f"{SKETCH} {{1:.4f}}, {other} {{0:.4f}}",
-    ).quoting(
-        "section 5.2, Fig. 1",
-        "Even when the regularization is turned off [...] our scheme performs better than the other"
-        " two, for the same d.",
-    )
+    ).quoting("section 5.2, Fig. 1", quote)
 
 
 FIG_1 = (
@@ -125,10 +111,25 @@ FIG_1 = (
     ).quoting(
         "section 5.2, Fig. 1", "When we decrease λ below the optimal value, the RMSE degrades"
     ),
-    _loses_less(HASHING),
-    _loses_less(REGULAR),
-    _better_at_zero(HASHING),
-    _better_at_zero(REGULAR),
+    *(
+        _at_zero_better(
+            f"from the best λ to λ = 0 the error rises less in {SKETCH} than in {other}",
+            other,
+            1,
+            "The degradation of count sketch factorization is not as worse as the other two",
+        )
+        for other in (HASHING, REGULAR)
+    ),
+    *(
+        _at_zero_better(
+            f"at λ = 0 {SKETCH} is more accurate than {other}",
+            other,
+            0,
+            "Even when the regularization is turned off [...] our scheme performs better than the"
+            " other two, for the same d.",
+        )
+        for other in (HASHING, REGULAR)
+    ),
 )
 
 
@@ -218,100 +219,95 @@ def _of_line(
     )
 
 
-def _error_falls(label: str) -> Clause:
-    return _of_line(
-        f"the error of {label} falls as the threshold rises",
-        label,
-        lambda errors: fall(errors, LEVEL["rmse"]),
-    ).quoting("section 5.3, Fig. 3", "lowering the privacy by increasing ϵ improves the utility")
-
-
 def _first_step_is_largest(errors: Sequence[float]) -> float:
     steps = [before - after for before, after in itertools.pairwise(errors)]
     return steps[0] - max(steps[1:])
 
 
-def _gains_less_and_less(label: str) -> Clause:
-    return _of_line(
-        f"the first rise of the threshold helps {label} more than any later one",
-        label,
-        _first_step_is_largest,
-    ).quoting(
-        "section 5.3, Fig. 3",
-        "The improvement is significant in the lower range of ϵ and drops gradually",
-    )
+def of_error(label: str) -> tuple[Clause, ...]:
+    """Return what Fig. 3 states of a sketch's error."""
 
-
-def _close_to_regular(label: str) -> Clause:
     def percent_above(results: Results) -> float:
         """Return the percentage above regular factorisation without a threshold, at γ = 1."""
         at_one = [it for it in results if it.grid.get("space_gain", 1.0) == 1.0]
         values = line(at_one, label, "threshold")
         return 100 * (values[NO_THRESHOLD] / _mean(REGULAR)(results) - 1)
 
-    return judged(
-        f"without a threshold the error of {label} is within 1% of regular factorisation (γ = 1)",
-        percent_above,
-        lambda percent: 1.0 - abs(percent),
-        lambda percent: f"{percent:+.2f}%",
-    ).quoting(
-        "section 5.3, Fig. 3",
-        "When the epsilon is above 16 the RMSE is close to regular factorization.",
+    return (
+        _of_line(
+            f"the error of {label} falls as the threshold rises",
+            label,
+            lambda errors: fall(errors, LEVEL["rmse"]),
+        ).quoting(
+            "section 5.3, Fig. 3", "lowering the privacy by increasing ϵ improves the utility"
+        ),
+        _of_line(
+            f"the first rise of the threshold helps {label} more than any later one",
+            label,
+            _first_step_is_largest,
+        ).quoting(
+            "section 5.3, Fig. 3",
+            "The improvement is significant in the lower range of ϵ and drops gradually",
+        ),
+        judged(
+            f"without a threshold the error of {label} is within 1% of regular factorisation"
+            " (γ = 1)",
+            percent_above,
+            lambda percent: 1.0 - abs(percent),
+            lambda percent: f"{percent:+.2f}%",
+        ).quoting(
+            "section 5.3, Fig. 3",
+            "When the epsilon is above 16 the RMSE is close to regular factorization.",
+        ),
     )
 
 
-def _divergence_rises(label: str) -> Clause:
-    return _of_line(
-        f"the divergence of {label} rises with the threshold",
-        label,
-        lambda medians: fall(medians[::-1], LEVEL["kl"]),
-    ).quoting(
-        "section 5.4, Fig. 4", "KL divergence increases along with the targeted level of privacy"
-    )
+def of_divergence(label: str) -> tuple[Clause, ...]:
+    """Return what Fig. 4 states of a sketch's divergence."""
 
-
-def _divergence_falls(label: str) -> Clause:
-    return _of_line(
-        f"the divergence of {label} falls with the space gain",
-        label,
-        lambda medians: fall(medians, LEVEL["kl"]),
-        "space_gain",
-    ).quoting(
-        "section 5.4, Fig. 4",
-        "compact models (higher γ or lower d) produce recommendations leaking less information",
-    )
-
-
-def _below_regular(label: str) -> Clause:
     def share(results: Results) -> float:
         values = of_label(results, label)
         return sum(it.median < _mean(REGULAR)(results) for it in values) / len(values)
 
-    return judged(
-        f"in most cases the divergence of {label} is below that of regular factorisation",
-        share,
-        lambda share: share - 0.5,
-        lambda share: f"in {share:.0%} of the cases",
-    ).quoting(
-        "section 5.4, Fig. 4",
-        "The KL divergence of regular factorization without any differential privacy mechanism is"
-        " higher for most of the cases.",
-    )
-
-
-def _below_threshold(label: str) -> Clause:
     def largest(results: Results) -> float:
         values = _along(results, "threshold", label)
         return max(value / at for at, value in values.items() if at != NO_THRESHOLD)
 
-    return judged(
-        f"the divergence of {label} is less than a tenth of the threshold",
-        largest,
-        lambda largest: 0.1 - largest,
-        lambda largest: f"at most {largest:.4f} of it",
-    ).quoting(
-        "section 5.4, Fig. 4",
+    clauses = (
+        _of_line(
+            f"the divergence of {label} rises with the threshold",
+            label,
+            lambda medians: fall(medians[::-1], LEVEL["kl"]),
+        ),
+        _of_line(
+            f"the divergence of {label} falls with the space gain",
+            label,
+            lambda medians: fall(medians, LEVEL["kl"]),
+            "space_gain",
+        ),
+        judged(
+            f"in most cases the divergence of {label} is below that of regular factorisation",
+            share,
+            lambda share: share - 0.5,
+            lambda share: f"in {share:.0%} of the cases",
+        ),
+        judged(
+            f"the divergence of {label} is less than a tenth of the threshold",
+            largest,
+            lambda largest: 0.1 - largest,
+            lambda largest: f"at most {largest:.4f} of it",
+        ),
+    )
+    quotes = (
+        "KL divergence increases along with the targeted level of privacy",
+        COMPACT,
+        "The KL divergence of regular factorization without any differential privacy mechanism is"
+        " higher for most of the cases.",
         "KL divergence which is a measurement on average is indeed much smaller than the target",
+    )
+    return tuple(
+        clause.quoting("section 5.4, Fig. 4", quote)
+        for clause, quote in zip(clauses, quotes, strict=True)
     )
 
 
@@ -338,20 +334,6 @@ def better_for_top_users(label: str) -> Clause:
     ).quoting("section 5.4", "the RMSE measured on this population is lower")
 
 
-OF_ERROR: tuple[Callable[[str], Clause], ...] = (
-    _error_falls,
-    _gains_less_and_less,
-    _close_to_regular,
-)
-OF_DIVERGENCE: tuple[Callable[[str], Clause], ...] = (
-    _divergence_rises,
-    _divergence_falls,
-    _below_regular,
-    _below_threshold,
-)
 LOWER_DIMENSION = rises(
     f"the divergence of {SKETCH} rises with the dimension", SKETCH, "rank"
-).quoting(
-    "section 5.4, Fig. 4",
-    "compact models (higher γ or lower d) produce recommendations leaking less information",
-)
+).quoting("section 5.4, Fig. 4", COMPACT)

@@ -42,11 +42,6 @@ def least_share(at: Place, rank: int = 1) -> float:
     return rank**6 * math.log(at.users) ** 3 / at.items
 
 
-def least_users(at: Place) -> float:
-    """Return the users that Theorem 2 requires: sqrt(p) n >= gamma log(1/delta) / eps."""
-    return gamma(at) * math.log(1 / at.delta) / (at.epsilon * math.sqrt(at.share))
-
-
 def noise_of_a_step(at: Place, steps: int) -> float:
     """Return alpha, by which Lemma 4 lets Err(V*, V) grow in a step, for rank 1."""
     logs = math.log(at.users) * math.sqrt(at.items)

@@ -1,8 +1,8 @@
 """Jain et al. 2018: its claims, presets, bounds and corrections."""
 
-from dpmf_core.papers.jain_2018 import bounds, claims, errata, presets
+from dpmf_core.papers.jain_2018 import bounds, claims, errata
 from dpmf_core.papers.paper import read_paper
 
 PAPER = read_paper(
-    __name__, (*claims.CLAIMS, *bounds.CLAIMS), errata.MEANS, presets.PRESETS, bounds.BOUNDS
+    __name__, (*claims.CLAIMS, *bounds.CLAIMS), errata.MEANS, claims.PRESETS, bounds.BOUNDS
 )

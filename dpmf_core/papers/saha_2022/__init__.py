@@ -1,6 +1,6 @@
 """Saha & Imtiaz 2022: its claims, presets and corrections."""
 
 from dpmf_core.papers.paper import read_paper
-from dpmf_core.papers.saha_2022 import claims, errata, presets
+from dpmf_core.papers.saha_2022 import claims, errata
 
-PAPER = read_paper(__name__, claims.CLAIMS, errata.MEANS, presets.PRESETS)
+PAPER = read_paper(__name__, claims.CLAIMS, errata.MEANS, claims.PRESETS)
