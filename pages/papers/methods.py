@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.algorithms.count_sketch import Sketch
-from dpmf_core.papers.balu_2016.sketch_collisions import SketchLayout, sketch_layout, vectors
+from dpmf_core.papers.balu_2016.sketch_collisions import sketch_layout, vectors
 from dpmf_core.papers.figures import Preset
 from dpmf_core.papers.paper import Paper
 from dpmf_core.runs.specification import RunSpec
@@ -76,35 +76,33 @@ def sketch_cells() -> None:
     depth = second.select_slider("Rows k", [1, 2, 4], 2, key="papers.depth")
     d = third.select_slider("Components d", [2, 3, 4, 6], 3, key="papers.d")
     vector = fourth.selectbox("Cells of", vectors(), key="papers.vector")
-    layout = sketch_layout(d, depth, gamma)
-    sharing = layout.sharing(vector)
+    layout, width = sketch_layout(d, depth, gamma)
+    own = layout[layout["vector"] == vector]
+    met = layout.merge(own[["row", "cell"]].drop_duplicates())["vector"].unique()
+    sharing = [name for name in met if name != vector]
     names = f" ({', '.join(sharing)})" * bool(sharing)
+    shared = f"{(layout['load'] > 1).mean():.0%}"
     st.write(
-        f"**{layout.shared:.0%} of all components share their cell with another.** The chosen"
+        f"**{shared} of all components share their cell with another.** The chosen"
         f" vector shares cells with {len(sharing)} of the {len(vectors()) - 1} others{names}. The"
         " sketch stores it as the mean over the rows, with these signs. The other vectors act like"
         " noise, but it is always the same noise: it does not limit what someone who knows the"
         " hashes learns about one rating."
     )
-    alt = f"{depth} rows of {layout.width} cells; {layout.shared:.0%} of the components share one."
-    fig, table = table_of_cells(layout, vector), cells(layout)
-    charts.show(fig, "papers.cells", alt, table, leaves=True)
+    alt = f"{depth} rows of {width} cells; {shared} of the components share one."
+    fig = table_of_cells(layout, width, own)
+    charts.show(fig, "papers.cells", alt, layout.drop(columns="load"), leaves=True)
     who_sees_what.draw(who_sees_what.SKETCH)
 
 
-def cells(layout: SketchLayout) -> pd.DataFrame:
-    """Return where every component of every vector lies, and its sign."""
-    names = ("row", "cell", "vector", "component", "sign")
-    return pd.DataFrame({name: getattr(it, name) for name in names} for it in layout.components)
-
-
-def table_of_cells(layout: SketchLayout, vector: str) -> go.Figure:
+def table_of_cells(layout: pd.DataFrame, width: int, own: pd.DataFrame) -> go.Figure:
     """Return a figure of each cell's load, with one vector's components and signs."""
-    rows = [f"row {j + 1}" for j in range(len(layout.load))]
+    load = pd.crosstab(layout["row"], layout["cell"]).reindex(columns=range(width), fill_value=0)
+    rows = [f"row {row}" for row in load.index]
     fig = charts.figure("cell", "row", 130 + 45 * len(rows), yaxis={"autorange": "reversed"})
     fig.add_heatmap(
-        z=layout.load,
-        x=list(range(layout.width)),
+        z=load,
+        x=list(range(width)),
         y=rows,
         xgap=2,
         ygap=2,
@@ -118,16 +116,15 @@ def table_of_cells(layout: SketchLayout, vector: str) -> go.Figure:
         },
         hovertemplate="%{y}, %{x}: %{z}<extra></extra>",
     )
-    own = layout.of(vector)
     fig.add_scatter(
-        x=[it.cell for it in own],
-        y=[rows[it.row - 1] for it in own],
+        x=own["cell"],
+        y=own["row"].map("row {}".format),
         mode="markers+text",
-        name=vector,
+        name=own["vector"].iloc[0],
         textposition="middle center",
-        text=["+" if it.sign > 0 else "−" for it in own],
+        text=own["sign"].map({1: "+", -1: "−"}),
         textfont={"size": 15, "color": INK},
-        customdata=[it.component for it in own],
+        customdata=own["component"],
         marker={"symbol": "square-open", "size": 24, "color": INK, "line": {"width": 3}},
         hovertemplate="%{customdata}<extra></extra>",
     )
