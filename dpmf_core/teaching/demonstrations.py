@@ -17,6 +17,7 @@ from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.privacy.interpretation import belief, false_negatives, odds
 
 Array = npt.NDArray[np.float64]
+DELTA = 1e-5  # of every demonstration
 CROWD, LOW, HIGH = 50, 1.0, 5.0
 STARS = (2, 1, 9, 24, 14)  # how many of fifty people gave one star, two, ...
 DRAWS = 2_000
@@ -26,12 +27,16 @@ STEPS = (1, 2, 5, 10, 20, 50, 100)
 PHOTOGRAPHS = (1, 2, 4, 8, 16, 32, 64)
 
 
-def two_answers(epsilon: float, delta: float = 1e-5) -> tuple[pd.DataFrame, float]:
+def _mu(epsilon: float) -> float:
+    return gaussian_mu(epsilon, DELTA)
+
+
+def two_answers(epsilon: float) -> tuple[pd.DataFrame, float]:
     """Return the densities of a noisy sum of ratings, without you and with you, and the noise.
 
     Ratings lie between 1 and 5: a person moves the sum by at most 5. You gave a 5.
     """
-    noise, total = HIGH / gaussian_mu(epsilon, delta), CROWD * 3.4
+    noise, total = HIGH / _mu(epsilon), CROWD * 3.4
     axis = np.linspace(total - 4 * noise, total + HIGH + 4 * noise, 241)
     without, with_you = (
         np.exp(-(((axis - middle) / noise) ** 2) / 2) / (noise * math.sqrt(2 * math.pi))
@@ -40,19 +45,17 @@ def two_answers(epsilon: float, delta: float = 1e-5) -> tuple[pd.DataFrame, floa
     return pd.DataFrame({"answer": axis, "without you": without, "with you": with_you}), noise
 
 
-def clipping_errors(
-    ratings: Ratings, norms: tuple[float, ...], epsilon: float, delta: float = 1e-5
-) -> pd.DataFrame:
+def clipping_errors(ratings: Ratings) -> pd.DataFrame:
     """Return root-mean-square errors over items of a noisy sum of rows clipped at each norm.
 
-    The sum is that of users' ratings minus mid-range, released once. The columns are norm, cut
-    (from clipping), noise, both, and people_cut, the share of people whose row is longer.
+    The sum is that of users' ratings minus mid-range, released once at epsilon 1. The columns are
+    norm, cut (from clipping), noise, both, and people_cut, the share of people whose row is longer.
     """
     x = ratings.values.astype(np.float64) - ratings.shape.mid_range
     lengths = np.sqrt(np.bincount(ratings.users, x**2, ratings.n_users))
-    multiplier = 1 / gaussian_mu(epsilon, delta)
+    multiplier = 1 / _mu(1.0)
     rows = []
-    for C in norms:
+    for C in CLIP_NORMS:
         factors = np.minimum(1.0, C / np.maximum(lengths, 1e-12))
         cut_part = np.bincount(ratings.items, (1 - factors[ratings.users]) * x, ratings.n_items)
         cut, noise = float(np.sqrt(np.mean(cut_part**2))), multiplier * C
@@ -60,10 +63,10 @@ def clipping_errors(
     return pd.DataFrame(rows, columns=["norm", "cut", "noise", "both", "people_cut"])
 
 
-def added_up(each: float, steps: int, delta: float = 1e-5) -> tuple[float, float]:
+def added_up(each: float, steps: int) -> tuple[float, float]:
     """Return the exact total epsilon of `steps` releases of epsilon `each`, and their sum."""
-    z = 1 / gaussian_mu(each, delta)
-    return exactly(Repeat(Gaussian(z), steps), delta), each * steps
+    z = 1 / _mu(each)
+    return exactly(Repeat(Gaussian(z), steps), DELTA), each * steps
 
 
 def totals(each: float, steps: int) -> list[tuple[int, float, float]]:
@@ -71,9 +74,9 @@ def totals(each: float, steps: int) -> list[tuple[int, float, float]]:
     return [(count, *added_up(each, count)) for count in sorted({*STEPS, steps})]
 
 
-def belief_exception(epsilon: float, delta: float = 1e-5) -> float:
+def belief_exception(epsilon: float) -> float:
     """Return the probability of a result of one Gaussian release that moves the odds further."""
-    return odds(Gaussian(1 / gaussian_mu(epsilon, delta)), delta).exception
+    return odds(Gaussian(1 / _mu(epsilon)), DELTA).exception
 
 
 def beliefs(epsilon: float) -> list[tuple[float, float]]:
@@ -81,19 +84,17 @@ def beliefs(epsilon: float) -> list[tuple[float, float]]:
     return [(float(prior), belief(float(prior), epsilon)) for prior in np.linspace(0.01, 0.99, 50)]
 
 
-def best_attacks(epsilon: float, delta: float = 1e-5) -> list[tuple[float, float]]:
+def best_attacks(epsilon: float) -> list[tuple[float, float]]:
     """Return (false positive rate, lowest false negative rate) for a Gaussian release."""
     alarms = [step / 50 for step in range(51)]
-    misses = false_negatives(Gaussian(1 / gaussian_mu(epsilon, delta)), alarms)
+    misses = false_negatives(Gaussian(1 / _mu(epsilon)), alarms)
     return list(zip(alarms, map(float, misses), strict=True))
 
 
-def group_epsilons(
-    each: float, sizes: Sequence[int], delta: float = 1e-5
-) -> list[tuple[int, float]]:
+def group_epsilons(each: float, sizes: Sequence[int]) -> list[tuple[int, float]]:
     """Return (rows, epsilon) of a person with several rows, when one row has epsilon `each`."""
-    release = Gaussian(1 / gaussian_mu(each, delta))
-    return [(size, group_epsilon(release, delta, size=size)) for size in sizes]
+    release = Gaussian(1 / _mu(each))
+    return [(size, group_epsilon(release, DELTA, size=size)) for size in sizes]
 
 
 # ---- randomised response -------------------------------------------------------------------------
@@ -143,38 +144,38 @@ def response_error(people: int, epsilon: float) -> float:
 # ---- who adds the noise, and post-processing -----------------------------------------------------
 
 
-def central_error(people: int, epsilon: float, delta: float = 1e-5) -> float:
+def central_error(people: int, epsilon: float) -> float:
     """Return the standard deviation of a mean of ratings between 1 and 5 that a curator publishes.
 
     Replacing one person moves the sum by at most 4. The number of people is public.
     """
-    return (HIGH - LOW) / gaussian_mu(epsilon, delta) / people
+    return (HIGH - LOW) / _mu(epsilon) / people
 
 
-def local_error(people: int, epsilon: float, delta: float = 1e-5) -> float:
+def local_error(people: int, epsilon: float) -> float:
     """Return the standard deviation of the mean when each person adds noise to their own rating."""
-    return (HIGH - LOW) / gaussian_mu(epsilon, delta) / math.sqrt(people)
+    return (HIGH - LOW) / _mu(epsilon) / math.sqrt(people)
 
 
-def part_epsilon(epsilon: float, blocks: int, delta: float = 1e-5) -> float:
+def part_epsilon(epsilon: float, blocks: int) -> float:
     """Return the epsilon of one block's part, when each block adds an equal share of the noise.
 
     The sum of all parts costs `epsilon`. A part has 1/blocks of the variance, so its mu is √blocks
     times as large. docs/PRIVACY.md, "Every user's message".
     """
-    return gaussian_epsilon(math.sqrt(blocks) * gaussian_mu(epsilon, delta), delta)
+    return gaussian_epsilon(math.sqrt(blocks) * _mu(epsilon), DELTA)
 
 
-def epsilon_without(epsilon: float, absent: float, delta: float = 1e-5) -> float:
+def epsilon_without(epsilon: float, absent: float) -> float:
     """Return the epsilon of the sum when this share of the blocks, in [0, 1), adds no noise."""
-    return gaussian_epsilon(gaussian_mu(epsilon, delta) / math.sqrt(1 - absent), delta)
+    return gaussian_epsilon(_mu(epsilon) / math.sqrt(1 - absent), DELTA)
 
 
 @functools.cache
-def noisy_counts(epsilon: float, delta: float = 1e-5) -> Array:
+def noisy_counts(epsilon: float) -> Array:
     """Return (DRAWS, 5) noisy counts of stars. One person changes one count by 1."""
     noise = np.empty(DRAWS * len(STARS))
-    Gaussian.draw(np.random.default_rng(0), noise, 1 / gaussian_mu(epsilon, delta), 0.0)
+    Gaussian.draw(np.random.default_rng(0), noise, 1 / _mu(epsilon), 0.0)
     return np.asarray(STARS, float) + noise.reshape(DRAWS, len(STARS))
 
 

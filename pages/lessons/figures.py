@@ -7,10 +7,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.privacy.formatting import budget_text, delta_text
+from dpmf_core.teaching.demonstrations import DELTA
 from pages.kit import charts, colours
 
-DELTA, DELTA_TEXT = 1e-5, "1e-5"
+DELTA_TEXT = delta_text(DELTA)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dpmf_core.teaching import demonstrations
 from dpmf_core.teaching.demonstrations import CLIP_NORMS, added_up, clipping_errors, totals
 from pages.kit import charts, colours, payers
 from pages.kit.runs import ask
-from pages.lessons.figures import DELTA, DELTA_TEXT, Line, curves, epsilon_slider, show
+from pages.lessons.figures import DELTA_TEXT, Line, curves, epsilon_slider, show
 
 SMALL = "cinema-small"
 PEOPLE = (100, 200, 500, 1_000, 2_000, 5_000, 10_000)
@@ -98,7 +98,7 @@ def clipping() -> None:
     clip_norm = st.select_slider(
         "Clip norm C", norms, norms[12], key=key, format_func="{:g}".format
     )
-    table = clipping_errors(open_ratings(DataSpec(id=SMALL)), CLIP_NORMS, 1.0)
+    table = clipping_errors(open_ratings(DataSpec(id=SMALL)))
     at = table.iloc[int((table["norm"] - clip_norm).abs().argmin())]
     lines = [
         Line("from clipping", "cut", "dpals", dash="dash"),
@@ -184,7 +184,7 @@ def postprocessing() -> None:
 
 def price() -> None:
     epsilon = epsilon_slider("price", 2.0)
-    data, budget = {"id": SMALL}, {"epsilon": epsilon, "delta": DELTA}
+    data, budget = {"id": SMALL}, {"epsilon": epsilon, "delta": demonstrations.DELTA}
     specs = {
         "private": RunSpec.parse(data=data, algorithm="dpals", budget=budget),
         "not private": RunSpec.parse(data=data, algorithm="als").canonical(),

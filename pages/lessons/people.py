@@ -14,7 +14,7 @@ from dpmf_core.teaching.demonstrations import (
     two_answers,
 )
 from pages.kit import charts, colours, links, safe_text, who_sees_what
-from pages.lessons.figures import DELTA, DELTA_TEXT, Line, curves, epsilon_slider, show
+from pages.lessons.figures import DELTA_TEXT, Line, curves, epsilon_slider, show
 
 MOST_FILMS = 8
 EXACTNESS = {3: "within 3 days", 30: "within 30 days", None: "not at all"}
@@ -211,7 +211,7 @@ def attacker() -> None:
     st.caption(
         f"ε in total, δ = {DELTA_TEXT}, per person, add/remove, exact. With Gaussian noise, a"
         " result that moves the belief further has probability"
-        f" {belief_exception(epsilon, DELTA):.2g}."
+        f" {belief_exception(epsilon):.2g}."
     )
     label = "Attack a method: plant a fault"
     links.to("audit", label, {"attack": "private-bias"})
@@ -219,7 +219,7 @@ def attacker() -> None:
 
 def group() -> None:
     epsilon = epsilon_slider("group")
-    epsilons = dict(group_epsilons(epsilon, PHOTOGRAPHS, DELTA))
+    epsilons = dict(group_epsilons(epsilon, PHOTOGRAPHS))
     table = pd.DataFrame(
         {"photographs": epsilons.keys(), "epsilon": epsilons.values(), "one": epsilon}
     )

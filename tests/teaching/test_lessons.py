@@ -21,7 +21,6 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import summaries
 from dpmf_core.teaching import demonstrations, linkage, membership
 from dpmf_core.teaching.demonstrations import (
-    CLIP_NORMS,
     HIGH,
     added_up,
     belief_exception,
@@ -162,7 +161,7 @@ def test_two_answers_are_as_far_apart_as_epsilon_allows():
 
 
 def test_the_valley_of_clipping_lies_between():
-    table = clipping_errors(open_ratings(DataSpec(id="cinema-small")), CLIP_NORMS, 1.0)
+    table = clipping_errors(open_ratings(DataSpec(id="cinema-small")))
     best = table["both"].argmin()
     assert 0 < best < len(table) - 1 and 0.02 < table["people_cut"][best] < 0.5
     assert np.allclose(table["both"], np.hypot(table["cut"], table["noise"]))
