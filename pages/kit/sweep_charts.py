@@ -115,14 +115,17 @@ def curve_frame(curves: Iterable[Curves], metric: str = "rmse") -> pd.DataFrame:
 # ---- figures -------------------------------------------------------------------------------------
 
 
-def against(points: pd.DataFrame, x: str, metric: str, title: str, best: str = "") -> go.Figure:
+def against(
+    points: pd.DataFrame, x: str, metric: str, title: str, best: str = "", logs: bool = False
+) -> go.Figure:
     """Return a figure of a metric against x: draws, medians and ranges.
 
     points: name, id, source, value and x; rows without x become levels. best: id of the best known
-    method without privacy. The axis is logarithmic if its values span most of a power of ten, and
-    categorical if they are no numbers.
+    method without privacy. logs: of the metric. The axis of x is logarithmic if its values span
+    most of a power of ten, and categorical if they are no numbers.
     """
-    fig = figure(title, metric, height=400 + 10 * max(0, points["name"].nunique() - 8))
+    height = 400 + 10 * max(0, points["name"].nunique() - 8)
+    fig = figure(title, metric, height=height, yaxis={"type": "log"} if logs else {})
     lines = points[points[x].notna()] if x in points else points.iloc[:0]
     numbers = x in lines and (
         pd.api.types.is_numeric_dtype(lines[x]) and not pd.api.types.is_bool_dtype(lines[x])

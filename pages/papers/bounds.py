@@ -3,6 +3,7 @@
 The constant of a bound is fitted to one measured point.
 """
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -66,7 +67,11 @@ def compare(bound: Bound, axis: Axis, last: ClaimResult) -> Comparison | None:
 
 def curves(claim: Claim, last: ClaimResult, it: Comparison) -> None:
     """Draw the measured errors and the fitted bound, both axes logarithmic."""
-    fig = figures.chart(claim, last.measured)
+    along = () if it.axis == "epsilon" else (it.axis,)
+    results = [
+        replace(each, grid={name: each.grid[name] for name in along}) for each in last.measured
+    ]
+    fig = figures.chart(claim, results)
     places = np.geomspace(min(it.medians) / BEYOND, max(it.medians) * BEYOND, 60).tolist()
     line = {"color": colours.of(it.bound.algorithm), "width": 1.5, "dash": "dash"}
     fig.add_scatter(x=places, y=it.curve(places), name="bound", mode="lines", line=line)
@@ -107,7 +112,7 @@ def exponents(bound: Bound) -> None:
         last = results.last(claim)
         if last and (it := compare(bound, axis, last)):
             row |= {
-                "bound, same places": f"{it.bound_exponent:+.2f}",
+                "bound, same places": f"{round(it.bound_exponent, 2) + 0.0:+.2f}",
                 "measured": f"{it.exponent.value:+.2f}",
                 "95% interval": f"{it.exponent.low:+.2f} to {it.exponent.high:+.2f}",
                 "claim": MARKS[last.verdict(claim).outcome],

@@ -172,7 +172,11 @@ def chart(figure: Figure, results: Results) -> Any:
     axis = figure.axis if has_places else "epsilon"
     title = AXES.get(axis, axis.replace("_", " "))
     quantity = figure.quantity or METRICS[figure.metric].label
-    fig = sweep_charts.against(draws_frame(axis, results), axis, quantity, title)
+    in_units = any("unit" in it.grid for it in results)  # where published numbers are far off
+    fig = sweep_charts.against(draws_frame(axis, results), axis, quantity, title, logs=in_units)
+    if axis == "epsilon":
+        ticks = sorted({it.epsilon for it in results if it.epsilon is not None})
+        fig.update_xaxes(tickvals=ticks, ticktext=[f"{it:g}" for it in ticks], tickangle=0)
     sweep_charts.add_published(fig, figure.marks)
     return fig
 
