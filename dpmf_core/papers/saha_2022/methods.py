@@ -1,5 +1,6 @@
 """Methods, data and sweeps of Saha & Imtiaz 2022 [S22]."""
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 
 from dpmf_core.algorithms.private_nmf import SHARES
@@ -86,12 +87,10 @@ def present(ids: Sequence[str], stand_in: str, **more: float) -> tuple[DataSpec,
     )
 
 
-def documents() -> tuple[DataSpec, ...]:
-    return present(DOCUMENTS, "news")
-
-
-def face_sets() -> tuple[DataSpec, ...]:
-    return present(FACES, "faces")
+documents = functools.partial(present, DOCUMENTS, "news")
+face_sets = functools.partial(present, FACES, "faces")
+guardian = functools.partial(present, ("guardian",), "news")
+headlines = functools.partial(present, ("uci-news",), "news", most_words=93)
 
 
 def every_set() -> tuple[DataSpec, ...]:
@@ -101,14 +100,6 @@ def every_set() -> tuple[DataSpec, ...]:
 def with_topics() -> tuple[DataSpec, ...]:
     """Return the sets whose topics the source shows as words."""
     return present(("guardian", "uci-news"), first_present("tdt2", "news"))
-
-
-def guardian() -> tuple[DataSpec, ...]:
-    return present(("guardian",), "news")
-
-
-def headlines() -> tuple[DataSpec, ...]:
-    return present(("uci-news",), "news", most_words=93)
 
 
 def n_steps(full: bool) -> int:
