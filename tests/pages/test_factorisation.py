@@ -1,4 +1,4 @@
-"""The Topics and Faces pages, driven as a person would, without a browser."""
+"""The Topics page, driven as a person would, without a browser."""
 
 import pytest
 
@@ -12,7 +12,6 @@ from tests.pages.driving import (
     forget,
     settled,
     widget_of,
-    words,
 )
 
 pytestmark = pytest.mark.usefixtures("short_grid")
@@ -25,17 +24,6 @@ def story(app):
 def point(app, epsilon):
     (match,) = [it for it in story(app)["points"] if it["epsilon"] == epsilon]
     return match
-
-
-def page(name, **parameters):
-    return settled(app_of(behind_sidebar(f"{name}/page.py"), **parameters))
-
-
-def test_a_start_from_private_data_has_no_epsilon():
-    app = page("topics", algo="dp-nmf", **{"p.start": "nndsvd", "p.steps": "2"})
-    assert "UNPROVEN" in words(app)
-    assert "per document" not in words(app)
-    assert [it["epsilon"] for it in story(app)["points"]] == [story(app)["epsilon"]]
 
 
 @pytest.fixture
