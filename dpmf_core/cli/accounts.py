@@ -16,8 +16,8 @@ from dpmf_core.privacy import default_delta, neighbours
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.runs import data_access
+from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.spending import account_of
 
 WITHOUT = (
     "This is the composition of what was drawn. If runs were chosen by earlier results, it is no"

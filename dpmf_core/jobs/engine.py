@@ -25,7 +25,6 @@ from dpmf_core.jobs.job import (
     Work,
     identity,
     is_own_data,
-    outcomes,
     stamp_of,
 )
 from dpmf_core.jobs.machine import Limits
@@ -124,11 +123,18 @@ class Engine:
         return self._shared(task, asker, priority, functools.partial(self._wait, task))
 
     def sweep(self, specs: Iterable[RunSpec]) -> Iterator[tuple[RunSpec, Run | Exception]]:
-        """Yield every run as it finishes, or its error.
-
-        Stopping the iteration cancels the rest.
-        """
-        yield from outcomes([self.submit(spec, BACKGROUND) for spec in specs])
+        """Yield every run or its error, in order. Stopping the iteration cancels the rest."""
+        jobs = [self.submit(spec, BACKGROUND) for spec in specs]
+        try:
+            for job in jobs:
+                try:
+                    outcome = job.result()
+                except (BadInput, Cancelled, RuntimeError) as error:
+                    outcome = error
+                yield job.spec, outcome
+        finally:
+            for job in jobs:
+                job.cancel()
 
     def had(self, work: Work) -> bool:
         """Whether submitting it starts no computation: it is stored, cached or being computed.
@@ -291,7 +297,6 @@ class Engine:
             if succeeded and (not isinstance(task.spec, RunSpec) or is_own_data(task.spec)):
                 self.known_runs.remember(task)
             task.settle(outcome)
-        task.tell()
 
     # -- looking -----------------------------------------------------------------------------------
 

@@ -4,9 +4,8 @@ import threading
 import time
 import uuid
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from queue import SimpleQueue
 from typing import Any, Literal, Protocol
 
 from dpmf_core.base.errors import BadInput, Cancelled
@@ -97,28 +96,12 @@ class Task:
     handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
     key_ready: threading.Event = field(default_factory=threading.Event)  # or there will be none
     settled: threading.Event = field(default_factory=threading.Event)
-    _listening: threading.Lock = field(default_factory=threading.Lock)
-    _listeners: list[Callable[[], None]] = field(default_factory=list)
 
     def settle(self, outcome: Outcome) -> None:
-        """End the task, once. `tell` informs the listeners."""
+        """End the task, once."""
         self.outcome, self.state = outcome, _state(outcome)
         self.key_ready.set()
-        with self._listening:
-            self.settled.set()
-
-    def listen(self, listener: Callable[[], None]) -> None:
-        """Call `listener` when the task has ended, or now if it has."""
-        with self._listening:
-            if not self.settled.is_set():
-                self._listeners.append(listener)
-                return
-        listener()
-
-    def tell(self) -> None:
-        """Call all listeners, after the end."""
-        for listener in self._listeners:
-            listener()
+        self.settled.set()
 
     def place(self, asker: str) -> tuple[int, float, int]:
         """The sort key among a session's tasks: by priority, then cheap ones first."""
@@ -218,10 +201,6 @@ class Job:
         """Whether it failed because of its input; otherwise a retry may help."""
         return self.state == "failed" and isinstance(self._task.outcome, BadInput)
 
-    def listen(self, listener: Callable[["Job"], None]) -> None:
-        """Call `listener` with this handle when the run has ended."""
-        self._task.listen(lambda: listener(self))
-
     def wait(self, timeout: float) -> bool:
         """Return whether the run ended, well or badly, within so many seconds."""
         return self._has_left or self._task.settled.wait(timeout)
@@ -249,25 +228,3 @@ class Job:
         if isinstance(self._task.outcome, Exception):
             raise self._task.outcome
         return self._task.outcome
-
-
-def outcomes(jobs: Sequence[Job]) -> Iterator[tuple[Any, Any]]:
-    """Yield each job's work and its result or error, as they end.
-
-    Stopping the iteration cancels the rest.
-    """
-    ended_jobs: SimpleQueue[Job] = SimpleQueue()
-    waiting = set(jobs)
-    try:
-        for job in jobs:
-            job.listen(ended_jobs.put)
-        while waiting:
-            job = ended_jobs.get()
-            waiting.discard(job)
-            try:
-                yield job.spec, job.result()
-            except (BadInput, Cancelled, RuntimeError) as error:
-                yield job.spec, error
-    finally:
-        for job in waiting:
-            job.cancel()

@@ -1,6 +1,7 @@
 """The releases and the cost of a run, before it starts."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,7 +9,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData, PartitionedRatings, Samples
-from dpmf_core.data.catalogue import is_in_parts, offered_item_features
+from dpmf_core.data.catalogue import is_in_parts, is_own, offered_item_features
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Shape
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
 from dpmf_core.privacy import (
@@ -17,15 +18,18 @@ from dpmf_core.privacy import (
     Gaussian,
     Guarantee,
     Repeat,
+    accounts,
     calibrate,
     normal_form,
     sequence,
 )
 from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.accounts import Account
 from dpmf_core.privacy.budget import NEEDS_DELTA, Calibration, NoiseKind
 from dpmf_core.privacy.events import Event, Ledger
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import partition_selection
+from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.specification import DataSpec, RunSpec
 
 LEAST_EPSILON = 0.001  # of each of several runs
@@ -220,6 +224,32 @@ def prepared_for(spec: RunSpec, data: AnyData) -> PreparedRun:
     if isinstance(data, PartitionedRatings):
         algorithms.require_sums_alone(ready.algorithm, data.name, data.bounds)
     return ready
+
+
+def account_of(data_id: str) -> Account | None:
+    """The account of a data set in the data folder; None if it is public.
+
+    The account of an upload is deleted with it. Raises BadInput.
+    """
+    data = open_anywhere(DataSpec(id=data_id))
+    return accounts.account_of(data, lasting=not is_own(data_id))
+
+
+def charges_of(works: Iterable[Any]) -> list[Charge]:
+    """The full charge of each run (`RunSpec`) or other work on private data, once.
+
+    Raises BadInput.
+    """
+    distinct = {
+        it.canonical().model_dump_json() if isinstance(it, RunSpec) else it.model_dump_json(): it
+        for it in works
+    }
+    return [
+        charge_of(it, prepared_for(it, open_anywhere(it.data)))
+        if isinstance(it, RunSpec)
+        else it.charge
+        for it in distinct.values()
+    ]
 
 
 def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:

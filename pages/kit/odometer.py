@@ -15,8 +15,8 @@ from dpmf_core.privacy.accounts import Account
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge, Line, Total
 from dpmf_core.privacy.odometer import check as fits
+from dpmf_core.runs.planning import account_of, charges_of
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.spending import account_of, charges_of
 from dpmf_core.teaching.glossary import linked
 from pages.kit import data_sets, drawing, safe_text
 

@@ -30,7 +30,7 @@ from dpmf_core.cli.run_store import find_stored
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.privacy.noise import Release
 from dpmf_core.runs.notebook_views import html_of_privacy, html_of_run
-from dpmf_core.runs.spending import account_of
+from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.store import Store
 
 USERS, ITEMS = 40, 12

@@ -13,9 +13,9 @@ from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.jobs.engine import engine
+from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
 from pages.kit import odometer
 from pages.kit.page_table import PAGES, Page

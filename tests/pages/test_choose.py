@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.runs.spending import account_of
+from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.tuning.choosing import question
 from dpmf_datasets import session_files
 from tests.pages.driving import ROOT, app_of, brought, run_until, words

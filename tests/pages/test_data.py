@@ -8,7 +8,7 @@ import pytest
 from scipy.io import savemat
 
 import dpmf_datasets as datasets
-from dpmf_core.runs.spending import account_of
+from dpmf_core.runs.planning import account_of
 from dpmf_datasets import session_files
 from tests.pages.driving import (
     app_of,

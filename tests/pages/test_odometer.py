@@ -8,8 +8,8 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import Gaussian, Status
 from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.privacy.odometer import Charge
+from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.spending import account_of
 from dpmf_datasets import session_files
 from pages.kit import odometer
 from tests.pages.driving import (

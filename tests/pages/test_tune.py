@@ -7,7 +7,7 @@ import pytest
 from dpmf_core.privacy import Budget, Gaussian, default_delta
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import SHAPES
-from dpmf_core.runs.spending import account_of
+from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search import price
 from dpmf_core.runs.tuning.search_space import TuneSpec
