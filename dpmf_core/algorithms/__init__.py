@@ -240,22 +240,7 @@ def train(algorithm: Algorithm, data: Any, noise: Noise, rng: Streams) -> Any:
 
 
 __all__ = [
-    "REGISTRY",
-    "Algorithm",
-    "Personal",
-    "PrivateAlgorithm",
-    "Recommender",
-    "Streams",
-    "asks_sums_alone",
-    "build",
-    "build_with_defaults",
-    "curator_for",
-    "curator_of",
-    "find",
-    "of_task",
-    "plan_by_level",
-    "refuse_budget",
-    "require_sums_alone",
-    "train",
-    "without_noise",
-]
+    "REGISTRY", "Algorithm", "Personal", "PrivateAlgorithm", "Recommender", "Streams",
+    "asks_sums_alone", "build", "build_with_defaults", "curator_for", "curator_of", "find",
+    "of_task", "plan_by_level", "refuse_budget", "require_sums_alone", "train", "without_noise",
+]  # fmt: skip

@@ -13,24 +13,7 @@ from dpmf_core.curator.people import Blocks, Cells, Held, People, Step, in_memor
 from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
 
 __all__ = [
-    "CELLS_ARE_PUBLIC",
-    "Block",
-    "Blocks",
-    "Cells",
-    "Curator",
-    "ExactCurator",
-    "Held",
-    "NoisyCurator",
-    "OpenCurator",
-    "People",
-    "Range",
-    "Statistic",
-    "Step",
-    "Totals",
-    "grid_step",
-    "in_memory",
-    "in_parts",
-    "on_disjoint_groups",
-    "on_grid",
-    "on_groups",
-]
+    "CELLS_ARE_PUBLIC", "Block", "Blocks", "Cells", "Curator", "ExactCurator", "Held",
+    "NoisyCurator", "OpenCurator", "People", "Range", "Statistic", "Step", "Totals", "grid_step",
+    "in_memory", "in_parts", "on_disjoint_groups", "on_grid", "on_groups",
+]  # fmt: skip
