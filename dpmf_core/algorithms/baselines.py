@@ -21,7 +21,6 @@ from dpmf_core.curator import Block, Curator, OpenCurator, Statistic, Totals, on
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Guarantee, Status
 
-SUMS, COUNTS, CENTRE = "item sums", "item counts", "mean of user means"
 PUBLIC_FACTS = ("the number of users", "the item set", "the rating bounds")
 
 
@@ -115,7 +114,7 @@ class UserMeans(Statistic):
     most sqrt(2), and from (-1, 1) to (1, 1) by 2. docs/PRIVACY.md, "Mean of user means".
     """
 
-    name: ClassVar[str] = CENTRE
+    name: ClassVar[str] = "mean of user means"
     replace_one_factor: ClassVar[float] = math.sqrt(2)
     sensitivity: ClassVar[float] = math.sqrt(2)
 

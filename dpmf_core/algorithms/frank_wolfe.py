@@ -26,8 +26,6 @@ from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Tota
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.replay import Rows, replay
 
-COVARIANCE, PRODUCT = ("residual second moment", "residual second moment times vector")
-
 
 @dataclass(frozen=True, repr=False)
 class FrankWolfeModel(Recommender):
@@ -98,7 +96,7 @@ class ResidualMoment(RowMoment):
     docs/PRIVACY.md, "Residual second moment".
     """
 
-    name: ClassVar[str] = COVARIANCE
+    name: ClassVar[str] = "residual second moment"
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ class ResidualProduct(Statistic):
 
     bound: float
     clip: float = 1.0
-    name: ClassVar[str] = PRODUCT
+    name: ClassVar[str] = "residual second moment times vector"
 
     @property
     def sensitivity(self) -> float:

@@ -35,8 +35,6 @@ from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status, sequence
 
-GRADIENT = "item gradient"
-
 
 def clipped_gradients(rows: Ratings, model: Recommender, clip: float) -> tuple[Array, Array]:
     """Each user's clipped gradient e_i u_i^T as two factors: e (n_ratings,) and U (n_users, r).
@@ -69,7 +67,7 @@ class ItemGradient(Statistic):
     """
 
     clip: float
-    name: ClassVar[str] = GRADIENT
+    name: ClassVar[str] = "item gradient"
 
     @property
     def sensitivity(self) -> float:
@@ -169,7 +167,7 @@ class DPSGD(PrivateAlgorithm):
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
         whole = shape.n_items * self.rank
-        return whole if statistic == GRADIENT else super().coordinates(statistic, shape)
+        return whole if statistic == ItemGradient.name else super().coordinates(statistic, shape)
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)

@@ -20,8 +20,6 @@ from dpmf_core.curator import CELLS_ARE_PUBLIC, Block, Curator, Statistic, Total
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import VALUE, Budget, Event, Guarantee, Status
 
-RATINGS = "every rating"
-
 
 @dataclass(frozen=True)
 class EveryRating(Statistic):
@@ -32,7 +30,7 @@ class EveryRating(Statistic):
     """
 
     bounds: tuple[float, float]
-    name: ClassVar[str] = RATINGS
+    name: ClassVar[str] = "every rating"
     norm: ClassVar[Literal["L1"]] = "L1"
     replace_one_factor: ClassVar[float] = 1.0
 

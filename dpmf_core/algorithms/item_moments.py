@@ -8,17 +8,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender
-from dpmf_core.algorithms.baselines import COUNTS
 from dpmf_core.algorithms.row_moments import RowMoment
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.moments import add_second_moment, second_moment
 
-MOMENT, COLUMNS, PRODUCT = (
-    "item second moment",
-    "columns of the item second moment",
-    "second moment times subspace",
-)
+MOMENT = "item second moment"
 
 
 @dataclass(frozen=True)
@@ -97,7 +92,7 @@ class MomentColumns(Statistic):
     docs/PRIVACY.md, "Columns of the item second moment".
     """
 
-    name: ClassVar[str] = COLUMNS
+    name: ClassVar[str] = "columns of the item second moment"
     sensitivity: ClassVar[float] = 1.0
     replace_one_factor: ClassVar[float] = math.sqrt(2)
 
@@ -123,7 +118,7 @@ class MomentTimesSubspace(Statistic):
 
     clip: float
     rounding: float
-    name: ClassVar[str] = PRODUCT
+    name: ClassVar[str] = "second moment times subspace"
 
     @property
     def sensitivity(self) -> float:
@@ -155,7 +150,7 @@ class RatedCounts(Statistic):
     docs/PRIVACY.md, "Weighted item counts".
     """
 
-    name: ClassVar[str] = COUNTS
+    name: ClassVar[str] = "item counts"
     sensitivity: ClassVar[float] = 1.0
     replace_one_factor: ClassVar[float] = math.sqrt(2)
 

@@ -125,7 +125,6 @@ def regress_offsets(
     return X @ line, deviation
 
 
-SUMS_AND_COUNTS = "item sums and counts"
 RELEASES = 2  # with equal budgets
 # Chosen on validation ratings: benchmarks/results/utility.md, "Offsets by two sums".
 COUNT_WEIGHT = 0.5  # the constant next to a rating, in quarters of the rating range
@@ -143,7 +142,7 @@ class SumsAndCounts(Statistic):
     whatever the weights and offsets. docs/PRIVACY.md, "Item sums and counts".
     """
 
-    name: ClassVar[str] = SUMS_AND_COUNTS
+    name: ClassVar[str] = "item sums and counts"
     sensitivity: ClassVar[float] = 1.0
     per_item: ClassVar[int] = 2
 

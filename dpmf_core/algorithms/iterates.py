@@ -18,8 +18,6 @@ from dpmf_core.curator.grid import grid_step
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.moments import add_second_moment, mirrored
 
-MOMENT = "iterate's second moment"
-
 
 @dataclass(frozen=True)
 class Iterate:
@@ -175,7 +173,7 @@ class IterateMoment(RowMoment):
     docs/PRIVACY.md, "Second moment of the iterate".
     """
 
-    name: ClassVar[str] = MOMENT
+    name: ClassVar[str] = "iterate's second moment"
 
     def empty(self, shape: Shape, Z: Held, Q: Array) -> Totals:  # type: ignore[override]
         """The sums of s s^T, s c^T and c c^T over no rows."""

@@ -20,7 +20,6 @@ from dpmf_core.curator import Block, Curator, Held, Range, Statistic, Totals
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Event, Repeat
 
-MESSAGES = "every user's message"
 AT_ONCE = 1 << 22  # numbers in messages that are held together
 MOST = 4_000_000_000  # numbers in all messages, for which drawing noise takes a minute
 
@@ -34,7 +33,7 @@ class Messages(Statistic):
     docs/PRIVACY.md, "Every user's message".
     """
 
-    name: ClassVar[str] = MESSAGES
+    name: ClassVar[str] = "every user's message"
     replace_one_factor: ClassVar[float] = 1.0
     sensitivity: ClassVar[float] = 2.0
 

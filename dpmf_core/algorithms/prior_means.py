@@ -21,7 +21,6 @@ from dpmf_core.algorithms.row_moments import RowMoment
 from dpmf_core.curator import Block, Curator, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 
-ATTENTION = "attention moment"
 # Chosen on validation ratings: benchmarks/results/utility.md, "Who rated what in prior means".
 SHARE = 0.03  # of the mu^2 left after biases
 LEAST_SIGNAL = 3000.0  # n mu below which prior means bring less than they cost
@@ -35,7 +34,7 @@ class AttentionMoment(RowMoment):
     """sum_u w_u w_u^T (p, p) of `unit_rows`. docs/PRIVACY.md, "Attention moment"."""
 
     bound: float = 1.0
-    name: ClassVar[str] = ATTENTION
+    name: ClassVar[str] = "attention moment"
 
     def empty(self, shape: Shape, model: Recommender, *how: Any) -> Totals:  # type: ignore[override]
         p = 2 + how[0].shape[1] + model.item_sides.shape[1] + 1

@@ -23,7 +23,6 @@ from dpmf_core.algorithms.base import (
 )
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.frank_wolfe import (
-    COVARIANCE,
     FrankWolfe,
     FrankWolfeModel,
     ResidualMoment,
@@ -201,7 +200,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
         whole = triangle(self._n_kept(shape))
-        return whole if statistic == COVARIANCE else super().coordinates(statistic, shape)
+        return whole if statistic == ResidualMoment.name else super().coordinates(statistic, shape)
 
     def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
         moment = ResidualMoment(self._bound(curator.shape))

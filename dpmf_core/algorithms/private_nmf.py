@@ -25,8 +25,6 @@ from dpmf_core.algorithms.nmf import (
 )
 from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
 from dpmf_core.algorithms.sample_statistics import (
-    COEFFICIENTS,
-    PRODUCTS,
     CleanedProducts,
     CoefficientMoment,
     CoefficientProducts,
@@ -155,8 +153,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
 
     def coordinates(self, statistic: str, shape: SampleShape) -> int:
         own = {
-            COEFFICIENTS: triangle(self.n_components),
-            PRODUCTS: shape.n_features * self.n_components,
+            CoefficientMoment.name: triangle(self.n_components),
+            CoefficientProducts.name: shape.n_features * self.n_components,
         }
         return own.get(statistic, super().coordinates(statistic, shape))
 

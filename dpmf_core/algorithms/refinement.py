@@ -26,7 +26,6 @@ from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import NOTHING, Event, Repeat, sequence
 
 STEPS = 4
-GRADIENT, SIZES = "refining gradient", "gradient sizes"
 SIZES_SHARE = 0.05  # of a step's mu^2
 OCTAVES = (-8.0, 12.0)  # the range of a size that users report
 CONSTANT = 0.3  # next to a user's factor, for the offsets
@@ -108,7 +107,7 @@ class GradientSizes(Statistic):
     opposite; the 1 stays the same. docs/PRIVACY.md, "Gradient sizes".
     """
 
-    name: ClassVar[str] = SIZES
+    name: ClassVar[str] = "gradient sizes"
     sensitivity: ClassVar[float] = 2.0
     replace_one_factor: ClassVar[float] = math.sqrt(3)
 
@@ -139,7 +138,7 @@ class RefiningGradient(Statistic):
     its opposite. docs/PRIVACY.md, "Refining gradient".
     """
 
-    name: ClassVar[str] = GRADIENT
+    name: ClassVar[str] = "refining gradient"
     sensitivity: ClassVar[float] = 1.0
 
     def empty(self, shape: Shape, sides: Held, clip: float, r: int) -> Totals:

@@ -20,8 +20,7 @@ from dpmf_core.algorithms.components import (
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.samples import Matrix, SampleShape, by_row, energies, is_sparse
 
-SUM, START = "sum of the samples", "second moment of the samples"
-COEFFICIENTS, PRODUCTS = ("second moment of the coefficients", "coefficients times samples")
+START = "second moment of the samples"
 
 
 def unit_samples(block: Block) -> Matrix:
@@ -50,7 +49,7 @@ class SampleSum(Statistic):
     docs/PRIVACY.md, "Sum of the samples".
     """
 
-    name: ClassVar[str] = SUM
+    name: ClassVar[str] = "sum of the samples"
     sensitivity: ClassVar[float] = 1.0
     replace_one_factor: ClassVar[float] = math.sqrt(2)
 
@@ -152,7 +151,7 @@ class CoefficientMoment(Statistic):
     """
 
     clip: float
-    name: ClassVar[str] = COEFFICIENTS
+    name: ClassVar[str] = "second moment of the coefficients"
     replace_one_factor: ClassVar[float] = math.sqrt(2)
     symmetric: ClassVar[bool] = True
 
@@ -182,7 +181,7 @@ class CoefficientProducts(Statistic):
     """
 
     clip: float
-    name: ClassVar[str] = PRODUCTS
+    name: ClassVar[str] = "coefficients times samples"
     replace_one_factor: ClassVar[float] = math.sqrt(2)
 
     @property

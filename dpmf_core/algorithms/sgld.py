@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
-from dpmf_core.algorithms.gradient import GRADIENT, ItemGradient, gradient_plan, private_offsets
+from dpmf_core.algorithms.gradient import ItemGradient, gradient_plan, private_offsets
 from dpmf_core.algorithms.item_offsets import SumsAndCounts, share_of_biases
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
@@ -157,7 +157,7 @@ class SGLD(PrivateAlgorithm):
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
         whole = shape.n_items * self.rank
-        return whole if statistic == GRADIENT else super().coordinates(statistic, shape)
+        return whole if statistic == ItemGradient.name else super().coordinates(statistic, shape)
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         if self.reading == "posterior-sample":

@@ -36,9 +36,6 @@ from dpmf_core.algorithms.item_lists import (
     recommended_lists,
 )
 from dpmf_core.algorithms.item_moments import (
-    COLUMNS,
-    MOMENT,
-    PRODUCT,
     MomentColumns,
     MomentTimesSubspace,
     RatedCounts,
@@ -270,12 +267,13 @@ class Spectral(PrivateAlgorithm):
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
         n_kept = min(self.items_kept or shape.n_items, shape.n_items)
+        most = prior_means.most_coordinates(shape, self.rank)
         own = {
-            MOMENT: triangle(min(n_kept, MOST_ITEMS)),
-            COLUMNS: min(n_kept * n_kept, max(n_kept, MOST_CELLS)),
-            PRODUCT: n_kept * min(self.rank + SPARE, n_kept),
-            prior_means.ATTENTION: triangle(prior_means.most_coordinates(shape, self.rank)),
-            refinement.GRADIENT: shape.n_items * (self.rank + 1),
+            SecondMoment.name: triangle(min(n_kept, MOST_ITEMS)),
+            MomentColumns.name: min(n_kept * n_kept, max(n_kept, MOST_CELLS)),
+            MomentTimesSubspace.name: n_kept * min(self.rank + SPARE, n_kept),
+            prior_means.AttentionMoment.name: triangle(most),
+            refinement.RefiningGradient.name: shape.n_items * (self.rank + 1),
         }
         return own.get(statistic, super().coordinates(statistic, shape))
 

@@ -33,8 +33,6 @@ from dpmf_core.curator import Block, Curator, Statistic, Step
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Event, Guarantee, Status
 
-MOMENT = "item second moment"
-
 
 @dataclass(frozen=True, repr=False)
 class Subspace(Recommender):
@@ -85,7 +83,7 @@ class ItemMoment(RowMoment):
     docs/PRIVACY.md, "Item second moment".
     """
 
-    name: ClassVar[str] = MOMENT
+    name: ClassVar[str] = "item second moment"
 
 
 def centred_rows(block: Block, model: Subspace, bound: float) -> csr_array:

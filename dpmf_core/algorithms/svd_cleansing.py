@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import INSIDE, Array, Parameters, Streams
-from dpmf_core.algorithms.baselines import COUNTS, SUMS, UserMeans, private_mean
+from dpmf_core.algorithms.baselines import UserMeans, private_mean
 from dpmf_core.algorithms.item_offsets import NoisyCounts
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
@@ -54,7 +54,7 @@ class CappedSums(Statistic):
 
     most: int
     clip: float
-    name: ClassVar[str] = SUMS
+    name: ClassVar[str] = "item sums"
 
     @property
     def sensitivity(self) -> float:
@@ -79,7 +79,7 @@ class CappedCounts(Statistic):
     """
 
     most: int
-    name: ClassVar[str] = COUNTS
+    name: ClassVar[str] = "item counts"
     replace_one_factor: ClassVar[float] = math.sqrt(2)
 
     @property
