@@ -248,13 +248,8 @@ class Recommender(Model):
 
 def rated_shares(ratings: Ratings) -> Any:
     """1 / sqrt(number of the user's ratings) for each rated item, a sparse (n_users, n_items)."""
-    from scipy.sparse import csr_array  # slow to load
-
     counts = np.diff(ratings.by_user)
-    weights = np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts)
-    return csr_array(
-        (weights, ratings.items, ratings.by_user), shape=(ratings.n_users, ratings.n_items)
-    )
+    return ratings.matrix(np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts))
 
 
 def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:
@@ -399,12 +394,9 @@ class PrivateAlgorithm(Algorithm):
 
     def coordinates(self, statistic: str, shape: Any) -> int:
         """By default a triangle of items or features, or so many for each of them."""
-        n, statistics = super().coordinates(statistic, shape), self.statistics(shape)
-        sizes = [triangle(n) if it.symmetric else it.per_item * n for it in statistics]
-        return max(
-            (size for it, size in zip(statistics, sizes, strict=True) if it.name == statistic),
-            default=n,
-        )
+        n = super().coordinates(statistic, shape)
+        same = [it for it in self.statistics(shape) if it.name == statistic]
+        return max([triangle(n) if it.symmetric else it.per_item * n for it in same], default=n)
 
 
 def triangle(size: int) -> int:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.stats import wishart
 
 from dpmf_core import kernels
@@ -59,10 +58,9 @@ class PosteriorDraws(Recommender):
         values = (history.values - np.float32(self.centre)) / unit
         features = user_features(history, self.loadings, self.mean_log_count)
         sides = [self._side(history, values, features, draw) for draw in range(draws)]
-        return Personal(
-            np.asarray(unit * np.mean([side[:, -1] for side in sides], axis=0, dtype=np.float32)),
-            np.hstack([side[:, :-1] for side in sides]) * (unit / draws),
-        )
+        offsets = unit * np.mean([side[:, -1] for side in sides], axis=0, dtype=np.float32)
+        factors = np.hstack([side[:, :-1] for side in sides]) * (unit / draws)
+        return Personal(np.asarray(offsets), factors)
 
     def _side(self, history: Ratings, values: Array, features: Array, draw: int) -> Array:
         """Posterior means (n_users, r + 1) of users' factors and offsets, given one draw."""
@@ -257,9 +255,10 @@ def _attention(data: Ratings, count: int, rng: Streams) -> tuple[Array, Array]:
     per_user = np.diff(data.by_user)
     root = 1 / np.sqrt(np.maximum(data.item_counts, 1))
     weights = np.repeat(1 / np.sqrt(np.maximum(per_user, 1)), per_user) * root[data.items]
-    rated = csr_array((weights, data.items, data.by_user), shape=(data.n_users, data.n_items))
     seed = int(rng.init.integers(2**31))
-    _, values, vectors = randomized_svd(rated, count, n_iter=PASSES, random_state=seed)
+    _, values, vectors = randomized_svd(
+        data.matrix(weights), count, n_iter=PASSES, random_state=seed
+    )
     own = vectors.T * values * np.sqrt(data.n_items)
     return vectors.T * (root * np.sqrt(data.n_users))[:, None], own
 

@@ -102,10 +102,8 @@ class Sketch(Algorithm):
 
     def width(self, shape: Shape) -> int:
         """The cells of a row of the table."""
-        return max(
-            1,
-            math.ceil((shape.n_users + shape.n_items) * self.rank / (self.space_gain * self.depth)),
-        )
+        size = (shape.n_users + shape.n_items) * self.rank
+        return max(1, math.ceil(size / (self.space_gain * self.depth)))
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         """Fit in units of a star: a quarter of the rating range."""

@@ -48,9 +48,7 @@ class ItemRegression(Recommender):
 
     def personal(self, history: Ratings) -> OwnRow:
         offsets, residuals = self.residuals(history)
-        rows = csr_array(
-            (residuals, history.items, history.by_user), shape=(len(offsets), len(self.weights))
-        )
+        rows = history.matrix(residuals)
         return OwnRow(offsets, np.zeros((history.n_users, 0), np.float32), rows)
 
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
-from scipy.sparse import csr_array
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
@@ -45,10 +44,8 @@ def clipped_gradients(rows: Ratings, model: Recommender, clip: float) -> tuple[A
     personal = model.personal(rows)
     _, residuals = model.residuals(rows)
     U = np.where(np.isfinite(personal.factors), personal.factors, 0.0).astype(np.float64)
-    e = (
-        kernels.predict_pairs(U, model.item_factors, rows.users, rows.items, dtype=np.float64)
-        - residuals
-    )
+    V = model.item_factors
+    e = kernels.predict_pairs(U, V, rows.users, rows.items, dtype=np.float64) - residuals
     e = np.where(np.isfinite(e), e, 0.0)
     sizes = np.sqrt(kernels.segment_sums(rows.by_user, e**2))
     norms = sizes * np.linalg.norm(U, axis=1)
@@ -81,8 +78,7 @@ class ItemGradient(Statistic):
         e, U = clipped_gradients(rows, model, self.clip)
         e = on_grid(e, 1.0, block.n_units, factors=2)
         U = on_grid(U, 2 * self.clip, block.n_units, factors=2)
-        E = csr_array((e, rows.items, rows.by_user), shape=(rows.n_users, rows.n_items))
-        totals[0][:] += E.T @ U
+        totals[0][:] += rows.matrix(e).T @ U
 
 
 def gradient_plan(gradient: ItemGradient, steps: int, level: float, bias_share: float) -> Event:

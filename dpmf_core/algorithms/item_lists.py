@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import INSIDE, Array, Personal, Recommender
 from dpmf_core.algorithms.item_moments import Rows, SecondMoment
@@ -41,13 +40,8 @@ class Projection(Recommender):
     def personal(self, history: Ratings) -> Personal:
         if not self.probe.size:
             return super().personal(history)
-        A = csr_array(
-            (history.values, history.items, history.by_user),
-            shape=(history.n_users, history.n_items),
-        )
-        return Personal(
-            np.zeros(history.n_users, np.float32), np.asarray(A @ self.probe, np.float32)
-        )
+        factors = history.matrix(history.values) @ self.probe
+        return Personal(np.zeros(history.n_users, np.float32), np.asarray(factors, np.float32))
 
 
 @dataclass(frozen=True)
@@ -74,9 +68,7 @@ class CentredRows(Rows):
 
         A row along popularity becomes 0.
         """
-        x = csr_array(
-            (self.values, self.items, self.indptr), shape=(len(self.indptr) - 1, self.n_items)
-        )[first:last].toarray()
+        x = self.matrix[first:last].toarray()
         x -= np.outer(self._parts_along[first:last], self.along)
         norms = np.linalg.norm(x, axis=1)
         x *= np.where(norms > 1e-6, INSIDE / np.maximum(norms, 1e-6), 0.0)[:, None]

@@ -57,9 +57,8 @@ class Rows:
 
     @property
     def matrix(self) -> csr_array:
-        return csr_array(
-            (self.values, self.items, self.indptr), shape=(len(self.indptr) - 1, self.n_items)
-        )
+        shape = (len(self.indptr) - 1, self.n_items)
+        return csr_array((self.values, self.items, self.indptr), shape=shape)
 
 
 def kept_rows(block: Block, model: Recommender | None, kept_items: Array, weights: Array) -> Rows:

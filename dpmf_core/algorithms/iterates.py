@@ -5,7 +5,7 @@ docs/PRIVACY.md, "Second moment of the iterate".
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -85,7 +85,7 @@ def take_gradient_step(rows: Ratings, target: Array, C: Array, Q: Array, rate: f
     if C.shape[1]:
         predictions = kernels.predict_pairs(C, Q, rows.users, rows.items, dtype=np.float64)
     S = rate * (target.astype(np.float64) - predictions)
-    return Iterate(C, csr_array((S, rows.items, rows.by_user), shape=(rows.n_users, rows.n_items)))
+    return Iterate(C, rows.matrix(S))
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,13 +116,10 @@ class GradientModel(Recommender):
 
     def extend(self, directions: Array, shrink: Array) -> "GradientModel":
         """The model after one more step. directions: (m, r_t). shrink: (r_t,)."""
-        return replace(
-            self,
-            item_factors=directions.astype(np.float32),
-            directions=np.hstack([self.directions, directions]),
-            shrinkages=np.append(self.shrinkages, shrink),
-            ranks=np.append(self.ranks, len(shrink)),
-        )
+        all_directions = np.hstack([self.directions, directions])
+        shrinkages, ranks = np.append(self.shrinkages, shrink), np.append(self.ranks, len(shrink))
+        steps: Any = {"directions": all_directions, "shrinkages": shrinkages, "ranks": ranks}
+        return replace(self, item_factors=directions.astype(np.float32), **steps)
 
 
 def first_iterate(block: Block, model: GradientModel) -> Iterate:

@@ -140,11 +140,8 @@ def mean_row(total: Array, scale: float, axes: Array | None) -> Array:
     sorted_sizes = np.sort(size)
     # the number of coordinates at or below the threshold
     threshold, below = np.append(0.0, sorted_sizes), np.arange(len(y) + 1)
-    risk = (
-        (len(y) - 2 * below) * scale**2
-        + np.append(0.0, np.cumsum(sorted_sizes**2))
-        + (len(y) - below) * threshold**2
-    )
+    risk = (len(y) - 2 * below) * scale**2 + np.append(0.0, np.cumsum(sorted_sizes**2))
+    risk = risk + (len(y) - below) * threshold**2
     signal = np.sign(y) * np.maximum(size - threshold[np.argmin(risk)], 0)
     row = np.maximum(signal if axes is None else signal @ axes, 0)
     return np.asarray(row if row.any() else np.ones(len(row)))

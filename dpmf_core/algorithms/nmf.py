@@ -137,10 +137,8 @@ def signed_halves(values: Array, vectors: Array, least: float) -> Array:
     Boutsidis & Gallopoulos 2008. vectors: (K, d).
     """
     up, down = np.maximum(vectors, 0), np.maximum(-vectors, 0)
-    return np.asarray(
-        np.where((np.linalg.norm(up, axis=1) >= np.linalg.norm(down, axis=1))[:, None], up, down)
-        + least
-    )
+    is_up = np.linalg.norm(up, axis=1) >= np.linalg.norm(down, axis=1)
+    return np.asarray(np.where(is_up[:, None], up, down) + least)
 
 
 class RobustNMF(Factorisation):

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender
@@ -151,8 +150,7 @@ class RefiningGradient(Statistic):
         weight = np.where(sides.norms > 0, power * np.minimum(INSIDE / clip, inverse), 0.0)
         e = on_grid(sides.residuals / power[rows.users], 1.0, block.n_units, factors=2)
         t = on_grid(sides.columns * weight[:, None], 2.0, block.n_units, factors=2)
-        E = csr_array((e, rows.items, rows.by_user), shape=(rows.n_users, rows.n_items))
-        totals[0][:] += E.T @ t
+        totals[0][:] += rows.matrix(e).T @ t
 
 
 STATISTICS = GradientSizes(), RefiningGradient()

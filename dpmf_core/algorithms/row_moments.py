@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
-from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import Array
 from dpmf_core.algorithms.parameters import LEAST
@@ -65,11 +64,11 @@ def nuclear_norm_field(default: float) -> Any:
     return Field(default, ge=LEAST, le=100, title="nuclear norm κ", description=words)
 
 
-def gridded_rows(block: Block, values: Array, bound: float) -> csr_array:
+def gridded_rows(block: Block, values: Array, bound: float) -> Any:
     """Rows A (n_users, n_items) of values (n_ratings,) within `bound`, on a grid for products."""
     rows: Ratings = block.rows
     entries = on_grid(values, bound, block.n_units, factors=2)
-    return csr_array((entries, rows.items, rows.by_user), shape=(rows.n_users, rows.n_items))
+    return rows.matrix(entries)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Matrix factorisation by stochastic gradients, without privacy."""
 
 import math
+from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -17,15 +18,8 @@ from dpmf_core.kernels.rows import shuffled_range
 NOTHING_HELD = np.zeros((0, 0), np.float32)
 
 
-@dataclass(frozen=True)
-class Descent:
-    """What SGD has learned: mean, offsets a (n,), b (m,), factors P (n, r), Q (m, r)."""
-
-    mean: float
-    a: Array
-    b: Array
-    P: Array
-    Q: Array
+# what SGD has learned: mean, offsets a (n,), b (m,), factors P (n, r), Q (m, r)
+Descent = namedtuple("Descent", "mean a b P Q")
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,7 +10,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
-from scipy.sparse import csr_array
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Recommender, Streams
@@ -281,11 +280,11 @@ class SGLD(PrivateAlgorithm):
     def _rates(self, shape: Shape, R: float) -> tuple[float, float]:
         """Step lengths for users and for items; an item has n k / m raters by public values."""
         crowd = shape.n_users * self.ratings_per_user / shape.n_items
-        user, item = (
-            self.step_size / (self.prior_precision + self._weight(R) * size)
-            for size in (self.ratings_per_user, 4 * crowd)
-        )
-        return user, item
+
+        def rate(size: float) -> float:
+            return self.step_size / (self.prior_precision + self._weight(R) * size)
+
+        return rate(self.ratings_per_user), rate(4 * crowd)
 
     def _langevin_step(
         self, theta: Array, ascent: Array, rate: float, langevin: Callable[[tuple[int, ...]], Array]
@@ -301,8 +300,5 @@ class SGLD(PrivateAlgorithm):
         e = x - kernels.predict_pairs(U, V, data.users, data.items, dtype=np.float64)
         square = kernels.segment_sums(data.by_user, e**2)
         inside = square <= self.ratings_per_user * self.error_clip
-        E = csr_array(
-            (weight * e * inside[data.users], data.items, data.by_user),
-            shape=(data.n_users, data.n_items),
-        )
+        E = data.matrix(weight * e * inside[data.users])
         return np.asarray(E @ V), np.asarray(E.T @ U)

@@ -8,10 +8,9 @@ docs/PRIVACY.md, "Item second moment".
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
 from dpmf_core import kernels
@@ -49,11 +48,8 @@ class Subspace(Recommender):
             return super().personal(history)
         offsets, residuals = self.residuals(history)
         share = np.maximum(np.diff(history.by_user), 1) / history.n_items
-        X = csr_array(
-            (residuals.astype(np.float64), history.items, history.by_user),
-            shape=(history.n_users, history.n_items),
-        )
-        factors = X @ self.item_factors.astype(np.float64) / share[:, None]
+        V, X = self.item_factors.astype(np.float64), history.matrix(residuals.astype(np.float64))
+        factors = X @ V / share[:, None]
         return self.with_loadings(history, Personal(offsets, factors.astype(np.float32)))
 
 
@@ -86,7 +82,7 @@ class ItemMoment(RowMoment):
     name: ClassVar[str] = "item second moment"
 
 
-def centred_rows(block: Block, model: Subspace, bound: float) -> csr_array:
+def centred_rows(block: Block, model: Subspace, bound: float) -> Any:
     """Users' residuals, clipped to norm `bound`, on the grid."""
     rows: Ratings = block.rows
     return gridded_rows(block, clipped_rows(rows, model.residuals(rows)[1], bound), bound)
@@ -170,10 +166,6 @@ class PrivateSVD(PrivateAlgorithm):
         bound = self._bound(curator.shape)
         W = curator.release(ItemMoment(bound), curator.hold(rows, model, bound))
         projection = self.user_step == "projection"
-        return replace(
-            model,
-            item_factors=top_directions(W, self.rank).astype(np.float32),
-            projection=projection,
-            ridge=self.prediction_ridge,
-            mended=not projection,
-        )
+        V = top_directions(W, self.rank).astype(np.float32)
+        how: Any = {"ridge": self.prediction_ridge, "mended": not projection}
+        return replace(model, item_factors=V, projection=projection, **how)

@@ -7,10 +7,9 @@ second moment of the rest. docs/PRIVACY.md, "McSherry and Mironov 2009".
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import INSIDE, Array, Parameters, Streams
 from dpmf_core.algorithms.baselines import UserMeans, private_mean
@@ -26,7 +25,7 @@ from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 from dpmf_core.privacy import Budget, Event, sequence
 
 
-def clamped_rows(block: Block, model: Subspace, bound: float) -> csr_array:
+def clamped_rows(block: Block, model: Subspace, bound: float) -> Any:
     """Users' residuals, each clamped to `bound` and divided by sqrt(n_i), on the grid.
 
     A row's norm is at most `bound`.
@@ -174,12 +173,8 @@ class SVDCleansing(PrivateSVD):
     def plan(self, shape: Shape, level: float) -> Event:
         first = self.average_share
         shares = first / 15, first * 10 / 15, first * 4 / 15, 1 - first
-        return sequence(
-            *(
-                statistic.event(level / math.sqrt(share))
-                for statistic, share in zip(self.statistics(shape), shares, strict=True)
-            )
-        )
+        each = zip(self.statistics(shape), shares, strict=True)
+        return sequence(*(it.event(level / math.sqrt(share)) for it, share in each))
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Subspace]:
         centre = private_mean(curator)

@@ -196,6 +196,13 @@ class Ratings:
         """Row pointers (n_users + 1,): user u's ratings are `by_user[u]:by_user[u + 1]`."""
         return np.searchsorted(self.users, np.arange(self.n_users + 1)).astype(np.int64)
 
+    def matrix(self, values: npt.NDArray[Any]) -> Any:
+        """The rated cells as a sparse matrix (n_users, n_items) of values (n_ratings,)."""
+        from scipy.sparse import csr_array  # slow to load
+
+        shape = (self.n_users, self.n_items)
+        return csr_array((values, self.items, self.by_user), shape=shape)
+
     def cached_for(self, of: object, find: Callable[[], Result]) -> Result:
         """The result of `find`, cached for the last of the objects `of`.
 

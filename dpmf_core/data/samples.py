@@ -359,12 +359,7 @@ def require_not_negative(bounds: tuple[float, float]) -> None:
 def of_ratings(ratings: Ratings) -> Samples:
     """One row per user with their ratings and zeros elsewhere, for non-negative factorisation."""
     require_not_negative(ratings.bounds)
-    from scipy.sparse import csr_array
-
-    X = csr_array(
-        (ratings.values.astype(np.float64), ratings.items, ratings.by_user),
-        shape=(ratings.n_users, ratings.n_items),
-    )
+    X = ratings.matrix(ratings.values.astype(np.float64))
     titles = ratings.titles or tuple(f"item {j}" for j in range(ratings.n_items))
     origin = "" if ratings.public else ratings.account
     facts: Any = {name: getattr(ratings, name) for name in ("name", "public", "assumptions")}

@@ -236,11 +236,8 @@ def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:
     place = rank_within_user(ratings, key)
     is_judged = place >= spec.fold_in * count
     is_held_out = test_user | validation_user
-    return Split(
-        ratings.only(~is_held_out),
-        ratings.only(~is_held_out | ~is_judged),
-        ratings.only(validation_user & is_judged),
-        ratings.only(test_user & is_judged),
-        f"{spec.test_fraction:.0%} of the users held out, {spec.fold_in:.0%} of their ratings"
-        " folded in",
-    )
+    words = f"{spec.test_fraction:.0%} of the users held out, {spec.fold_in:.0%} of their ratings"
+    train, history = ratings.only(~is_held_out), ratings.only(~is_held_out | ~is_judged)
+    validation, test = validation_user & is_judged, test_user & is_judged
+    parts = train, history, ratings.only(validation), ratings.only(test)
+    return Split(*parts, f"{words} folded in")

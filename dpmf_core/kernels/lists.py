@@ -151,14 +151,9 @@ def _put_in_order(candidates, worth, count, best_items):  # type: ignore[no-unty
 def _scratch(n_items, k):  # type: ignore[no-untyped-def]
     """Arrays for one list: `high`, `higher`, groups, items, their scores, the best."""
     parts = -(-n_items // (EIGHT * EIGHT))
-    return (
-        np.empty(parts * EIGHT, np.float32),
-        np.empty(GROUPS, np.float32),
-        np.empty(parts * EIGHT, np.int32),
-        np.empty(MOST, np.int32),
-        np.empty(MOST, np.float32),
-        np.empty(k, np.float32),
-    )
+    high, higher = np.empty(parts * EIGHT, np.float32), np.empty(GROUPS, np.float32)
+    groups, items = np.empty(parts * EIGHT, np.int32), np.empty(MOST, np.int32)
+    return high, higher, groups, items, np.empty(MOST, np.float32), np.empty(k, np.float32)
 
 
 @compile_kernel

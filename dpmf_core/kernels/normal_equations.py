@@ -207,14 +207,8 @@ def sparse_rows(
 ) -> tuple[Array, Array, Array, Array, Array]:
     dtype = np.float64 if factors.dtype == np.float64 else np.float32
     w = np.empty(0, dtype) if weights is None else np.ascontiguousarray(weights, dtype)
-    factors = np.ascontiguousarray(factors, dtype)
-    return (
-        np.asarray(indptr, np.int64),
-        np.asarray(indices, np.int32),
-        np.ascontiguousarray(values, dtype),
-        w,
-        factors,
-    )
+    values, factors = np.ascontiguousarray(values, dtype), np.ascontiguousarray(factors, dtype)
+    return np.asarray(indptr, np.int64), np.asarray(indices, np.int32), values, w, factors
 
 
 def common_matrix(base: Array | None, dtype: Any) -> Array:

@@ -117,17 +117,6 @@ def word_vectors(
     X: Array = _start(len(counts), dimensions, SEED)
     Y = np.zeros_like(X)
     cumulative = np.cumsum(counts.astype(np.float64) ** 0.75)
-    _train(
-        words.astype(np.int64),
-        starts.astype(np.int64),
-        keep_chances,
-        cumulative,
-        X,
-        Y,
-        window,
-        negatives,
-        epochs,
-        np.array(rates),
-        SEED,
-    )
+    texts = words.astype(np.int64), starts.astype(np.int64), keep_chances, cumulative
+    _train(*texts, X, Y, window, negatives, epochs, np.array(rates), SEED)
     return X

@@ -121,14 +121,11 @@ def ledger_rows(ledger: Ledger) -> list[dict[str, Any]]:
     A row has `groups` only above 1, and `companion` and `joint_factor` only where the release has
     them.
     """
-    return [
-        {"mechanism": leaf.mechanism, **_stored_fields(asdict(leaf)), "count": count}
-        for leaf, count in ledger
-    ]
-
-
-def _stored_fields(fields_of_leaf: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields_of_leaf.items() if OPTIONAL.get(name) != value}
+    rows = []
+    for leaf, count in ledger:
+        stored = {name: it for name, it in asdict(leaf).items() if OPTIONAL.get(name) != it}
+        rows.append({"mechanism": leaf.mechanism, **stored, "count": count})
+    return rows
 
 
 def needed_fields(kind: type[Mechanism]) -> list[str]:

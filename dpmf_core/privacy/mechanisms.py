@@ -353,11 +353,9 @@ class PosteriorSample(Mechanism):
         from dp_accounting.pld import common, privacy_loss_distribution
 
         if 1 / z > ONE_WAY:
-            return (
-                privacy_loss_distribution.PrivacyLossDistribution.create_from_rounded_probability(
-                    {math.ceil(1 / z / interval): 1.0}, 0.0, interval
-                )
-            )
+            probabilities = {math.ceil(1 / z / interval): 1.0}
+            kind = privacy_loss_distribution.PrivacyLossDistribution
+            return kind.create_from_rounded_probability(probabilities, 0.0, interval)
         return privacy_loss_distribution.from_privacy_parameters(
             common.DifferentialPrivacyParameters(1 / z, 0), value_discretization_interval=interval
         )

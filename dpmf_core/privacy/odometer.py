@@ -180,10 +180,8 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     selection_delta = sum(it.delta or 0.0 for it in selections)
     delta = budget.delta if budget else own + selection_delta
     for_runs = delta - selection_delta
-    epsilon = sum(
-        (it.price[relation is Relation.REPLACE_ONE] for it in selections if it.price is not None),
-        0.0,
-    )
+    prices = [it.price for it in selections if it.price is not None]
+    epsilon = sum((price[relation is Relation.REPLACE_ONE] for price in prices), 0.0)
     if runs:
         epsilon += _epsilon(merged_ledger(runs), for_runs, relation) if for_runs >= 0 else math.inf
     units = [it.unit for it in covered or charges] or ["user"]
@@ -233,10 +231,8 @@ def check(before: Sequence[Charge], request: Sequence[Charge], budget: AccountBu
     if not budget.allow_unprotected:
         _require_covered(request)
     together = _in_one_unit([*before, *request])
-    spent_square, more = (
-        _total_square(charges, budget.relation)
-        for charges in (together[: len(before)], together[len(before) :])
-    )
+    spent_square = _total_square(together[: len(before)], budget.relation)
+    more = _total_square(together[len(before) :], budget.relation)
     limit = budget.mu**2
     if spent_square + more <= limit * (1 + ROUNDING):
         return

@@ -136,10 +136,8 @@ def _mixture(
     """
     normal, plain = ndtr(np.linspace(-9.0, 9.0, INTERVALS)), np.linspace(0.0, 1.0, INTERVALS)
     u = np.unique(np.concatenate([[0.0], normal, plain, 1 - plain[1:-1] ** 4, [1.0]]))
-    above, below = (
-        slope(u[1:]),
-        slope(np.maximum(false_negatives(event, 1 - u[:-1], relation), 0.0)),
-    )
+    above = slope(u[1:])
+    below = slope(np.maximum(false_negatives(event, 1 - u[:-1], relation), 0.0))
     order = np.lexsort((above, below))
     # (b, a), both ascending; the line 0 is the positive part
     hull: list[tuple[float, float]] = [(0.0, 0.0)]
@@ -199,10 +197,8 @@ def _logarithmic(mean: float) -> float:
     """
     if mean <= 1 + 1e-6:
         return 1 - 1e-9
-    return brentq(
-        lambda gamma: (1 / gamma - 1) / math.log(1 / gamma) - mean,
-        1e-12,
-        1 - 1e-9,
-        xtol=2e-12,
-        rtol=1e-15,
-    )
+
+    def excess(gamma: float) -> float:
+        return (1 / gamma - 1) / math.log(1 / gamma) - mean
+
+    return brentq(excess, 1e-12, 1 - 1e-9, xtol=2e-12, rtol=1e-15)

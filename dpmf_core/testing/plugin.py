@@ -9,13 +9,9 @@ OPTION = "--dpmf-algorithm"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.getgroup("dpmf").addoption(
-        OPTION,
-        action="append",
-        default=[],
-        metavar="ID",
-        help="an algorithm for `--pyargs dpmf_core.testing.contract`; repeatable",
-    )
+    words = "an algorithm for `--pyargs dpmf_core.testing.contract`; repeatable"
+    group = parser.getgroup("dpmf")
+    group.addoption(OPTION, action="append", default=[], metavar="ID", help=words)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
