@@ -96,7 +96,7 @@ RULES = (
         "total += 1 / leaf.multiplier(relation) ** 2", ACCOUNTING,
     ),
     Fault(
-        "rule: RDP tight, a logarithm left out", "dpmf_core/privacy/renyi.py",
+        "rule: RDP tight, a logarithm left out", "dpmf_core/privacy/accounting.py",
         " + math.log1p(-1 / alpha)", "", ACCOUNTING,
     ),
     Fault(

@@ -5,10 +5,16 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from dpmf_core.privacy.accounting import Rule, epsilon, rule_of, with_failures
+from dpmf_core.privacy.accounting import (
+    Rule,
+    epsilon,
+    rdp_source,
+    rdp_tight,
+    rule_of,
+    with_failures,
+)
 from dpmf_core.privacy.events import Event, normal_form
 from dpmf_core.privacy.mechanisms import Gaussian, Relation
-from dpmf_core.privacy.renyi import rdp_source, rdp_tight
 
 
 def _classical(event: Event, share: float, relation: Relation) -> list[tuple[float, int]]:

@@ -12,9 +12,9 @@ from dpmf_core.papers.results import recorded_result
 from dpmf_core.papers.theory import Place
 from dpmf_core.privacy import Budget, Event, Gaussian, Relation, Repeat, calibrate, sequence
 from dpmf_core.privacy.accounting import epsilon as exactly
+from dpmf_core.privacy.accounting import rdp_source
 from dpmf_core.privacy.events import normal_form
 from dpmf_core.privacy.gaussian import gaussian_epsilon
-from dpmf_core.privacy.renyi import rdp_source
 
 DELTA = 1e-5
 STATED = Budget(epsilon=1.0, delta=DELTA)

@@ -15,7 +15,7 @@ from dpmf_core.papers import source_noise
 from dpmf_core.papers.erratum import EXACT, Attack, Comparison, Means, Reading, nominal
 from dpmf_core.privacy import Gaussian, Relation, Repeat, normal_form, sequence
 from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.renyi import rdp_source
+from dpmf_core.privacy.accounting import rdp_source
 from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.specification import DataSpec
 
