@@ -11,7 +11,7 @@ from dpmf_core import kernels
 from dpmf_core.algorithms import curator_for
 from dpmf_core.algorithms.base import Recommender
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
-from dpmf_core.algorithms.input_perturbation import RATINGS, InputPerturbation, noisy_ratings
+from dpmf_core.algorithms.input_perturbation import EveryRating, InputPerturbation, noisy_ratings
 from dpmf_core.privacy import Budget, Noise, calibrate
 from dpmf_core.testing.worlds import world
 from tests.fitting import fit_by_name
@@ -66,7 +66,7 @@ def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon():
     scale = 4 / 2.0  # range over epsilon
     assert noise_sizes.mean() == pytest.approx(scale, rel=4 / np.sqrt(10_000))
     assert noise_sizes.mean() != pytest.approx(scale * 1.05, rel=4 / np.sqrt(10000))
-    assert noise.ledger[0][0].statistic == RATINGS
+    assert noise.ledger[0][0].statistic == EveryRating.name
 
 
 @pytest.fixture
