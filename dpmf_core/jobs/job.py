@@ -114,23 +114,13 @@ def _state(outcome: Outcome) -> State:
     return "failed" if isinstance(outcome, Exception) else "done"
 
 
-class JobEngine(Protocol):
-    """The engine's methods that a handle uses."""
-
-    def ahead(self, task: Task) -> int: ...
-
-    def waiting(self) -> int: ...
-
-    def leave(self, task: Task, job: "Job") -> None: ...
-
-
 class Job:
     """One caller's handle on a run or measurement; its methods are cheap.
 
-    Dropping a handle does not cancel its run.
+    Dropping a handle does not cancel its run. engine: the `Engine` that made it.
     """
 
-    def __init__(self, engine: JobEngine, task: Task, asker: str = "") -> None:
+    def __init__(self, engine: Any, task: Task, asker: str = "") -> None:
         self._engine, self._task, self._has_left = engine, task, False
         self.asker = asker
 
@@ -179,12 +169,12 @@ class Job:
     @property
     def ahead(self) -> int:
         """The number of waiting runs that start before this one."""
-        return self._engine.ahead(self._task) if self.state == "waiting" else 0
+        return int(self._engine.ahead(self._task)) if self.state == "waiting" else 0
 
     @property
     def waiting(self) -> int:
         """The number of waiting runs, this one included."""
-        return self._engine.waiting()
+        return int(self._engine.waiting())
 
     @property
     def cost(self) -> float:

@@ -111,34 +111,10 @@ def notebook_of_sweep(sweep: Mapping[str, Any], metric: str) -> str:
     return notebook("sweep.notebook", sweep=sweep, metric=metric)
 
 
-NEEDS = """It needs dpmf. If Python finds no module dpmf_core, either install it
-(python -m pip install path/to/the/clone), or set PYTHONPATH to the clone of dpmf,
-as in: PYTHONPATH=path/to/the/clone python this_script.py"""
-
-
 def script(record: RunRecord) -> str:
     """A Python script that repeats a run, exactly on public data.
 
     Values of the record enter it only as literals.
     """
-    spec = record.spec
-    title = algorithms.find(spec.algorithm).title
-    note = (
-        ""
-        if record.public
-        else (
-            "# Private data: the noise comes from the operating system, so figures differ from run"
-            " to run.\n"
-        )
-    )
-    return (
-        f'"""{title}, again.\n\n{NEEDS}\n"""\n\n'
-        f"from dpmf_core.runs.execution import run\nfrom"
-        f" dpmf_core.runs.specification import RunSpec\n\n{note}spec ="
-        " RunSpec.parse(\n"
-        + "".join(
-            f"    {name}={value!r},\n" for name, value in spec.model_dump(mode="json").items()
-        )
-        + ")\nresult ="
-        " run(spec)\nprint(result.record.metrics)\nprint(result.record.loss)\n"
-    )
+    title = algorithms.find(record.spec.algorithm).title
+    return render("script.notebook", title=title, record=record)

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
@@ -53,14 +53,6 @@ class Trial:
         return PairedDifference(self.draws).interval if len(self.draws) > 1 else None
 
 
-class Jobs(Protocol):
-    """The engine's methods that a search uses."""
-
-    def submit(
-        self, spec: RunSpec, priority: int = 0, asker: str = "", cost: float = 0.0
-    ) -> Any: ...
-
-
 class Search:
     """A running search: call `advance` until it returns false.
 
@@ -71,7 +63,7 @@ class Search:
         self,
         spec: TuneSpec,
         trials: int,
-        engine: Jobs,
+        engine: Any,
         width: int = 2,
         folder: Path | None = None,
         asker: str = "",
