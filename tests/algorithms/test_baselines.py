@@ -7,7 +7,6 @@ import weakref
 import numpy as np
 import pytest
 
-from dpmf_core import kernels
 from dpmf_core.algorithms import curator_for
 from dpmf_core.algorithms.base import Recommender
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
@@ -69,27 +68,9 @@ def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon():
     assert noise.ledger[0][0].statistic == EveryRating.name
 
 
-@pytest.fixture
-def solve_count(monkeypatch):
-    """How often least squares were solved."""
-    calls = []
-    solve = kernels.solve_rows
-
-    def counting_solve(*args, **kwargs):
-        calls.append(1)
-        return solve(*args, **kwargs)
-
-    monkeypatch.setattr(kernels, "solve_rows", counting_solve)
-    return lambda: len(calls)
-
-
 def model_of(data, seed):
     factors = np.random.default_rng(seed).standard_normal((data.n_items, 3)).astype(np.float32)
     return Recommender(data.bounds, 3.0, np.zeros(data.n_items, np.float32), factors)
-
-
-def same(one, other):
-    return np.array_equal(one.offsets, other.offsets) and np.array_equal(one.factors, other.factors)
 
 
 def test_the_model_holds_nothing_of_it_and_it_goes_with_the_model():
@@ -101,12 +82,3 @@ def test_the_model_holds_nothing_of_it_and_it_goes_with_the_model():
     del model
     gc.collect()
     assert factors() is None
-
-
-def test_other_ratings_remember_their_own(solve_count):
-    data, model = world(), model_of(world(), 0)
-    some = data.only(data.items > 2)
-    first, second = model.personal(data), model.personal(some)
-    assert model.personal(data) is first and model.personal(some) is second and solve_count() == 2
-    copy = pickle.loads(pickle.dumps(data))
-    assert same(model.personal(copy), first) and solve_count() == 3

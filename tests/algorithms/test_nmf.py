@@ -3,25 +3,16 @@
 import numpy as np
 import pytest
 from scipy.optimize import nnls
-from sklearn import decomposition
 
-import dpmf_datasets as datasets
 from dpmf_core.algorithms import Streams, build, curator_for
-from dpmf_core.algorithms.nmf import NMF
 from dpmf_core.algorithms.private_nmf import DPNMF
-from dpmf_core.data.preparation import Preparation, prepared
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.evaluation.judges import by_samples
 from dpmf_core.kernels import components as kernel
 from dpmf_core.privacy import Budget, Calibration, Noise, Status, normal_form
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import IMAGES
 from dpmf_core.testing.sample_worlds import blocks
 from tests.fitting import trained
-
-
-def objective_of(model, data):
-    return by_samples(data).point(model)["objective"]
 
 
 def test_coefficients_are_non_negative_least_squares():
@@ -69,20 +60,6 @@ def test_robust_coefficients_minimise_their_objective():
         residuals = X - H @ W
         R = np.sign(residuals) * np.minimum(np.maximum(np.abs(residuals) - threshold, 0), 1.0)
     assert objective(*sides) == pytest.approx(objective(H, R), rel=1e-6)
-
-
-def test_plain_reaches_scikit_learns_objective():
-    for data in (
-        blocks(n_samples=200, n_features=30),
-        prepared(datasets.load("news"), Preparation(most_samples=500)),
-    ):
-        rows = data.scaled(data.X)
-        theirs = decomposition.NMF(4, init="nndsvda", max_iter=400, random_state=0).fit(rows)
-        objective = 0.5 * theirs.reconstruction_err_**2 / len(data)
-        assert (
-            objective_of(trained(NMF(n_components=4, iterations=400), data), data)
-            <= 1.01 * objective
-        )
 
 
 def test_without_noise_steps_are_alternating_least_squares():

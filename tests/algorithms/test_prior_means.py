@@ -119,19 +119,6 @@ def test_prior_means_gain_where_tastes_follow_from_what_was_rated():
         assert with_means < 0.985 * without
 
 
-def test_the_releases_cost_the_same_in_total_with_and_without_prior_means():
-    shape = Shape(2000, 50, (1, 5))
-    for share in (0.0, 0.1):
-        algorithm = Spectral(attention_share=share, refinement_steps=3)
-        leaves = normal_form(algorithm.plan(shape, 2.0))
-        mu2 = sum(count / leaf.noise_multiplier**2 for leaf, count in leaves)
-        assert mu2 == pytest.approx(1 / 2.0**2)
-        moments = [leaf for leaf, _ in leaves if leaf.statistic == AttentionMoment.name]
-        assert len(moments) == (share > 0)
-    (moment,) = moments
-    assert 1 / moment.noise_multiplier**2 == pytest.approx(0.1 * (1 - 0.2) / 2.0**2)
-
-
 def test_prior_means_are_left_out_by_n_and_mu_and_change_nothing_then():
     for n, epsilon, has_means in ((6040, 1.0, False), (6040, 5.0, True), (943, 5.0, False)):
         budget = Budget(epsilon=epsilon, delta=1e-5)

@@ -76,16 +76,3 @@ def test_an_epoch_is_the_sources_update(query):
     passed_over = kernel.epoch(flat, both, data.users, data.items, values, *settings)
     assert passed_over == n_skipped > 0
     np.testing.assert_allclose(flat.reshape(C.shape), slow, atol=1e-4)
-
-
-def test_hashes_are_pairwise_independent():
-    """Cells are uniform, two ids collide once in w draws, signs are even and independent."""
-    w, draws = 8, 4000
-    k = keys(draws, 5)
-    first, second = (
-        np.array([place(key, ident, 0, 1, w) for key in k]) for ident in (3, 1_000_001)
-    )
-    assert np.abs(np.bincount(first[:, 0].astype(int), minlength=w) / draws - 1 / w).max() < 0.02
-    assert abs((first[:, 0] == second[:, 0]).mean() - 1 / w) < 0.02
-    assert abs(first[:, 1].mean()) < 0.06
-    assert abs((first[:, 1] * second[:, 1]).mean()) < 0.06

@@ -25,9 +25,7 @@ def page(attack="private-bias", runs=200, **state):
 
 def test_what_proves_nothing_shows_no_promise():
     app = page("sketch", 40)
-    assert "nothing is proved" in app.title[0].value
     assert frames(app)[-1]["ε"].iloc[0] == "none"
-    assert any("implicitly provide" in element.value for element in app.markdown)
 
 
 def test_what_a_lesson_fixes_stays_whatever_the_browser_says():
