@@ -9,7 +9,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.data.catalogue import SampleEntry
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, Samples
-from dpmf_datasets.readers import images, matlab, text
+from dpmf_datasets.readers import matlab, picture_files, text
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name
@@ -55,7 +55,7 @@ def _by_fetch_alone(entry: SampleEntry, path: Path) -> Read:
 
 def _articles(entry: SampleEntry, path: Path) -> Read:
     with extra("files"):
-        from dpmf_datasets.readers.ratings_detection import ratings_tables
+        from dpmf_datasets.readers.tables import ratings_tables
 
     if tables := ratings_tables(path):
         raise BadInput(
@@ -74,7 +74,7 @@ def _matlab(entry: SampleEntry, path: Path) -> Read:
     file = next(iter(sorted(path.glob("*.mat"))), path) if path.is_dir() else path
     if file.suffix.lower() != ".mat":
         if file.suffix.lower() in (".zip", ".tar") or path.is_dir():
-            return images.pictures(path, name=entry.id, image=entry.image)
+            return picture_files.pictures(path, name=entry.id, image=entry.image)
         raise BadInput(
             f"{file_name(file)} is not a MATLAB file. {entry.title} needs one, with one row for"
             f" each of its {entry.holds}."
@@ -83,7 +83,7 @@ def _matlab(entry: SampleEntry, path: Path) -> Read:
     if entry.id == "tdt2" and matlab.table(file)[0].shape[1] == entry.n_features + 2:
         # the class, and an unexplained column
         drop = (entry.n_features + 1, entry.n_features + 2)
-    return images.from_matlab(
+    return matlab.samples_of(
         file, name=entry.id, image=entry.image, drop=drop, features=entry.n_features
     )
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -31,12 +31,9 @@ from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, sandbox, upload_conversion
 from dpmf_datasets.path_facts import UPLOADS, is_own
 from dpmf_datasets.readers.bounded_tables import OwnTable
-from dpmf_datasets.readers.columns import on_page
+from dpmf_datasets.readers.columns import detect_columns, on_page
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Order, Outside, Report
-
-if TYPE_CHECKING:  # loaded where it is needed: only pages read uploads
-    import pandas as pd
 
 TEMPORARY = tempfile.gettempdir()
 LIFETIME = 24 * 3600  # seconds
@@ -153,7 +150,8 @@ def ratings(
     BadInput
         If the table is no ratings table.
     """
-    name, roles = source.name, {**source.roles, **columns}
+    name, found = source.name, detect_columns(source.table)
+    roles = {**found, **columns}
     data, report = read_table(
         source.table,
         name=name,
@@ -165,7 +163,7 @@ def ratings(
     )
     data = replace(data, origin=_origin(source.fingerprint, owner))
     file = _keep(data)
-    by_role = {role: column for role, column in roles.items() if column or role in source.roles}
+    by_role = {role: column for role, column in roles.items() if column or role in found}
     facts = {
         "bounds": f"{bounds[0]:g},{bounds[1]:g}",
         **by_role,
@@ -208,15 +206,6 @@ def _keep(data: Ratings | Samples) -> Path:
 def load(data_id: str) -> Ratings | Samples:
     """Return a stored upload. Raises BadInput if it is gone."""
     return npz_folder.read_file(Path(data_id), "your file")
-
-
-@_disk_errors()
-def preview_items(content: bytes, name: str) -> "pd.DataFrame":
-    """Return the first rows of an item table as text. Raises BadInput."""
-    import pandas as pd
-
-    with _read_apart(upload_conversion.item_cells, content, name) as (cells, _):
-        return pd.DataFrame(cells["rows"], columns=cells["names"])
 
 
 @_disk_errors()

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
-from dpmf_core.data.samples import Samples
-from dpmf_datasets import fingerprint, sample_paths
+from dpmf_core.data.samples import NUMBER_IS_PUBLIC, Samples
+from dpmf_datasets import fingerprint
 from dpmf_datasets.path_facts import (
     ITEM_TABLE,
     RATING_FACTS,
@@ -22,19 +22,22 @@ from dpmf_datasets.path_facts import (
     value,
     ways,
 )
-from dpmf_datasets.readers import databases
+from dpmf_datasets.readers import databases, matlab, people, picture_files, text
 from dpmf_datasets.readers.archives import members_of
+from dpmf_datasets.readers.arrow_tables import INTERACTION, interactions, melted
 from dpmf_datasets.readers.columns import Advice, after_path
-from dpmf_datasets.readers.derived_tables import INTERACTION, interactions, melted
+from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.item_tables import read_item_table
-from dpmf_datasets.readers.ratings_detection import ratings_tables
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import Table, file_name, report_damage
-from dpmf_datasets.readers.tables import open_table
+from dpmf_datasets.readers.tables import open_table, ratings_tables
 from dpmf_datasets.registry import SOURCES, source_of
 
 OF_SAMPLES = set(SAMPLE_FACTS)  # for documents and images only
+ANOTHER_ENCODING = (
+    "If that is wrong, declare another encoding (after a path, e.g. encoding=cp1251)."
+)
 
 
 def from_a_file(path_and_facts: str) -> Ratings | Samples:
@@ -42,7 +45,7 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
     if databases.is_address(path_and_facts):
         return _in_database(path_and_facts)
     path, query = split_path(path_and_facts)
-    return dataclasses.replace(_table(path, query), origin=fingerprint.of(path))
+    return dataclasses.replace(_data(path, query), origin=fingerprint.of(path))
 
 
 def _in_database(address_and_facts: str) -> Ratings:
@@ -61,7 +64,7 @@ def _in_database(address_and_facts: str) -> Ratings:
     return data
 
 
-def _table(file: Path, query: str) -> Ratings | Samples:
+def _data(file: Path, query: str) -> Ratings | Samples:
     """Read ratings, documents or images at a path."""
     if not (file.suffix or len(file.parts) > 1 or file.is_file()):
         source_of(str(file))  # neither a path nor an id: the message lists the ids
@@ -71,9 +74,7 @@ def _table(file: Path, query: str) -> Ratings | Samples:
             f" {', '.join(SOURCES)}."
         )
     facts = facts_in(query)
-    data, report = (
-        _ratings_within(file, facts) or sample_paths.at(file, facts) or _ratings(file, facts)
-    )
+    data, report = _ratings_within(file, facts) or samples_at(file, facts) or _ratings(file, facts)
     if ITEM_TABLE in facts:
         data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
     _tell(report)
@@ -176,3 +177,63 @@ def _tell(report: Report) -> None:
     """
     if (report.problems or report.note or report.assumed) and sys.stderr.isatty():
         print(report.words, file=sys.stderr)
+
+
+# ---- documents and images ------------------------------------------------------------------------
+
+
+def samples_at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
+    """Documents or images at a path; None if it holds neither.
+
+    Examples are `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
+    group: names the person of each row (`people.with_people`). white: of pictures with more than 8
+    bits.
+    """
+    result = _samples(path, facts)
+    if result is None:
+        if wrong := [fact for fact in people.FACTS if fact in facts]:
+            raise BadInput(
+                f"'{wrong[0]}' is for documents and images; {path.name} is read as ratings, which"
+                " are always grouped by user. Leave it out."
+            )
+        return None
+    samples, report = people.with_people(path, *result, facts)
+    return samples.assuming(NUMBER_IS_PUBLIC), report
+
+
+def _samples(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
+    ending = path.suffix.lower()
+    if ending == ".mat":
+        return matlab.samples_of(
+            path,
+            name=path.name,
+            key=value(facts, "key"),
+            image=value(facts, "image"),
+            drop=value(facts, "drop", ()),
+            order=value(facts, "order", "columns"),
+            transpose=value(facts, "transpose") == "1",
+        )
+    reader = Reader(value(facts, "encoding"), advice=ANOTHER_ENCODING)
+    if "text" in facts:
+        texts = text.column(path, facts["text"], reader)
+        return text.documents(texts, name=path.name, reader=reader)
+    if ending == ".txt":
+        return text.documents(text.lines(path, reader), name=path.name, reader=reader)
+    if path.is_dir() or ending in (".zip", ".tar", ".tgz"):
+        return _samples_in(path, facts, reader)
+    return None
+
+
+def _samples_in(path: Path, facts: dict[str, str], reader: Reader) -> tuple[Samples, Report]:
+    with members_of(path) as members:
+        endings = {Path(name).suffix.lower() for name in members.names}
+    if "image" in facts or endings & set(picture_files.PICTURES):
+        image, white = value(facts, "image"), value(facts, "white")
+        return picture_files.pictures(path, name=path.name, image=image, white=white)
+    if ".txt" not in endings:
+        raise BadInput(
+            f"{file_name(path)} holds neither pictures ({', '.join(picture_files.PICTURES)}) nor"
+            " text files (.txt). For ratings, name the table itself or use `import`."
+        )
+    names, texts = zip(*text.files(path, reader), strict=True)
+    return text.documents(texts, name=path.name, titles=names, reader=reader)

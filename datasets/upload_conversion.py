@@ -14,17 +14,15 @@ from pydantic import TypeAdapter
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
-from dpmf_datasets import fingerprint, npz_folder, sample_paths
+from dpmf_datasets import fingerprint, npz_folder, table_paths
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.bounded_tables import write_bounded
-from dpmf_datasets.readers.images import PICTURES
-from dpmf_datasets.readers.item_tables import cells_of, read_item_table
-from dpmf_datasets.readers.ratings_detection import ratings_tables
+from dpmf_datasets.readers.item_tables import read_item_table
+from dpmf_datasets.readers.picture_files import PICTURES
 from dpmf_datasets.readers.report import Report
-from dpmf_datasets.readers.table import PREVIEW, file_name, report_damage
-from dpmf_datasets.readers.tables import GZIP, ZIP, is_packed_table, open_table
+from dpmf_datasets.readers.table import file_name, report_damage
+from dpmf_datasets.readers.tables import GZIP, ZIP, is_packed_table, open_table, ratings_tables
 
-LONGEST_CELL = 200  # characters that a preview shows
 LARGEST = 200 << 20  # bytes of an unpacked file
 TABLES = (
     *(".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".jsonl", ".json"),
@@ -46,14 +44,6 @@ def write_table(path: str, name: str, target: str) -> str:
     with report_damage(name), file.open("rb") as stream:
         write_bounded(open_table(stream, name), name, Path(target))
     return fingerprint.of(file)
-
-
-def item_cells(path: str, name: str, _: str) -> dict[str, Any]:
-    """Return the columns and the first rows of a table of items; nothing is written."""
-    with report_damage(name), _unpacked(Path(path), name).open("rb") as stream:
-        cells = cells_of(stream, name)
-    rows = [[cell[:LONGEST_CELL] for cell in row] for row in cells.rows[:PREVIEW]]
-    return {"names": [it[:LONGEST_CELL] for it in cells.names], "rows": rows}
 
 
 def write_item_features(path: str, name: str, items: list[str], target: str) -> dict[str, Any]:
@@ -84,7 +74,7 @@ def write_samples(path: str, name: str, facts: dict[str, str], target: str) -> d
             alone = len(tables) == 1 and file.suffix == ".txt"
             table = "" if alone else f", {file_name(tables[0])}"
             raise BadInput(f"{name} holds a table of ratings{table}. Choose Ratings above.")
-        result = sample_paths.at(file, facts)
+        result = table_paths.samples_at(file, facts)
     if result is None:
         raise BadInput(
             f"{name} holds neither text (.txt, .zip, a table with a text column) nor images (.zip,"

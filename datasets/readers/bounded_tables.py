@@ -5,19 +5,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
 from dpmf_datasets.readers.arrow_tables import parquet
-from dpmf_datasets.readers.columns import detect_columns
 from dpmf_datasets.readers.table import MOST_COLUMNS, Table
-
-if TYPE_CHECKING:  # loaded where it is needed
-    import pandas as pd
 
 FACTS = b"dpmf.table"  # the key in the metadata of the Parquet file
 MOST_CELLS = 50_000_000
@@ -123,27 +120,11 @@ class OwnTable:
     parquet: bytes
     fingerprint: str
 
-    @property
+    @cached_property
     def table(self) -> Table:
         return read_bounded(BytesIO(self.parquet))
 
-    @cached_property
-    def columns(self) -> tuple[str, ...]:
-        return self.table.shown_names
-
-    @cached_property
-    def roles(self) -> dict[str, str]:
-        """The column of each role, as far as its name tells."""
-        return detect_columns(self.table)
-
-    @cached_property
-    def layout(self) -> str:
-        """How columns and header were found, in a sentence."""
-        return self.table.layout
-
-    @cached_property
-    def rows(self) -> "pd.DataFrame":
+    @property
+    def rows(self) -> pd.DataFrame:
         """The first rows as text."""
-        import pandas as pd
-
-        return pd.DataFrame(self.table.head, columns=list(self.columns))
+        return pd.DataFrame(self.table.head, columns=list(self.table.shown_names))

@@ -1,18 +1,22 @@
-"""The one large numeric matrix of a MATLAB file, read in a child process.
+"""Images or word counts in the one large numeric matrix of a MATLAB file.
 
-scipy's reader can be made to crash, and it would end the server too.
+The matrix is read in a child process: scipy's reader can be made to crash, and it would end the
+server too.
 """
 
 import math
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse
 from dpmf_datasets import sandbox
+from dpmf_datasets.readers.report import Report, samples_report
 
+IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # if it is read from them
 KNOWN_KEYS = ("fea", "X", "V", "data", "faces", "images", "Y", "A", "dtm")
 NO_DATA = ("char", "cell", "struct", "object", "function")
 
@@ -121,3 +125,102 @@ def _write(matrix: Any, target: str) -> None:
         save_npz(target, csr_array(rows), compressed=False)
     else:
         np.savez(target, allow_pickle=False, dense=np.asarray(matrix))
+
+
+# ---- images and word counts ------------------------------------------------------------------
+
+
+def _side_of(columns: int, name: str, image: tuple[int, int] | None) -> tuple[int, int]:
+    """Height and width of images with so many pixels.
+
+    Raises BadInput if they are not square and not declared.
+    """
+    if image is not None:
+        if image[0] * image[1] != columns:
+            raise BadInput(
+                f"Images of {image[0]} x {image[1]} have {image[0] * image[1]:,}"
+                f" pixels; the rows of {name} have {columns:,} columns."
+            )
+        return image
+    side = round(columns**0.5)
+    if side * side != columns:
+        raise BadInput(
+            f"The rows of {name} have {columns:,} columns, which is not a square image. Declare"
+            " height and width, which columns hold no pixels, or that its rows are the pixels"
+            " (after a path: image=H,W, drop=C1,C2 counted from 1, transpose=1)."
+        )
+    return side, side
+
+
+def _without(matrix: Any, columns: tuple[int, ...], name: str) -> Any:
+    """A table without some columns, counted from 1."""
+    if bad := [column for column in columns if not 1 <= column <= matrix.shape[1]]:
+        raise BadInput(
+            f"{name} has columns 1 to {matrix.shape[1]:,}. There is no column {bad[0]:,} to leave"
+            " out."
+        )
+    remaining = np.setdiff1d(np.arange(matrix.shape[1]), np.array(columns, int) - 1)
+    return matrix[:, remaining]
+
+
+def _upright(
+    matrix: Any, name: str, transpose: bool, features: int | None, *, square: bool
+) -> tuple[Any, str]:
+    """A table with one row per sample, and a note about its orientation.
+
+    square: whether only the number of columns tells the size of images.
+    """
+    rows, columns = matrix.shape
+    if transpose or (features is not None and rows == features != columns):
+        return matrix.T, (
+            f"'{name}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so it"
+            " was transposed: each column is a sample."
+        )
+    may_be_pixels = all(round(count**0.5) ** 2 == count > 1 for count in (rows, columns))
+    if square and not is_sparse(matrix) and rows != columns and may_be_pixels:
+        return matrix, (
+            f"Each of the {rows:,} rows of '{name}' was taken as an image. If its rows are the"
+            " pixels, declare it (after a path: transpose=1)."
+        )
+    return matrix, ""
+
+
+def samples_of(
+    path: Path,
+    *,
+    name: str,
+    key: str | None = None,
+    image: tuple[int, int] | None = None,
+    drop: tuple[int, ...] = (),
+    public: bool = False,
+    order: Literal["columns", "lines"] = "columns",
+    transpose: bool = False,
+    features: int | None = None,
+) -> tuple[Samples, Report]:
+    """Read images (dense) or word counts (sparse), one per row.
+
+    order: of the pixels, column by column as in MATLAB, or line by line. transpose: one per column;
+    also assumed if the rows, not the columns, match the declared features (or pixels of `image`).
+    """
+    matrix, key = table(path, key)
+    features = features or (image[0] * image[1] if image else None)
+    matrix, note = _upright(matrix, key, transpose, features, square=image is None)
+    matrix = _without(matrix, drop, f"'{key}'")
+    note += f" Columns {', '.join(map(str, drop))} were left out." if drop else ""
+    facts: dict[str, Any] = {"name": name, "public": public}
+    if is_sparse(matrix):  # a table without the words
+        vocabulary = tuple(f"term {j + 1}" for j in range(matrix.shape[1]))
+        facts |= {"unit": "document", "vocabulary": vocabulary, "assumptions": (WORDS_ARE_PUBLIC,)}
+    else:
+        height, width = _side_of(matrix.shape[1], f"'{key}'", image)
+        facts |= {"unit": "image", "image": (height, width)}
+        facts["assumptions"] = () if public or image else (IMAGE_SIZE_IS_PUBLIC,)
+        matrix = np.asarray(matrix, np.float64)
+        if order == "columns":
+            matrix = matrix.reshape(-1, width, height).swapaxes(1, 2).reshape(len(matrix), -1)
+            note += (
+                " Pixels were read column by column, as MATLAB stores them. If they are stored line"
+                " by line, declare it (after a path: order=lines)."
+            )
+    samples = Samples.of(np.ascontiguousarray(matrix) if not is_sparse(matrix) else matrix, **facts)
+    return samples, samples_report(samples, note=note.strip())

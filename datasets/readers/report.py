@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.data.samples import Samples
+
 
 class Kind(StrEnum):
     """The problems of a row of ratings, and what was done about each, in the order of a report."""
@@ -149,6 +151,14 @@ class Report:
         """
         names = ("name", "n_users", "n_items", "columns", "ignored", "what")
         return {name: getattr(self, name) for name in names}
+
+
+def samples_report(samples: Samples, **facts: Any) -> Report:
+    """The report on documents or images; by default every row that was read is kept."""
+    n, d = samples.X.shape
+    what = ("documents", "words") if samples.unit == "document" else ("images", "pixels")
+    facts = {"read": n, "what": what, **facts}
+    return Report(name=samples.name, kept=n, n_users=n, n_items=d, **facts)
 
 
 @dataclass

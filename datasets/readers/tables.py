@@ -5,18 +5,23 @@ import shutil
 import tempfile
 import zipfile
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.column_names import REQUIRED_ROLES, by_name
 from dpmf_datasets import sandbox
 from dpmf_datasets.readers import arrow_tables
+from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.bounded_tables import read_bounded, write_bounded
-from dpmf_datasets.readers.table import HEAD, Table, file_name, report_damage
+from dpmf_datasets.readers.table import HEAD, Table, damage, file_name, report_damage
 from dpmf_datasets.readers.text_tables import text_table
 
 BEGINNING = 64  # bytes that tell the kind of a file
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+RATINGS_IN = (".csv", ".tsv", ".dat", ".data", ".txt")
+OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
+MOST = 50  # files that are checked
 Source = str | Path | bytes | BinaryIO | Table
 
 
@@ -114,3 +119,46 @@ def is_packed_table(file: Path) -> bool:
             return bool(arrow_tables.kind_of_zip(stream))
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return False  # reading it reports the damage
+
+
+# ---- tables among files that could be documents --------------------------------------------------
+
+
+def ratings_tables(path: Path) -> tuple[str, ...]:
+    """The tables in a folder, archive or file whose header names user, item and rating.
+
+    They are given by their names in it.
+    """
+    with members_of(path) as members:
+        tables = [
+            name
+            for name in members.names
+            if _plain(name).suffix in RATINGS_IN
+            and not PurePosixPath(name).name.startswith((".", "__"))
+        ]
+        if len(members.names) > 1:
+            tables = [
+                name for name in tables if _plain(name).suffix != ".txt" or "rating" in name.lower()
+            ]
+        return tuple(sorted(name for name in tables[:MOST] if _is_ratings(members, name)))
+
+
+def _plain(name: str) -> PurePosixPath:
+    """A file's name in lower case, without `.gz`."""
+    return PurePosixPath(name.lower().removesuffix(".gz"))
+
+
+def _is_ratings(members: Members, name: str) -> bool:
+    if _plain(name).name in OFFICIAL:
+        return True
+    try:
+        with members.open(name) as stream:
+            head = (
+                gzip.GzipFile(fileobj=stream).read(HEAD - 1)
+                if name.lower().endswith(".gz")
+                else stream.read(HEAD - 1)
+            )
+        roles = by_name(open_table(head, name).names, loosely=False)
+    except damage(BadInput):
+        return False
+    return set(REQUIRED_ROLES) <= set(roles)

@@ -18,7 +18,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.encodings import Reader
-from dpmf_datasets.readers.report import Problem, Report
+from dpmf_datasets.readers.report import Problem, Report, samples_report
 from dpmf_datasets.readers.table import file_name
 
 SHORTEST = 3  # letters of a word
@@ -98,7 +98,7 @@ def documents(
         texts=reading,
         assumptions=assumptions,
     )
-    return samples, _report(name, texts, reading, left_out, reader or Reader())
+    return samples, _report(samples, texts, reading, left_out, reader or Reader())
 
 
 def _must_be_many_enough(texts: Sequence[str], name: str) -> None:
@@ -139,7 +139,11 @@ def _read(texts: Sequence[str]) -> tuple[Texts, Counter[str]]:
 
 
 def _report(
-    name: str, texts: Sequence[str], reading: Texts, left_out: Counter[str], reader: Reader
+    samples: Samples,
+    texts: Sequence[str],
+    reading: Texts,
+    left_out: Counter[str],
+    reader: Reader,
 ) -> Report:
     problems = [Problem(NO_LETTER, reader.n_damaged)] if reader.n_damaged else []
     removals = [f"{what} ({count:,})" for what, count in left_out.items() if count]
@@ -162,16 +166,7 @@ def _report(
     ):
         if len(rows):
             problems.append(Problem(kind, len(rows), tuple(int(row) + 1 for row in rows[:5])))
-    return Report(
-        name=name,
-        read=len(texts),
-        kept=len(texts),
-        n_users=len(texts),
-        n_items=len(reading.words),
-        problems=tuple(problems),
-        what=("documents", "words"),
-        assumed=tuple(notes),
-    )
+    return samples_report(samples, problems=tuple(problems), assumed=tuple(notes))
 
 
 def _title(text: str) -> str:

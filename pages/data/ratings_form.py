@@ -13,9 +13,8 @@ import streamlit as st
 from dpmf_core.data.column_names import REQUIRED_ROLES
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.bounded_tables import OwnTable
-from dpmf_datasets.readers.columns import LABELS
+from dpmf_datasets.readers.columns import LABELS, USUAL, detect_columns, scale_in_name
 from dpmf_datasets.readers.dates import ORDERS, parse_dates
-from dpmf_datasets.readers.rating_scales import USUAL, scale_in_name
 from dpmf_datasets.readers.report import Order, Outside
 from pages.data import session_data
 from pages.data.uploaded_data import columns_text, values_text
@@ -41,10 +40,10 @@ class TableDescription:
 
 def draw(file: Any) -> None:
     """Draw the questions and the button that reads the table; raise BadInput."""
-    table, name = session_data.read_once(file, session_files.table), file.name
-    columns, roles, rows = table.columns, table.roles, table.rows
+    own, name = session_data.table_of(file), file.name
+    columns, roles, rows = own.table.shown_names, detect_columns(own.table), own.rows
     st.subheader(f"{len(set(roles.values()))} of {len(columns)} columns recognised", anchor=False)
-    st.caption(f"{safe_text.escape_letters(name)}: {table.layout}")
+    st.caption(f"{safe_text.escape_letters(name)}: {own.table.layout}")
     mapping = _roles(columns, roles, rows, name)
     unused = [column for column in map(str, rows) if column not in mapping.values()]
     if unused:
@@ -68,14 +67,14 @@ def draw(file: Any) -> None:
         return
     description = TableDescription(name, tuple(mapping.items()), bounds, order)
     if pressed:
-        upload = _read(table, description)
+        upload = _read(own, description)
         if upload.report.outside is None:
             session_data.keep(upload, file.file_id)
         st.session_state[OUTSIDE] = (description, upload.report.outside)
         session_files.remove(upload.entry)
     if outside := _about_outside(description):
         del st.session_state[OUTSIDE]
-        session_data.keep(_read(table, description, outside), file.file_id)
+        session_data.keep(_read(own, description, outside), file.file_id)
 
 
 def _read(

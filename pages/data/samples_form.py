@@ -54,13 +54,13 @@ def draw(file: Any) -> None:
 
 
 def _of_table(file: Any, left: Any, right: Any) -> Facts:
-    table = session_data.read_once(file, session_files.table)
-    safe_text.table(table.rows.head())
+    rows = session_data.table_of(file).rows
+    safe_text.table(rows.head())
     return {
-        "text": left.selectbox("The column that holds the text", table.columns, key="data.text"),
+        "text": left.selectbox("The column that holds the text", list(rows), key="data.text"),
         "group": right.selectbox(
             "The column that names the person",
-            ["", *table.columns],
+            ["", *rows],
             key="data.group",
             format_func=lambda name: name or NOBODYS,
         ),

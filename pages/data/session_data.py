@@ -1,9 +1,9 @@
 """The session's own data sets and their reports, kept in the session's memory."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, cast
 
 import streamlit as st
 
@@ -16,8 +16,7 @@ from dpmf_datasets.readers.report import Report
 from pages.kit import data_sets, drawing
 from pages.server import sessions, upload_quota
 
-Result = TypeVar("Result")
-READ_ONCE = "data.read_once"  # in the session: results for the last file, by function
+TABLE = "data.table"  # in the session: the last file's id, and its table or refusal
 REPORTS = "data.reports"  # in the session: reports on its data sets, by id
 READ = "data.read"  # in the session: ids of data sets, by their files' ids
 ITEM_TABLES = "data.item_tables"  # in the session: reports on item tables, by data set
@@ -87,22 +86,20 @@ def reading() -> Iterator[None]:
         yield
 
 
-def read_once(file: Any, read: Callable[[bytes, str], Result]) -> Result:
-    """Return what `read` makes of an uploaded file, computed once; raise BadInput."""
-    key = f"{READ_ONCE}.{read.__name__}"
-    file_id, result = st.session_state.get(key, ("", None))
+def table_of(file: Any) -> OwnTable:
+    """Return the table in an uploaded file, which is read once; raise BadInput."""
+    file_id, result = st.session_state.get(TABLE, ("", None))
     if file_id != file.file_id:
         try:
             with reading():
-                result = read(file.getvalue(), file.name)
-            if isinstance(result, OwnTable):
-                upload_quota.count_table(len(result.parquet))
+                result = session_files.table(file.getvalue(), file.name)
+            upload_quota.count_table(len(result.parquet))
         except BadInput as refusal:
             result = refusal
-        st.session_state[key] = (file.file_id, result)
+        st.session_state[TABLE] = (file.file_id, result)
     if isinstance(result, BadInput):
         raise BadInput(str(result))
-    return cast(Result, result)
+    return cast(OwnTable, result)
 
 
 def _put(key: str, name: str, value: Any) -> None:

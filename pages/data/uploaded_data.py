@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
-from dpmf_datasets import session_files
 from dpmf_datasets.readers.columns import LABELS
 from dpmf_datasets.readers.report import Report
 from pages.data import session_data
@@ -81,8 +80,6 @@ def _item_table_form(entry: Any) -> None:
         return
     try:
         upload_quota.must_be_there(file)
-        rows = session_data.read_once(file, session_files.preview_items)
-        st.caption(f"Its columns: {columns_text(rows, list(map(str, rows)))}.")
         if st.button("Use it, as public", key=f"data.items.use.{entry.id}"):
             session_data.add_item_table(entry, file.getvalue(), file.name)
     except BadInput as error:

@@ -11,7 +11,7 @@ from scipy.io import savemat
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets import sample_sets
-from dpmf_datasets.readers import images
+from dpmf_datasets.readers import matlab, picture_files
 from tests.datasets.test_sample_sets import portraits
 
 
@@ -26,7 +26,7 @@ def test_matlab_images_are_put_upright(tmp_path, by_columns):
         },
     )
     order = "columns" if by_columns else "lines"
-    samples, report = images.from_matlab(
+    samples, report = matlab.samples_of(
         tmp_path / "faces.mat", name="faces", public=True, order=order
     )
     np.testing.assert_allclose(samples.X, faces.reshape(6, -1), rtol=1e-6)
@@ -87,11 +87,11 @@ def test_pictures_come_from_an_archive_and_what_is_none_is_told(tmp_path):
             archive.writestr(f"faces/{place}.png", png(face))
         archive.writestr("faces/readme.txt", "not a picture")
         archive.writestr("faces/broken.png", png(portraits()[0])[:60])
-    samples, report = images.pictures(tmp_path / "faces.zip", name="faces")
+    samples, report = picture_files.pictures(tmp_path / "faces.zip", name="faces")
     assert samples.X.shape == (6, 144)
     assert samples.image == (12, 12)
     assert (report.read, report.kept) == (8, 6)
-    assert samples.assumptions == (images.IMAGE_SIZE_IS_PUBLIC,)  # it is that of somebody's picture
+    assert samples.assumptions == (matlab.IMAGE_SIZE_IS_PUBLIC,)  # it is that of somebody's picture
     with_size = datasets.load(str(tmp_path / "faces.zip") + "?image=6x6")
     assert with_size.X.shape == (6, 36)
     assert with_size.assumptions == (sample_sets.NUMBER_IS_PUBLIC,)

@@ -10,7 +10,7 @@ from PIL import Image
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
-from dpmf_datasets.readers import images, picture_files
+from dpmf_datasets.readers import picture_files
 
 Array = npt.NDArray[Any]
 RAMP = np.linspace(0, 1, 48).reshape(6, 8)  # (6, 8), black to white
@@ -38,7 +38,7 @@ def folder(path, **files):
 
 def read(path, **facts):
     """The pictures by name, with values from 0 to 1, and what was counted."""
-    samples, report = images.pictures(path, name="pictures", **facts)
+    samples, report = picture_files.pictures(path, name="pictures", **facts)
     by_name = {
         title: row.reshape(samples.image) / 255
         for title, row in zip(samples.titles, samples.X, strict=True)
@@ -89,13 +89,13 @@ def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path):
     assert {picture.shape for picture in pictures.values()} == {(6, 8)}
     assert pictures["a.png"].max() == 0
     assert pictures["b.png"].min() == 1
-    assert problems == {images.RESIZED_PICTURE: 1, images.STRETCHED_PICTURE: 1}
-    samples, _report = images.pictures(path, name="x")
-    assert samples.assumptions == (images.IMAGE_SIZE_IS_PUBLIC,)
+    assert problems == {picture_files.RESIZED_PICTURE: 1, picture_files.STRETCHED_PICTURE: 1}
+    samples, _report = picture_files.pictures(path, name="x")
+    assert samples.assumptions == (picture_files.IMAGE_SIZE_IS_PUBLIC,)
     with_size, problems = read(path, image=(3, 4))
     assert {picture.shape for picture in with_size.values()} == {(3, 4)}
-    assert problems == {images.STRETCHED_PICTURE: 1}
-    assert images.pictures(path, name="x", image=(3, 4))[0].assumptions == ()
+    assert problems == {picture_files.STRETCHED_PICTURE: 1}
+    assert picture_files.pictures(path, name="x", image=(3, 4))[0].assumptions == ()
 
 
 @pytest.mark.parametrize("form", ["jpeg", "png", "tiff"])
@@ -171,5 +171,5 @@ def test_a_picture_cut_anywhere_is_never_read_as_something_else(tmp_path, form):
         else:
             refusals += 1
             assert sum(problems.values()) == 1
-            assert set(problems) <= {picture_files.DAMAGED_PICTURE, images.UNREADABLE}
+            assert set(problems) <= {picture_files.DAMAGED_PICTURE, picture_files.UNREADABLE}
     assert refusals > 20

@@ -11,9 +11,15 @@ import pytest
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC
 from dpmf_datasets import load, session_files
-from dpmf_datasets.readers.columns import detect_columns
+from dpmf_datasets.readers.columns import (
+    HALF_STARS,
+    PERCENT,
+    STARS,
+    TEN,
+    detect_columns,
+    scale_in_name,
+)
 from dpmf_datasets.readers.dates import FORMAT_IS_PUBLIC
-from dpmf_datasets.readers.rating_scales import HALF_STARS, PERCENT, STARS, TEN, scale_in_name
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Kind
 from dpmf_datasets.readers.tables import open_table
@@ -213,7 +219,7 @@ MESSY = {
 @pytest.mark.parametrize("content", MESSY.values(), ids=MESSY)
 def test_the_same_ratings_come_out_of_every_table(content):
     table = session_files.table(content, "messy.csv")
-    upload = session_files.ratings(table, table.roles, (0.5, 5.0))
+    upload = session_files.ratings(table, {}, (0.5, 5.0))
     session_files.remove(upload.entry)
     expected, _ = read(PLAIN.encode(), bounds=(0.5, 5.0))
     for part in ("users", "items", "values"):
