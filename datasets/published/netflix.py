@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from dpmf_core.base.errors import BadInput
@@ -27,6 +27,7 @@ from dpmf_datasets.readers.table import Table, file_name
 
 BLOCK = 16 << 20  # bytes of text that are read together
 LAYOUT = re.compile(r"combined_data_\d+\.txt(\.gz)?$")
+UNUSED = "\x1f"  # a separator that no line has, so that a line is one cell
 COLUMNS = ("user", "rating", "time", "item")
 
 
@@ -59,64 +60,48 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
 
 
 def _combined(members: Members, names: Sequence[str], n_films: int) -> Table:
-    """The files as one table with a column of films; lines that name a film are not rows."""
+    """The files as one table with a column of films; lines that name a film are not rows.
+
+    A row has no film before the first, and none if the catalogue lacks its film.
+    """
     ragged_lines: list[tuple[int, str]] = []
 
     def batches(columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         lines_before = 0
         for name in names:
-            file, n_rows = _Lines(), 0
-            for batch in _batches_of(members, name, file):
-                films = file.films(np.arange(n_rows, n_rows + len(batch)), n_films)
-                n_rows += len(batch)
-                every = [*batch.columns, films]
+            film = 0
+            for lines in _lines(members, name):
+                cells = pc.split_pattern(lines, ",")
+                is_row = pc.equal(pc.list_value_length(cells), 3)
+                films = np.full(len(lines), film, np.int32)
+                for at in np.flatnonzero(~is_row.to_numpy(zero_copy_only=False)).tolist():
+                    text = lines[at].as_py().strip()
+                    if is_film := text.endswith(":"):
+                        number = int(text[:-1]) if text[:-1].isdecimal() else 0
+                        film = number if number <= n_films else 0
+                        films[at:] = film
+                    ragged_lines.append((lines_before + at + 1, "" if is_film else text[:80]))
+                lines_before += len(lines)
+                rows = cells.filter(is_row)
+                every = [pc.list_element(rows, place) for place in range(3)]
+                every.append(pa.array(films, mask=films == 0).filter(is_row))
                 yield [every[j] for j in columns]
-            ragged_lines.extend([(lines_before + at, text) for at, text in file.others])
-            lines_before += n_rows + len(file.others)
 
     return Table(COLUMNS, (), batches, unit="line", ragged_lines=ragged_lines)
 
 
-class _Lines:
-    """The lines of a file that are not ratings.
-
-    others: their numbers and content ("" for a film).
-    """
-
-    def __init__(self) -> None:
-        self.others: list[tuple[int, str]] = []
-        self._film_at: list[float] = []  # the film from each of these lines on
-
-    def take(self, row: pa.csv.InvalidRow) -> str:
-        text = row.text.strip()
-        is_film = text.endswith(":")
-        self.others.append((row.number, "" if is_film else text[:80]))
-        before = self._film_at[-1] if self._film_at else 0
-        number = text[:-1]
-        self._film_at.append(before if not is_film else float(number) if number.isdecimal() else 0)
-        return "skip"
-
-    def films(self, rows: npt.NDArray[Any], n_films: int) -> pa.Array:
-        """The film of each row; none before the first, or if the catalogue lacks it."""
-        lines = np.array([number for number, _ in self.others], np.int64)
-        first_rows = lines - np.arange(len(lines)) - 1  # the row that follows each of these lines
-        place = np.searchsorted(first_rows, rows, "right")
-        films = np.array([0, *self._film_at])[place]
-        return pa.array(films.astype(np.int32), mask=~((films >= 1) & (films <= n_films)))
-
-
-def _batches_of(members: Members, name: str, lines: _Lines) -> Iterator[pa.RecordBatch]:
+def _lines(members: Members, name: str) -> Iterator[pa.Array]:
+    """The lines of a file as text, many at a time."""
     reading = pa.csv.ReadOptions(
-        use_threads=False, column_names=COLUMNS[:3], block_size=BLOCK, encoding="latin-1"
+        use_threads=False, column_names=["line"], block_size=BLOCK, encoding="latin-1"
     )
-    parsing = pa.csv.ParseOptions(
-        quote_char=False, invalid_row_handler=lines.take, ignore_empty_lines=False
-    )
-    text = pa.csv.ConvertOptions(column_types=dict.fromkeys(COLUMNS[:3], pa.string()))
+    parsing = pa.csv.ParseOptions(delimiter=UNUSED, quote_char=False, ignore_empty_lines=False)
+    text = pa.csv.ConvertOptions(column_types={"line": pa.string()})
     with members.open(name) as raw:
         stream: Any = gzip.GzipFile(fileobj=raw) if name.endswith(".gz") else raw
         try:
-            yield from pa.csv.open_csv(stream, reading, parsing, text)
+            for batch in pa.csv.open_csv(stream, reading, parsing, text):
+                yield batch.column(0)
         except pa.ArrowInvalid as error:
             if "Empty CSV file" not in str(error):
                 raise
