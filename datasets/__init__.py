@@ -62,31 +62,22 @@ def in_parts() -> tuple[Entry, ...]:
 def is_in_parts(id_or_path: str) -> bool:
     """Whether it is a set of ratings in partitions: simulated, imported, or at an address."""
     return (
-        id_or_path in LARGE
-        or _is_partitioned(id_or_path)
-        or (id_or_path not in SOURCES and partitions.is_address(id_or_path))
+        id_or_path in LARGE or partitions.is_there(id_or_path) or partitions.is_address(id_or_path)
     )
+
+
+def _current() -> list[Entry | SampleEntry]:
+    return [npz_folder.current_entry(source.entry) for source in SOURCES.values()]
 
 
 def ratings() -> tuple[Entry, ...]:
     """Every set of ratings with a name."""
-    return tuple(
-        current
-        for entry in catalogue()
-        if isinstance(entry, Entry)
-        and isinstance(current := npz_folder.current_entry(entry), Entry)
-    )
+    return tuple(it for it in _current() if isinstance(it, Entry))
 
 
 def samples(holds: str) -> tuple[SampleEntry, ...]:
     """Every set of `documents` or `images` with a name."""
-    return tuple(
-        current
-        for entry in catalogue()
-        if isinstance(entry, SampleEntry)
-        and entry.holds == holds
-        and isinstance(current := npz_folder.current_entry(entry), SampleEntry)
-    )
+    return tuple(it for it in _current() if isinstance(it, SampleEntry) and it.holds == holds)
 
 
 def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002
@@ -95,20 +86,16 @@ def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002
         return stand_ins.entry_of(id)
     if id in LARGE:
         return LARGE[id]
-    if _is_partitioned(id):
+    if partitions.is_there(id):
         return partitions.entry_of(id)
     return npz_folder.current_entry(source_of(id).entry)
 
 
 def present(id: str) -> bool:  # noqa: A002
     """Whether `load` can return the data set without a download."""
-    if stand_ins.is_stand_in(id) or id in LARGE or _is_partitioned(id):
+    if stand_ins.is_stand_in(id) or id in LARGE or partitions.is_there(id):
         return True
     return source_of(id).entry.kind == "simulated" or npz_folder.place(id).is_file()
-
-
-def _is_partitioned(id: str) -> bool:  # noqa: A002
-    return id not in SOURCES and id not in LARGE and partitions.is_there(id)
 
 
 def stamp(id_or_path: str) -> Hashable:
@@ -118,7 +105,7 @@ def stamp(id_or_path: str) -> Hashable:
     """
     if stand_ins.is_stand_in(id_or_path) or id_or_path in LARGE:
         return ()
-    if partitions.is_address(id_or_path) or _is_partitioned(id_or_path):
+    if partitions.is_address(id_or_path) or partitions.is_there(id_or_path):
         return partitions.stamp(id_or_path)
     files = (npz_folder.place(id_or_path),) if id_or_path in SOURCES else files_of(id_or_path)
     facts = ((str(file), file.stat()) for file in files if file.exists())
@@ -132,7 +119,7 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
     ----------
     id_or_path
         An id; a table such as `ratings.csv?bounds=0.5,5&users=1000&items=200` (users, items:
-        optional); documents or images (`sample_paths.at`); the name of a set in partitions
+        optional); documents or images (`table_paths.samples_at`); the name of a set in partitions
         (`import_partitions`), or its folder's copy at an address of fsspec (`s3://bucket/own`); or
         the simulated cinema in a declared shape,
         `cinema?users=2000&items=200&density=0.05&bounds=1,5`.
@@ -149,6 +136,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
     BadInput
         If the set is unknown, not on this machine, or cannot be read.
     """
+    if not seed >= 0:
+        raise BadInput(f"The seed of a data set must be a whole number of at least 0. Got {seed}.")
     if is_own(id_or_path):
         from dpmf_datasets import session_files  # needed for a page's files only
 
@@ -157,7 +146,7 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
         return stand_ins.load(id_or_path, seed)
     if id_or_path in LARGE:
         return large_cinema(LARGE[id_or_path], seed)
-    if _is_partitioned(id_or_path):
+    if partitions.is_there(id_or_path):
         return partitions.read(id_or_path)
     if partitions.is_address(id_or_path):
         return partitions.read_address(id_or_path)
@@ -168,11 +157,6 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
         return from_a_file(id_or_path)
     source = SOURCES[id_or_path]
     if source.make is not None:
-        if not seed >= 0:
-            raise BadInput(
-                "The seed of a simulated data set must be a whole number of at least 0. Got"
-                f" {seed}."
-            )
         return source.make(source.entry, seed)
     if not present(id_or_path):
         raise BadInput(
@@ -273,7 +257,7 @@ def _keep(id: str, path: str | Path, folder: Path, replace: bool) -> Report:  # 
 
 def _source_outside(id: str) -> Source:  # noqa: A002
     """The source of a set to fetch or import. Raises BadInput on a set in partitions."""
-    if id in LARGE or _is_partitioned(id):
+    if id in LARGE or partitions.is_there(id):
         raise BadInput(
             f"{id} is already on this machine, in partitions: use it as it is. Import your own"
             " ratings with `datasets import NAME PATH --partitioned`."

@@ -1,12 +1,13 @@
 """The facts that may follow the '?' of a path to private data, and how they are read."""
 
-import math
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl
+
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import ROLE_NAMES
@@ -17,74 +18,43 @@ ITEM_TABLE = "item_table"
 UPLOADS = "dpmf-uploads-"  # the first part of the name of the uploads' folder
 
 
+def _parts(text: str) -> list[str]:
+    return [part for part in text.split(",") if part.strip()]
+
+
 @dataclass(frozen=True)
 class Fact:
-    """read: converts its text to a value, or raises ValueError. words: its rule, for messages."""
+    """kind: the type of its value, which pydantic makes of its text. words: its rule."""
 
-    read: Callable[[str], Any] = str
+    kind: Any = str
     words: str = ""
 
 
-def _one_of(*choices: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in choices:
-            raise ValueError(text)
-        return text
-
-    return read
-
-
-def _pair(text: str) -> tuple[float, float]:
-    low, high = map(float, text.split(","))
-    return low, high
-
-
-def _count(text: str) -> int:
-    if not (text.isdecimal() and len(text) <= 15 and int(text) > 0):
-        raise ValueError(text)
-    return int(text)
-
-
-def _counts(text: str) -> tuple[int, ...]:
-    return tuple(_count(part.strip()) for part in text.split(",") if part.strip())
-
-
-def _sides(text: str) -> tuple[int, int]:
-    height, width = _counts(text.replace("x", ","))
-    return height, width
-
-
-def _positive(text: str) -> float:
-    if not (math.isfinite(value := float(text)) and value > 0):
-        raise ValueError(text)
-    return value
-
-
-COUNT = Fact(_count, "must be a whole number of at least 1, with at most 15 digits")
+Count = Annotated[int, Field(ge=1, lt=10**15)]
+COUNT = Fact(Count, "must be a whole number of at least 1, with at most 15 digits")
 RATING_FACTS = {
     "bounds": Fact(
-        _pair, "must be two numbers separated by a comma, lowest first, e.g. bounds=0.5,5"
+        Annotated[tuple[float, float], BeforeValidator(_parts)],
+        "must be two numbers separated by a comma, lowest first, e.g. bounds=0.5,5",
     ),
     "users": COUNT,
     "items": COUNT,
     **dict.fromkeys(ROLE_NAMES, Fact()),
     "dates": Fact(
-        _one_of(*get_args(Order)),
+        Order,
         "must be the order in dates such as 03/04/2021: dmy (day first) or mdy (month first)",
     ),
     "outside": Fact(
-        _one_of(*get_args(Outside)),
-        (
-            f"must be one of {', '.join(get_args(Outside))}: whether a rating outside the bounds is"
-            " set to the nearest one, or its row is left out"
-        ),
+        Outside,
+        "must be clamp or leave-out: whether a rating outside the bounds is set to the nearest one,"
+        " or its row is left out",
     ),
     ITEM_TABLE: Fact(),
 }
 TABLE_FACTS = {  # of a table that is read whole
     "sheet": Fact(),
     "layout": Fact(
-        _one_of("long", "wide"),
+        Literal["long", "wide"],
         "must be long (one row per rating) or wide (one row per user, one column per item)",
     ),
     "table": Fact(),
@@ -92,20 +62,24 @@ TABLE_FACTS = {  # of a table that is read whole
 SAMPLE_FACTS = {  # of documents and images
     "text": Fact(),
     "key": Fact(),
-    "image": Fact(_sides, "must be height and width separated by a comma, e.g. image=32,32"),
-    "drop": Fact(_counts, "must be columns counted from 1, separated by commas"),
+    "image": Fact(
+        Annotated[tuple[Count, Count], BeforeValidator(lambda it: _parts(it.replace("x", ",")))],
+        "must be height and width separated by a comma, e.g. image=32,32",
+    ),
+    "drop": Fact(
+        Annotated[tuple[Count, ...], BeforeValidator(_parts)],
+        "must be columns counted from 1, separated by commas",
+    ),
     "order": Fact(
-        _one_of("columns", "lines"), "must be the order of pixels: columns (as in MATLAB) or lines"
+        Literal["columns", "lines"],
+        "must be the order of pixels: columns (as in MATLAB) or lines",
     ),
     "transpose": Fact(
-        _one_of("0", "1"),
-        (
-            "must be 1 if the rows of a matrix are the pixels or words and its columns are the"
-            " samples"
-        ),
+        Literal["0", "1"],
+        "must be 1 if the rows of a matrix are the pixels or words and its columns are the samples",
     ),
     "white": Fact(
-        _positive,
+        Annotated[float, Field(gt=0, allow_inf_nan=False)],
         "must be the value of white in pictures of more than 8 bits, above 0, e.g. white=1",
     ),
     "group": Fact(),
@@ -131,7 +105,7 @@ def value(facts: Mapping[str, str], name: str, default: Any = None) -> Any:
         return default
     fact = FACTS[name]
     try:
-        return fact.read(facts[name])
+        return TypeAdapter(fact.kind).validate_python(facts[name])
     except ValueError:
         raise BadInput(f"'{name}' {fact.words}. Got '{facts[name][:50]}'.") from None
 

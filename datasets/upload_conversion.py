@@ -96,11 +96,7 @@ def _unpacked(file: Path, name: str) -> Path:
     if magic != ZIP or is_packed_table(file):
         return file
     with _under_name(file, name), members_of(file) as members:
-        inside = [
-            member
-            for member in members.names
-            if member.lower().endswith(TABLES) and not Path(member).name.startswith((".", "__"))
-        ]
+        inside = [it for it in members.names if it.lower().endswith(TABLES)]
         if len(inside) != 1:
             raise BadInput(_no_one_table(name, members.names, inside))
         with members.open(inside[0]) as packed:

@@ -28,16 +28,11 @@ NOBODY = [0, *[NOT_RATED] * JOKES]
 def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     """Read one table, or all tables of a folder or zip, one below another in order of names."""
     with members_of(path) as members:
-        names = sorted(
-            name
-            for name in members.names
-            if name.lower().endswith(SUFFIXES) and not Path(name).name.startswith((".", "__"))
-        )
+        names = sorted(name for name in members.names if name.lower().endswith(SUFFIXES))
         if not names:
-            examples = ", ".join(map(file_name, members.names[:5])) or "nothing"
             raise BadInput(
                 f"{file_name(path)} has no table of jokes ({', '.join(SUFFIXES)}) with a count and"
-                f" {JOKES} ratings per row. Found: {examples}."
+                f" {JOKES} ratings per row. Found: {members.some}."
             )
         rows = [row for name in names for row in _rows(members, name)]
     return _ratings(entry, rows)

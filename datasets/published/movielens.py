@@ -2,13 +2,13 @@
 
 import csv
 import io
-import itertools
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry
@@ -17,16 +17,15 @@ from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.columns import in_header
 from dpmf_datasets.readers.ratings_tables import MOST_OUTSIDE, read_table
-from dpmf_datasets.readers.report import Kind, Report
+from dpmf_datasets.readers.report import Report, outside_of
 from dpmf_datasets.readers.table import file_name
 
-
-@dataclass(frozen=True)
-class Film:
-    """A film in the file of films: its title, with the year in brackets, and its genres."""
-
-    title: str
-    genres: tuple[str, ...] = ()
+Films = dict[str, tuple[str, str]]  # title, with the year in brackets, and genres, by id
+# the flags in the file of films of 100K, in order (its README)
+GENRES_OF_100K = (
+    "unknown Action Adventure Animation Children's Comedy Crime Documentary Drama Fantasy Film-Noir"
+    " Horror Musical Mystery Romance Sci-Fi Thriller War Western"
+)
 
 
 @dataclass(frozen=True)
@@ -35,60 +34,35 @@ class Layout:
 
     ratings: str
     films: str
-    read_films: Callable[[str], dict[str, Film]]
+    read_films: Callable[[str], Films]
 
 
-def _from_dat(text: str) -> dict[str, Film]:
+def _from_dat(text: str) -> Films:
     rows = (line.split("::") for line in text.splitlines())
-    return {row[0]: Film(row[1], _genres("".join(row[2:3]))) for row in rows if len(row) > 1}
+    return {row[0]: (row[1], "".join(row[2:3])) for row in rows if len(row) > 1}
 
 
-def _from_flags(text: str) -> dict[str, Film]:
+def _from_flags(text: str) -> Films:
     """The title comes second, then dates and an address, and from the sixth field genre flags."""
     rows = (line.split("|") for line in text.splitlines())
     return {
-        row[0]: Film(
-            row[1], tuple(itertools.compress(GENRES_OF_100K, (flag == "1" for flag in row[5:])))
+        row[0]: (
+            row[1],
+            "|".join(compress(GENRES_OF_100K.split(), (flag == "1" for flag in row[5:]))),
         )
         for row in rows
         if len(row) > 1
     }
 
 
-def _from_csv(text: str) -> dict[str, Film]:
+def _from_csv(text: str) -> Films:
     return {
-        row["movieId"]: Film(row["title"], _genres(row.get("genres") or ""))
+        row["movieId"]: (row["title"], row.get("genres") or "")
         for row in csv.DictReader(io.StringIO(text))
         if row.get("movieId") and row.get("title")
     }
 
 
-def _genres(text: str) -> tuple[str, ...]:
-    return tuple(genre for genre in text.split("|") if genre and not genre.startswith("("))
-
-
-# the flags in the file of films, in order (its README)
-GENRES_OF_100K = (
-    "unknown",
-    "Action",
-    "Adventure",
-    "Animation",
-    "Children's",
-    "Comedy",
-    "Crime",
-    "Documentary",
-    "Drama",
-    "Fantasy",
-    "Film-Noir",
-    "Horror",
-    "Musical",
-    "Mystery",
-    "Romance",
-    "Sci-Fi",
-    "Thriller",
-    "War",
-    "Western",
-)
 LAYOUTS = (
     Layout("ratings.dat", "movies.dat", _from_dat),  # 1M and 10M
     Layout("u.data", "u.item", _from_flags),  # 100K
@@ -105,19 +79,13 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     """
     with members_of(path) as members:
         layout = next((layout for layout in LAYOUTS if members.find(layout.ratings)), None)
-        name = (
-            layout.ratings
-            if layout
-            else members.names[0]
-            if path.is_file() and len(members.names) == 1
-            else ""
-        )
-        member = members.find(name)
+        alone = members.names[0] if path.is_file() and len(members.names) == 1 else ""
+        member = members.find(layout.ratings if layout else alone)
         if member is None:
             file_names = ", ".join(layout.ratings for layout in LAYOUTS)
             raise BadInput(
                 f"{file_name(path)} has no file of ratings. {entry.title} is read from"
-                f" {file_names}, or from a table with a header. Found: {_some(members)}."
+                f" {file_names}, or from a table with a header. Found: {members.some}."
             )
         with members.open(member) as stream:
             ratings, report = read_table(
@@ -126,37 +94,28 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
         films = _films(members, layout) if layout else {}
     labels = ratings.labels or ()
     titles = ratings.titles or labels
-    rated_films = [
-        films.get(label, Film(title)) for label, title in zip(labels, titles, strict=True)
-    ]
+    rated = [films.get(label, (title, "")) for label, title in zip(labels, titles, strict=True)]
     ratings = replace(
         ratings,
-        titles=tuple(film.title for film in rated_films),
-        item_features=item_features(rated_films) if films else None,
+        titles=tuple(title for title, _ in rated),
+        item_features=_item_features(rated) if films else None,
     )
     return published_or_private(entry, ratings, report)
 
 
-def item_features(films: Sequence[Film]) -> ItemFeatures | None:
+def _item_features(films: Sequence[tuple[str, str]]) -> ItemFeatures | None:
     """A column of 0 and 1 for each genre and for each decade of a title's year.
 
     None if the films have neither.
     """
-    by_film = [(*sorted(film.genres), *_decade(film.title)) for film in films]
-    names = sorted({name for names in by_film for name in names})
-    place = {name: column for column, name in enumerate(names)}
-    values = np.zeros((len(films), len(names)), np.float32)
-    for row, film_names in enumerate(by_film):
-        values[row, [place[name] for name in film_names]] = 1
-    return ItemFeatures(tuple(names), values) if names else None
+    table = pd.DataFrame(films, columns=["title", "genres"], dtype=object)
+    decades = table["title"].str.extract(r"\((\d{3})\d\)\s*$")[0] + "0s"
+    flags = (table["genres"] + "|" + decades.fillna("")).str.get_dummies("|")
+    names = [str(name) for name in flags if not str(name).startswith("(")]  # (no genres listed)
+    return ItemFeatures(tuple(names), flags[names].to_numpy(np.float32)) if names else None
 
 
-def _decade(title: str) -> tuple[str, ...]:
-    year = re.search(r"\((\d{3})\d\)\s*$", title)
-    return (f"{year[1]}0s",) if year else ()
-
-
-def _films(members: Members, layout: Layout) -> dict[str, Film]:
+def _films(members: Members, layout: Layout) -> Films:
     member = members.find(layout.films)
     if member is None:
         return {}
@@ -173,27 +132,18 @@ def published_or_private(entry: Entry, ratings: Ratings, report: Report) -> tupl
 
     Raises BadInput if they are on another scale.
     """
-    n_clamped = next(
-        (problem.count for problem in report.problems if problem.kind == Kind.CLAMPED_VALUE), 0
-    )
-    if MOST_OUTSIDE * n_clamped > len(ratings):
+    outside = outside_of(report.problems)
+    if outside is not None and MOST_OUTSIDE * outside.count > len(ratings):
         scale = f"{entry.bounds[0]:g} to {entry.bounds[1]:g}, the bounds of {entry.title}"
         raise BadInput(
-            f"{n_clamped:,} of the {len(ratings):,} ratings, more than a tenth, lie outside"
+            f"{outside.count:,} of the {len(ratings):,} ratings, more than a tenth, lie outside"
             f" {scale}. {in_header({'bounds': '0,10'})}"
         )
-    counts, official = (
-        (ratings.n_users, ratings.n_items, len(ratings)),
-        (entry.n_users, entry.n_items, entry.n_ratings),
-    )
+    counts = (ratings.n_users, ratings.n_items, len(ratings))
+    official = (entry.n_users, entry.n_items, entry.n_ratings)
     if counts == official and not report.problems:
         return replace(ratings, public=True, assumptions=(), user_keys=None), report
     whole = f"{official[2]:,} ratings by {official[0]:,} users of {official[1]:,} items"
     note = f"This is not all of {entry.title}, which has {whole}, so it is treated as private data."
     assumptions = tuple(dict.fromkeys((USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC, *ratings.assumptions)))
     return replace(ratings, public=False, assumptions=assumptions), replace(report, note=note)
-
-
-def _some(members: Members) -> str:
-    names = [name for name in members.names if not re.match(r"__MACOSX|\.", name)]
-    return ", ".join(map(file_name, names[:5])) + (", ..." if len(names) > 5 else "") or "nothing"

@@ -42,8 +42,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
         )
         if not names:
             raise BadInput(
-                f"{file_name(path)} has no combined_data_1.txt to _4.txt. Found:"
-                f" {', '.join(map(file_name, members.names[:5])) or 'nothing'}."
+                f"{file_name(path)} has no combined_data_1.txt to _4.txt. Found: {members.some}."
             )
         table = _combined(members, names, entry.n_items)
         ratings, report = read_table(table, name=entry.id, bounds=entry.bounds, advice=in_header)

@@ -6,11 +6,11 @@ Nothing is ever unpacked to disk.
 import re
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets.readers.table import file_name, report_damage
@@ -20,11 +20,16 @@ LARGEST = 4 << 30  # bytes: four times the largest member of an official archive
 
 @dataclass(frozen=True)
 class Members:
-    """The files inside something, by their names in it."""
+    """The files inside something, by their names in it, without hidden ones."""
 
     names: Sequence[str]
     open: Callable[[str], BinaryIO]
     size: int  # bytes of all of them, as claimed; no more are read
+
+    @property
+    def some(self) -> str:
+        """The first names, for messages."""
+        return ", ".join(map(file_name, self.names[:5])) or "nothing"
 
     def find(self, name: str) -> str | None:
         """The member called `name` in the highest folder; official archives have a folder."""
@@ -42,33 +47,29 @@ def members_of(path: Path) -> Iterator[Members]:
         raise BadInput(f"There is no file or folder {file_name(path)}.")
     with report_damage(path):
         if path.is_dir():
-            names = [
-                file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()
-            ]
-            yield Members(
-                names,
-                lambda name: (path / name).open("rb"),
-                sum((path / name).stat().st_size for name in names),
-            )
+            sizes = {
+                file.relative_to(path).as_posix(): file.stat().st_size
+                for file in path.rglob("*")
+                if file.is_file()
+            }
+            yield _members(sizes, lambda name: (path / name).open("rb"))
         elif _looks_zipped(path):
             with zipfile.ZipFile(path) as archive:
-                yield Members(
-                    _safe(archive, path),
-                    archive.open,  # type: ignore[arg-type]
-                    sum(member.file_size for member in archive.infolist()),
-                )  # opens for reading
+                yield _members(_safe(archive, path), archive.open)
         elif tarfile.is_tarfile(path):
             with tarfile.open(path) as tar:
                 inside = {member.name: member for member in tar if member.isfile()}
                 for member in inside.values():
                     _require_safe(member.name, member.size, path)
-                yield Members(
-                    list(inside),
-                    lambda name: tar.extractfile(inside[name]),  # type: ignore[arg-type, return-value]
-                    sum(member.size for member in inside.values()),
-                )  # a file has content
+                sizes = {name: member.size for name, member in inside.items()}
+                yield _members(sizes, lambda name: tar.extractfile(inside[name]))
         else:
             yield Members([path.name], lambda _: path.open("rb"), path.stat().st_size)
+
+
+def _members(sizes: Mapping[str, int], open_member: Callable[[str], Any]) -> Members:
+    names = [it for it in sizes if not PurePosixPath(it).name.startswith((".", "__"))]
+    return Members(names, open_member, sum(sizes.values()))
 
 
 def _looks_zipped(path: Path) -> bool:
@@ -76,8 +77,8 @@ def _looks_zipped(path: Path) -> bool:
         return path.suffix.lower() == ".zip" or file.read(4) == b"PK\x03\x04"
 
 
-def _safe(archive: zipfile.ZipFile, path: Path) -> list[str]:
-    """The archive's members, if each is safe and none is encrypted. Raises BadInput."""
+def _safe(archive: zipfile.ZipFile, path: Path) -> dict[str, int]:
+    """Members and their sizes, if each is safe and none is encrypted. Raises BadInput."""
     for member in archive.infolist():
         _require_safe(member.filename, member.file_size, path)
         if member.flag_bits & 1:
@@ -85,7 +86,7 @@ def _safe(archive: zipfile.ZipFile, path: Path) -> list[str]:
                 f"{file_name(path)} is encrypted, which no official archive is. Unpack it and give"
                 " the folder."
             )
-    return [member.filename for member in archive.infolist() if not member.is_dir()]
+    return {it.filename: it.file_size for it in archive.infolist() if not it.is_dir()}
 
 
 def _require_safe(member: str, size: int, path: Path) -> None:

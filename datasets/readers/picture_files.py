@@ -60,9 +60,7 @@ def pictures(
     or fewer than three are left.
     """
     with members_of(path) as members:
-        names = sorted(
-            member for member in members.names if not Path(member).name.startswith((".", "__"))
-        )
+        names = sorted(members.names)
         if len(names) > MOST_FILES:
             raise BadInput(
                 f"{file_name(path)} holds {len(names):,} files; at most {MOST_FILES:,} are read."

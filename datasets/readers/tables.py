@@ -130,12 +130,7 @@ def ratings_tables(path: Path) -> tuple[str, ...]:
     They are given by their names in it.
     """
     with members_of(path) as members:
-        tables = [
-            name
-            for name in members.names
-            if _plain(name).suffix in RATINGS_IN
-            and not PurePosixPath(name).name.startswith((".", "__"))
-        ]
+        tables = [name for name in members.names if _plain(name).suffix in RATINGS_IN]
         if len(members.names) > 1:
             tables = [
                 name for name in tables if _plain(name).suffix != ".txt" or "rating" in name.lower()

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
+import pandas as pd
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts
@@ -186,13 +187,13 @@ def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
     Nothing is unpacked to disk.
     """
     with members_of(path) as members:
-        candidates = sorted(
+        names = sorted(
             name
             for name in members.names
             if Path(name).suffix.lower() in TEXT_FILES or Path(name).suffix[1:].isdigit()
         )
-        names, read, size = [], list[bytes](), 0
-        for name in (name for name in candidates if not Path(name).name.startswith(".")):
+        read, size = list[bytes](), 0
+        for name in names:
             with members.open(name) as stream:
                 content = stream.read(MOST_BYTES - size + 1)
             size += len(content)
@@ -201,13 +202,12 @@ def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
                     f"{file_name(path)} holds more than {MOST_BYTES / 1e9:.0f} GB of text. Use a"
                     " part of it."
                 )
-            names.append(name)
             read.append(content)
     if not read:
         raise BadInput(
             f"{file_name(path)} has no text file"
             f" ({', '.join(suffix or 'no ending' for suffix in TEXT_FILES)}). Found:"
-            f" {', '.join(map(file_name, members.names[:5])) or 'nothing'}."
+            f" {members.some}."
         )
     return list(zip(names, reader.texts(read), strict=True))
 
@@ -265,36 +265,31 @@ def headlines(path: Path, reader: Reader, each: int = 750) -> list[str]:
         ] or list(members.names)
         if len(names) != 1:
             raise BadInput(
-                f"{file_name(path)} has no {' or '.join(HEADLINES)}. Found:"
-                f" {', '.join(map(file_name, members.names[:5])) or 'nothing'}."
+                f"{file_name(path)} has no {' or '.join(HEADLINES)}. Found: {members.some}."
             )
         with members.open(names[0]) as stream:
             text = reader.text(stream.read(MOST_BYTES))
-    tabs = "\t" in text.partition("\n")[0]
-    rows: Iterable[list[str]] = (
-        (line.split("\t") for line in NEW_LINE.split(text) if line)
-        if tabs
-        else csv.reader(io.StringIO(text, newline=""))
-    )
-    title, kind = 1, 4
-    by_category: dict[str, list[str]] = {}
-    for number, cells in enumerate((row for row in rows if row), 1):
-        if number == 1 and {"title", "category"} <= {cell.strip().lower() for cell in cells}:
-            title, kind = (
-                next(j for j, cell in enumerate(cells) if cell.strip().lower() == name)
-                for name in ("title", "category")
-            )
-            continue
-        if len(cells) <= max(title, kind):
-            raise BadInput(
-                f"Line {number:,} of {path.name} has {len(cells)} columns; the UCI News Aggregator"
-                " has 8, separated by tabs or commas. Give the original file."
-            )
-        if cells[kind] in KINDS and len(some := by_category.setdefault(cells[kind], [])) < each:
-            some.append(cells[title])
-    if not by_category:
+    has_tabs = "\t" in text.partition("\n")[0]
+    try:
+        table = pd.read_csv(
+            io.StringIO(text),
+            sep="\t" if has_tabs else ",",
+            quoting=csv.QUOTE_NONE if has_tabs else csv.QUOTE_MINIMAL,
+            header=None,
+            dtype=str,
+            keep_default_na=False,
+        ).rename(columns=str)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError):
+        table = pd.DataFrame()
+    names = [str(cell).strip().lower() for cell in table.iloc[:1].to_numpy().ravel()]
+    has_header = {"title", "category"} <= set(names)
+    place = names.index if has_header else {"title": 1, "category": 4}.__getitem__
+    title, kind = str(place("title")), str(place("category"))
+    table = table[table[kind].isin(KINDS)] if kind in table else table[:0]
+    if table.empty:
         raise BadInput(
             f"No line of {path.name} has one of the categories {', '.join(KINDS)} of the UCI News"
-            " Aggregator in its fifth column. Give the original file."
+            " Aggregator in its fifth column of eight, separated by tabs or commas. Give the"
+            " original file."
         )
-    return [headline for category in sorted(by_category) for headline in by_category[category]]
+    return list(table.groupby(kind).head(each).sort_values(kind, kind="stable")[title])

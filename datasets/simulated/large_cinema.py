@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import (
@@ -142,11 +141,7 @@ class CinemaParts(LazyParts):
 
 
 def large_cinema(entry: Entry, seed: int) -> PartitionedRatings:
-    """The cinema of an entry. Raises BadInput on a seed below 0."""
-    if seed < 0:
-        raise BadInput(
-            f"The seed of a simulated data set must be a whole number of at least 0. Got {seed}."
-        )
+    """The cinema of an entry. seed: at least 0."""
     films, facts = Films.of(seed), (entry.id, entry.n_users, N_ITEMS, seed, VERSION)
     return PartitionedRatings(
         CinemaParts(entry.n_users, seed, entry.id, films),
