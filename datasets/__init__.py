@@ -16,8 +16,9 @@ from dpmf_core.base.paths import cache_folder, data_folder, usable, workplace
 from dpmf_core.base.program import program
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
-from dpmf_datasets import download, fingerprint, npz_folder, partitions
+from dpmf_datasets import download, npz_folder, partitions
 from dpmf_datasets.path_facts import files_of, is_own
+from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.report import Problem, Report
 from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.registry import LARGE, SOURCES, Source, source_of
@@ -163,7 +164,7 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
             f"{id_or_path} is not on this machine. Run `{program()} datasets fetch {id_or_path}` or"
             f" `{program()} datasets import {id_or_path} PATH`."
         )
-    return npz_folder.read(id_or_path)
+    return npz_folder.read_file(npz_folder.place(id_or_path), id_or_path)
 
 
 def fetch(
@@ -248,7 +249,7 @@ def _keep(id: str, path: str | Path, folder: Path, replace: bool) -> Report:  # 
         (
             data
             if data.public
-            else dataclasses.replace(data, origin=fingerprint.of(Path(path).expanduser()))
+            else dataclasses.replace(data, origin=fingerprint_of(Path(path).expanduser()))
         ),
         folder,
     )

@@ -59,7 +59,7 @@ def official_archive(
     try:
         path = pooch.retrieve(url, f"md5:{md5}", fname=file, path=folder, downloader=downloader)
     except requests.RequestException as error:
-        raise _failed(entry, f"from {url}", error, f"Download {url}") from error
+        raise _failed(entry, error, url) from error
     except ValueError as error:  # pooch's error for a wrong checksum; it has removed the file
         raise BadInput(
             f"The file at {url} does not have the published checksum (md5 {md5}). Nothing was"
@@ -77,11 +77,11 @@ def by_fetcher(entry: DatasetFacts, fetch: Callable[[str], Samples], folder: str
     try:
         return fetch(folder)
     except OSError as error:  # errors of urllib, and a wrong checksum
-        raise _failed(entry, f"({error})", error, f"Get it from {entry.home}") from error
+        raise _failed(entry, error, entry.home) from error
 
 
-def _failed(entry: DatasetFacts, what: str, error: Exception, advice: str) -> BadInput:
+def _failed(entry: DatasetFacts, error: Exception, place: str) -> BadInput:
     return BadInput(
-        f"{entry.title} could not be downloaded {what} ({type(error).__name__}). Check the network."
-        f" {advice} in another way and run `{program()} datasets import {entry.id} PATH`."
+        f"{entry.title} could not be downloaded ({type(error).__name__}). Check the network, or get"
+        f" it from {place} in another way and run `{program()} datasets import {entry.id} PATH`."
     )

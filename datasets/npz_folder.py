@@ -52,10 +52,10 @@ def save(id: str, data: Ratings | Samples, folder: Path) -> None:  # noqa: A002
 
 def write(data: Ratings | Samples, file: Path) -> None:
     """Write a data set to a file for `read_file`."""
+    facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
     names = RATING_FACTS if isinstance(data, Ratings) else SAMPLE_FACTS
-    facts = {name: getattr(data, name) for name in names}
-    more_facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
-    content = json.dumps({"format": FORMAT, **facts, **more_facts}).encode()
+    facts |= {"format": FORMAT, **{name: getattr(data, name) for name in names}}
+    content = json.dumps(facts).encode()
     kept_arrays = {name: array for name, array in arrays.items() if array is not None}
     with file.open("wb") as stream:
         np.savez_compressed(stream, facts=np.frombuffer(content, np.uint8), **kept_arrays)
@@ -136,11 +136,6 @@ def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
         facts["n_samples"], facts["n_features"] = facts["shape"]
     changes: dict[str, Any] = {name: facts.get(name) for name in names}
     return replace(entry, **changes)
-
-
-def read(id: str) -> Ratings | Samples:  # noqa: A002
-    """The data set stored under an id. Raises BadInput if the file is damaged."""
-    return read_file(place(id), id)
 
 
 def read_file(file: Path, name: str) -> Ratings | Samples:

@@ -20,10 +20,11 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, held_alone
 from dpmf_core.data.partitioned import Members, usual_parts
 from dpmf_core.data.ratings import Ratings
-from dpmf_datasets import fingerprint, partitions
+from dpmf_datasets import partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
 from dpmf_datasets.path_facts import ITEM_TABLE, RATING_FACTS, facts_in, path_of, split_path, ways
 from dpmf_datasets.readers import dates
+from dpmf_datasets.readers.archives import fingerprint_of, fingerprint_of_bytes
 from dpmf_datasets.readers.cells import Ids, Numbers, spelling_notes
 from dpmf_datasets.readers.cleaning import Batch, CleanRows
 from dpmf_datasets.readers.columns import after_path, chosen_columns
@@ -360,7 +361,7 @@ def _times_of(batch: Batch, declared: Order | None, name: str) -> dates.ColumnTi
 def _origin(files: list[Path]) -> str:
     """The fingerprint of one file, or of several."""
     if len(files) == 1:
-        return fingerprint.of(files[0])
-    return fingerprint.of_bytes(
-        "\n".join(f"{file.name} {fingerprint.of(file)}" for file in files).encode()
+        return fingerprint_of(files[0])
+    return fingerprint_of_bytes(
+        "\n".join(f"{file.name} {fingerprint_of(file)}" for file in files).encode()
     )

@@ -1,8 +1,9 @@
 """Every data set with a name: how it is made, read and downloaded; catalogue.toml has its facts."""
 
 import importlib
+import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,19 @@ from dpmf_core.data import Data
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import sample_sets
-from dpmf_datasets.entries import CATALOGUE, entry_from
 from dpmf_datasets.readers.report import Report
-from dpmf_datasets.simulated import cinema, faces, low_rank, news
+from dpmf_datasets.simulated import cinema, faces, news
+from dpmf_datasets.simulated.low_rank import lowrank, rankone
 
+FILE = Path(__file__).with_name("catalogue.toml")
+CATALOGUE: dict[str, Any] = tomllib.loads(FILE.read_text("utf-8"))
 MAKERS: dict[str, Callable[..., Data]] = {
     "cinema": cinema.make,
     "cinema-small": partial(cinema.make, density=0.2),
-    "lowrank": low_rank.make_lowrank,
-    "rankone": low_rank.make_rankone,
+    "lowrank": lambda it, seed: lowrank(it.n_users, it.n_items, seed=seed, name=it.id),
+    "rankone": lambda it, seed: rankone(  # about 80 ratings of each user
+        it.n_users, it.n_items, p=80 / it.n_items, seed=seed, name=it.id
+    ),
     "news": lambda entry, seed: news.news(seed=seed),
     "faces": lambda entry, seed: faces.faces(seed=seed),
     "digits": lambda entry, seed: sample_sets.digits(),
@@ -72,23 +77,26 @@ class Source:
     md5: str = ""
 
 
-def registry(rows: Mapping[str, list[dict[str, Any]]]) -> dict[str, Source]:
-    """The sources of a catalogue by id."""
-    sources: dict[str, Source] = {}
-    for facts in (*rows["ratings"], *rows["samples"]):
-        entry = entry_from(facts, Entry if "n_users" in facts else SampleEntry)
-        sources[entry.id] = Source(
-            entry,
-            make=MAKERS.get(facts.get("make", "")),
-            read=READERS.get(facts.get("read", "")),
-            fetch=sample_sets.FETCHERS.get(facts.get("fetch", "")),
-            url=facts.get("url", ""),
-            md5=facts.get("md5", ""),
-        )
-    return sources
+def entry_from(facts: Mapping[str, Any], kind: type[Any] = Entry) -> Any:
+    """The entry with these facts, and those of the entry that they are `like`."""
+    whole = {**CATALOGUE["like"].get(facts.get("like", ""), {}), **facts}
+    names = {field.name for field in fields(kind)} & set(whole)
+    values = {name: whole[name] for name in names}
+    return kind(**{name: tuple(it) if isinstance(it, list) else it for name, it in values.items()})
 
 
-SOURCES = registry(CATALOGUE)
+def _source(facts: dict[str, Any]) -> Source:
+    return Source(
+        entry_from(facts, Entry if "n_users" in facts else SampleEntry),
+        make=MAKERS.get(facts.get("make", "")),
+        read=READERS.get(facts.get("read", "")),
+        fetch=sample_sets.FETCHERS.get(facts.get("fetch", "")),
+        url=facts.get("url", ""),
+        md5=facts.get("md5", ""),
+    )
+
+
+SOURCES = {it["id"]: _source(it) for it in (*CATALOGUE["ratings"], *CATALOGUE["samples"])}
 # ratings that are made partition by partition, for commands and Python
 LARGE: dict[str, Entry] = {facts["id"]: entry_from(facts) for facts in CATALOGUE["partitioned"]}
 

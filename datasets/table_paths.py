@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, Samples
-from dpmf_datasets import fingerprint
 from dpmf_datasets.path_facts import (
     ITEM_TABLE,
     RATING_FACTS,
@@ -23,7 +22,7 @@ from dpmf_datasets.path_facts import (
     ways,
 )
 from dpmf_datasets.readers import databases, matlab, people, picture_files, text
-from dpmf_datasets.readers.archives import members_of
+from dpmf_datasets.readers.archives import fingerprint_of, members_of
 from dpmf_datasets.readers.arrow_tables import INTERACTION, interactions, melted
 from dpmf_datasets.readers.columns import Advice, after_path
 from dpmf_datasets.readers.encodings import Reader
@@ -45,7 +44,7 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
     if databases.is_address(path_and_facts):
         return _in_database(path_and_facts)
     path, query = split_path(path_and_facts)
-    return dataclasses.replace(_data(path, query), origin=fingerprint.of(path))
+    return dataclasses.replace(_data(path, query), origin=fingerprint_of(path))
 
 
 def _in_database(address_and_facts: str) -> Ratings:

@@ -14,14 +14,14 @@ from pydantic import TypeAdapter
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
-from dpmf_datasets import fingerprint, npz_folder, table_paths
-from dpmf_datasets.readers.archives import members_of
+from dpmf_datasets import npz_folder, table_paths
+from dpmf_datasets.readers.archives import GZIP, fingerprint_of, members_of
 from dpmf_datasets.readers.bounded_tables import write_bounded
 from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.picture_files import PICTURES
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name, report_damage
-from dpmf_datasets.readers.tables import GZIP, ZIP, is_packed_table, open_table, ratings_tables
+from dpmf_datasets.readers.tables import ZIP, is_packed_table, open_table, ratings_tables
 
 LARGEST = 200 << 20  # bytes of an unpacked file
 TABLES = (
@@ -43,7 +43,7 @@ def write_table(path: str, name: str, target: str) -> str:
     file = _unpacked(Path(path), name)
     with report_damage(name), file.open("rb") as stream:
         write_bounded(open_table(stream, name), name, Path(target))
-    return fingerprint.of(file)
+    return fingerprint_of(file)
 
 
 def write_item_features(path: str, name: str, items: list[str], target: str) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 Nothing is ever unpacked to disk.
 """
 
+import gzip
+import hashlib
 import re
 import tarfile
 import zipfile
@@ -15,6 +17,7 @@ from typing import Any, BinaryIO
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets.readers.table import file_name, report_damage
 
+GZIP = b"\x1f\x8b"  # the first bytes of such a file
 LARGEST = 4 << 30  # bytes: four times the largest member of an official archive
 
 
@@ -102,3 +105,26 @@ def _require_safe(member: str, size: int, path: Path) -> None:
             f"'{file_name(member)}' in {file_name(path)} claims {size:,} bytes. At most"
             f" {LARGEST:,} are read."
         )
+
+
+def fingerprint_of_bytes(content: bytes) -> str:
+    """sha256 of a file's content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def fingerprint_of(path: Path) -> str:
+    """sha256 of a file's content (unpacked if gzip), or of a folder's file names and contents.
+
+    Equal bytes are the same data, however often they are brought and however they are read.
+    """
+    if path.is_dir():
+        inside = sorted(file for file in path.rglob("*") if file.is_file())
+        return fingerprint_of_bytes(
+            "\n".join(
+                f"{file.relative_to(path)} {fingerprint_of(file)}" for file in inside
+            ).encode()
+        )
+    with path.open("rb") as file:
+        is_gzip = file.read(2) == GZIP
+    with gzip.open(path) if is_gzip else path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

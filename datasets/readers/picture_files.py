@@ -7,7 +7,6 @@ import io
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +73,7 @@ def pictures(
         rows, titles, tally = _grey_rows(
             members, names if size else [], size or (0, 0), image is not None, white
         )
-    n_damaged = tally.counts.get(DAMAGED_PICTURE, 0)
+    n_damaged = tally.count(DAMAGED_PICTURE)
     if len(rows) < 3 or size is None:
         raise BadInput(
             f"{file_name(path)} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are"
@@ -85,9 +84,7 @@ def pictures(
             f"{n_damaged:,} of the {n_damaged + len(rows):,} pictures of {file_name(path)} are cut"
             " short or damaged. Copy them again."
         )
-    problems = tuple(
-        replace(problem, where="file") for problem in tally.problems(lambda place: place + 1)
-    )
+    problems = tuple(tally.problems(lambda place: place + 1, "file"))
     samples = Samples.of(
         np.stack(rows),
         image=size,

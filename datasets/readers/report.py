@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -129,11 +129,6 @@ class Report:
         return sum(it.count for it in self.problems if it.is_left_out)
 
     @property
-    def outside(self) -> Problem | None:
-        """The ratings outside the declared bounds; None without any."""
-        return outside_of(self.problems)
-
-    @property
     def on_screen(self) -> str:
         """`words`, and some values of the chosen columns."""
         lines = [
@@ -161,39 +156,37 @@ def samples_report(samples: Samples, **facts: Any) -> Report:
     return Report(name=samples.name, kept=n, n_users=n, n_items=d, **facts)
 
 
-@dataclass
 class Tally:
     """Counts problems while a file is read, by row position."""
 
-    counts: dict[str, int] = field(default_factory=dict)
-    rows: dict[str, list[int]] = field(default_factory=dict)
-    examples: dict[str, str] = field(default_factory=dict)
-    values: dict[str, Counter[str]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._found: dict[str, Problem] = {}
+        self._values: dict[str, Counter[str]] = {}
 
     def count_values(self, kind: str, values: npt.NDArray[np.float64]) -> None:
         """Count how often each value occurs under `kind`."""
         if len(values):
-            self.values.setdefault(kind, Counter()).update(f"{it:g}" for it in values.tolist())
+            counts = self._values.setdefault(kind, Counter())
+            counts.update(f"{it:g}" for it in values.tolist())
 
     def add(self, kind: str, rows: npt.NDArray[np.integer[Any]], example: object = "") -> None:
         """Count `rows` under `kind`; `example` is the value in the first of them."""
-        if not len(rows):
-            return
-        self.counts[kind] = self.counts.get(kind, 0) + len(rows)
-        first = self.rows.setdefault(kind, [])
-        first += rows[: LINES_SHOWN - len(first)].tolist()
-        self.examples.setdefault(kind, str(example))
+        if len(rows):
+            old = self._found.get(kind, Problem(kind, 0, example=str(example)))
+            lines = (*old.lines, *rows[: LINES_SHOWN - len(old.lines)].tolist())
+            self._found[kind] = replace(old, count=old.count + len(rows), lines=lines)
+
+    def count(self, kind: str) -> int:
+        return self._found[kind].count if kind in self._found else 0
 
     def problems(self, line: Callable[[int], int], unit: str = "line") -> list[Problem]:
         """The counted problems, with positions converted to lines, or to another `unit`."""
         return [
-            Problem(
-                kind,
-                count,
-                tuple(map(line, self.rows[kind])),
-                self.examples[kind],
-                unit,
-                tuple(self.values.get(kind, Counter()).most_common(VALUES_NAMED)),
+            replace(
+                found,
+                lines=tuple(map(line, found.lines)),
+                where=unit,
+                commonest=tuple(self._values.get(kind, Counter()).most_common(VALUES_NAMED)),
             )
-            for kind, count in self.counts.items()
+            for kind, found in self._found.items()
         ]

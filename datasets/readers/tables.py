@@ -12,13 +12,13 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import REQUIRED_ROLES, by_name
 from dpmf_datasets import sandbox
 from dpmf_datasets.readers import arrow_tables
-from dpmf_datasets.readers.archives import Members, members_of
+from dpmf_datasets.readers.archives import GZIP, Members, members_of
 from dpmf_datasets.readers.bounded_tables import read_bounded, write_bounded
 from dpmf_datasets.readers.table import HEAD, Table, damage, file_name, report_damage
 from dpmf_datasets.readers.text_tables import text_table
 
 BEGINNING = 64  # bytes that tell the kind of a file
-GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+ZIP = b"PK\x03\x04"
 RATINGS_IN = (".csv", ".tsv", ".dat", ".data", ".txt")
 OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
 MOST = 50  # files that are checked

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 
 BOUNDS = (-5.0, 5.0)
@@ -94,14 +93,3 @@ def _observed(
         product = U[start : start + step] @ V.T
         users, items = np.nonzero(rng.random(product.shape, dtype=np.float32) < p)
         yield (users + start).astype(np.int32), items.astype(np.int32), product[users, items]
-
-
-def make_lowrank(entry: Entry, seed: int) -> Ratings:
-    """The low-rank ratings of an entry."""
-    return lowrank(entry.n_users, entry.n_items, seed=seed, name=entry.id)
-
-
-def make_rankone(entry: Entry, seed: int) -> Ratings:
-    """The rank-one ratings of an entry, about 80 of each user."""
-    p = 80 / entry.n_items
-    return rankone(entry.n_users, entry.n_items, p=p, seed=seed, name=entry.id)

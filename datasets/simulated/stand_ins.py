@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
-from dpmf_datasets.entries import entry_from
+from dpmf_datasets.registry import entry_from
 from dpmf_datasets.simulated.cinema import BOUNDS, cinema
 
 HEAD = "cinema?"

@@ -15,7 +15,7 @@ from dpmf_datasets import session_files
 from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.columns import LABELS, USUAL, detect_columns, scale_in_name
 from dpmf_datasets.readers.dates import ORDERS, parse_dates
-from dpmf_datasets.readers.report import Order, Outside
+from dpmf_datasets.readers.report import Order, Outside, outside_of
 from pages.data import session_data
 from pages.data.uploaded_data import columns_text, values_text
 from pages.kit import data_sets, safe_text
@@ -68,9 +68,9 @@ def draw(file: Any) -> None:
     description = TableDescription(name, tuple(mapping.items()), bounds, order)
     if pressed:
         upload = _read(own, description)
-        if upload.report.outside is None:
+        if (beyond := outside_of(upload.report.problems)) is None:
             session_data.keep(upload, file.file_id)
-        st.session_state[OUTSIDE] = (description, upload.report.outside)
+        st.session_state[OUTSIDE] = (description, beyond)
         session_files.remove(upload.entry)
     if outside := _about_outside(description):
         del st.session_state[OUTSIDE]
