@@ -4,7 +4,6 @@ import importlib
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +14,24 @@ from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import sample_sets
 from dpmf_datasets.readers.report import Report
-from dpmf_datasets.simulated import cinema, faces, news
+from dpmf_datasets.simulated.cinema import cinema
+from dpmf_datasets.simulated.faces import faces
 from dpmf_datasets.simulated.low_rank import lowrank, rankone
+from dpmf_datasets.simulated.news import news
 
 FILE = Path(__file__).with_name("catalogue.toml")
 CATALOGUE: dict[str, Any] = tomllib.loads(FILE.read_text("utf-8"))
 MAKERS: dict[str, Callable[..., Data]] = {
-    "cinema": cinema.make,
-    "cinema-small": partial(cinema.make, density=0.2),
+    "cinema": lambda it, seed: cinema(it.n_users, it.n_items, seed=seed, name=it.id),
+    "cinema-small": lambda it, seed: cinema(
+        it.n_users, it.n_items, density=0.2, seed=seed, name=it.id
+    ),
     "lowrank": lambda it, seed: lowrank(it.n_users, it.n_items, seed=seed, name=it.id),
     "rankone": lambda it, seed: rankone(  # about 80 ratings of each user
         it.n_users, it.n_items, p=80 / it.n_items, seed=seed, name=it.id
     ),
-    "news": lambda entry, seed: news.news(seed=seed),
-    "faces": lambda entry, seed: faces.faces(seed=seed),
+    "news": lambda entry, seed: news(seed=seed),
+    "faces": lambda entry, seed: faces(seed=seed),
     "digits": lambda entry, seed: sample_sets.digits(),
 }
 Read = Callable[[Any, Path], tuple[Data, Report]]

@@ -174,7 +174,7 @@ def _tell(report: Report) -> None:
 
     Counts follow from private rows, and a log or a notebook's output would carry them away.
     """
-    if (report.problems or report.note or report.assumed) and sys.stderr.isatty():
+    if (report.problems or report.assumed) and sys.stderr.isatty():
         print(report.words, file=sys.stderr)
 
 

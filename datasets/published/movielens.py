@@ -146,4 +146,6 @@ def published_or_private(entry: Entry, ratings: Ratings, report: Report) -> tupl
     whole = f"{official[2]:,} ratings by {official[0]:,} users of {official[1]:,} items"
     note = f"This is not all of {entry.title}, which has {whole}, so it is treated as private data."
     assumptions = tuple(dict.fromkeys((USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC, *ratings.assumptions)))
-    return replace(ratings, public=False, assumptions=assumptions), replace(report, note=note)
+    return replace(ratings, public=False, assumptions=assumptions), replace(
+        report, assumed=(*report.assumed, note)
+    )

@@ -14,7 +14,6 @@ from dpmf_datasets.readers.report import LINES_SHOWN, Kind, Outside, Problem, Ta
 from dpmf_datasets.readers.table import Table
 
 NOTHING = ("", "na", "n/a", "null", "none")  # how a missing rating is written
-THOUSANDS = r"^[+-]?\d{1,3}\.\d{3}$"  # or a number with three decimals
 # if commas separate columns, such a number is in quotation marks; 1,234 may be a thousand
 QUOTED_DECIMAL = r"^[+-]?\d+,(\d{1,2}|\d{4,})$"
 
@@ -67,7 +66,7 @@ class CleanRows:
     ) -> None:
         self.table, self.places = table, places
         self.bounds, self._outside = bounds, outside
-        self._usable = self._n_commas = self._n_thousands = self._at = 0
+        self._usable = self._n_commas = self._at = 0
         self.tally, self.titles = Tally(), dict[str, str]()
 
     def __iter__(self) -> Iterator[Batch]:
@@ -97,11 +96,6 @@ class CleanRows:
             sentences.append(
                 f"{self._n_commas:,} ratings have a comma, which was read as a decimal comma: 3,5"
                 " means three and a half."
-            )
-        if self._n_thousands:
-            sentences.append(
-                f"{self._n_thousands:,} ratings are written like 1.234. The point was read as a"
-                " decimal point: about one, not more than a thousand."
             )
         return tuple(sentences)
 
@@ -191,7 +185,6 @@ class CleanRows:
             is_decimal = pc.match_substring_regex(text, QUOTED_DECIMAL)
             self._n_commas += pc.sum(is_decimal).as_py() or 0
             return pc.if_else(is_decimal, pc.replace_substring(text, ",", "."), text)
-        self._n_thousands += pc.sum(pc.match_substring_regex(text, THOUSANDS)).as_py() or 0
         self._n_commas += pc.sum(pc.match_substring(text, ",")).as_py() or 0
         has_both = pc.match_substring_regex(text, r"\..*,")
         plain = pc.if_else(has_both, pc.replace_substring(text, ".", ""), text)

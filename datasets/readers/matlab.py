@@ -165,24 +165,26 @@ def _without(matrix: Any, columns: tuple[int, ...], name: str) -> Any:
 
 def _upright(
     matrix: Any, name: str, transpose: bool, features: int | None, *, square: bool
-) -> tuple[Any, str]:
-    """A table with one row per sample, and a note about its orientation.
+) -> tuple[Any, list[str]]:
+    """A table with one row per sample, and notes about its orientation.
 
     square: whether only the number of columns tells the size of images.
     """
     rows, columns = matrix.shape
     if transpose or (features is not None and rows == features != columns):
-        return matrix.T, (
+        note = (
             f"'{name}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so it"
             " was transposed: each column is a sample."
         )
+        return matrix.T, [note]
     may_be_pixels = all(round(count**0.5) ** 2 == count > 1 for count in (rows, columns))
     if square and not is_sparse(matrix) and rows != columns and may_be_pixels:
-        return matrix, (
+        note = (
             f"Each of the {rows:,} rows of '{name}' was taken as an image. If its rows are the"
             " pixels, declare it (after a path: transpose=1)."
         )
-    return matrix, ""
+        return matrix, [note]
+    return matrix, []
 
 
 def samples_of(
@@ -204,9 +206,10 @@ def samples_of(
     """
     matrix, key = table(path, key)
     features = features or (image[0] * image[1] if image else None)
-    matrix, note = _upright(matrix, key, transpose, features, square=image is None)
+    matrix, notes = _upright(matrix, key, transpose, features, square=image is None)
     matrix = _without(matrix, drop, f"'{key}'")
-    note += f" Columns {', '.join(map(str, drop))} were left out." if drop else ""
+    if drop:
+        notes.append(f"Columns {', '.join(map(str, drop))} were left out.")
     facts: dict[str, Any] = {"name": name, "public": public}
     if is_sparse(matrix):  # a table without the words
         vocabulary = tuple(f"term {j + 1}" for j in range(matrix.shape[1]))
@@ -218,9 +221,9 @@ def samples_of(
         matrix = np.asarray(matrix, np.float64)
         if order == "columns":
             matrix = matrix.reshape(-1, width, height).swapaxes(1, 2).reshape(len(matrix), -1)
-            note += (
-                " Pixels were read column by column, as MATLAB stores them. If they are stored line"
+            notes.append(
+                "Pixels were read column by column, as MATLAB stores them. If they are stored line"
                 " by line, declare it (after a path: order=lines)."
             )
     samples = Samples.of(np.ascontiguousarray(matrix) if not is_sparse(matrix) else matrix, **facts)
-    return samples, samples_report(samples, note=note.strip())
+    return samples, samples_report(samples, assumed=tuple(notes))

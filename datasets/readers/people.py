@@ -64,7 +64,7 @@ def with_people(
     )
     result = samples.of_people(people, n_people)
     result = result if "people" in facts else result.assuming(PEOPLE_ARE_COUNTED)
-    return result, replace(report, note=f"{report.note} {note}".strip())
+    return result, replace(report, assumed=(*report.assumed, note))
 
 
 def _labels(path: Path, samples: Samples, group: str, encoding: str | None) -> list[str]:

@@ -96,8 +96,8 @@ class Report:
     """The account of one file.
 
     read: rows that are not blank; kept: ratings after merging; columns: (role, column) pairs as
-    detected. assumed: how ambiguous values were read. values: some values of each column, for the
-    holder of the file only; `on_screen` shows them, `words` does not.
+    detected. assumed: how ambiguous values were read, and other remarks. values: some values of
+    each column, for the holder of the file only; `on_screen` shows them, `words` does not.
     """
 
     name: str
@@ -107,7 +107,6 @@ class Report:
     n_items: int
     problems: tuple[Problem, ...] = ()
     columns: tuple[tuple[str, str], ...] = ()
-    note: str = ""
     assumed: tuple[str, ...] = ()
     values: tuple[tuple[str, ...], ...] = ()
     what: tuple[str, ...] = ()  # for samples: what rows and columns are
@@ -121,7 +120,7 @@ class Report:
         lines = [f"{self.name}: {self.read:,} rows read, {counts}."]
         lines += [f"{problem.words}." for problem in self.problems] or ["No problem found."]
         lines += self.assumed
-        return "\n".join([*lines, self.note] if self.note else lines)
+        return "\n".join(lines)
 
     @property
     def rows_left_out(self) -> int:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings
 
@@ -177,8 +176,3 @@ def _seconds(
     year = 365 * 86_400
     first_visit = rng.uniform(0, 10 * year, n_users)
     return np.asarray(first_visit[users] + rng.exponential(year / 4, len(users)), np.int64)
-
-
-def make(entry: Entry, seed: int, density: float = 0.115) -> Ratings:
-    """The cinema of an entry."""
-    return cinema(entry.n_users, entry.n_items, seed=seed, name=entry.id, density=density)

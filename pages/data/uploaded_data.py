@@ -104,7 +104,7 @@ def _draw_report(report: Report) -> None:
             safe_text.words_table(pd.DataFrame(rows))
     if not left_out:
         st.markdown("**Every row was understood.**")
-    for sentence in (*report.assumed, *([report.note] if report.note else [])):
+    for sentence in report.assumed:
         st.markdown(f"- {safe_text.escape_letters(sentence)}")
 
 

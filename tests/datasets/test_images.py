@@ -30,7 +30,7 @@ def test_matlab_images_are_put_upright(tmp_path, by_columns):
         tmp_path / "faces.mat", name="faces", public=True, order=order
     )
     np.testing.assert_allclose(samples.X, faces.reshape(6, -1), rtol=1e-6)
-    assert ("column by column" in report.note) == by_columns
+    assert ("column by column" in report.words) == by_columns
     with_order = datasets.load(f"{tmp_path}/faces.mat?key=fea&order={order}")
     np.testing.assert_allclose(with_order.X, samples.X, rtol=1e-6)
     with pytest.raises(BadInput, match="pixels"):

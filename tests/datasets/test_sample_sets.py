@@ -109,12 +109,12 @@ def test_what_is_imported_is_what_is_loaded(tmp_path):
 def test_the_real_files_have_the_published_figures():
     """Extended Yale B upright, TDT2 without its two extra columns, 20 Newsgroups whole."""
     samples, report = read_as("yaleb", real("yaleb-32x32"))
-    assert samples.X.shape == (2414, 1024) and "column by column" in report.note
+    assert samples.X.shape == (2414, 1024) and "column by column" in report.words
     face = samples.X.mean(axis=0).reshape(32, 32)
     assert np.abs(face - face[:, ::-1]).mean() < np.abs(face - face[::-1]).mean() / 2
     assert face[8:14].mean() < face[15:22].mean()  # eyes are darker than cheeks
     samples, report = read_as("tdt2", real("tdt2"))
-    assert samples.X.shape == (9394, 36771) and "36772, 36773" in report.note
+    assert samples.X.shape == (9394, 36771) and "36772, 36773" in report.words
     assert int((samples.X.sum(axis=0) == 0).sum()) == 678
     samples, _ = read_as("20newsgroups", real("20newsgroups/20news-bydate.tar.xz"))
     assert len(samples) == 11_314 + 7_532 and samples.titles[0].startswith("alt.atheism: ")
@@ -126,7 +126,7 @@ def test_other_files_under_a_published_name_are_private(tmp_path):
     )
     samples, report = read_as("guardian", tmp_path / "mine.txt")
     assert not samples.public
-    assert "4,551 documents" in report.note
+    assert "4,551 documents" in report.words
 
 
 @pytest.mark.parametrize(
