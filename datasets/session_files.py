@@ -179,7 +179,7 @@ def ratings(
         n_users=data.n_users,
         n_items=data.n_items,
         n_ratings=len(data),
-        bounds=bounds,
+        bounds=data.bounds,
         assumptions=data.assumptions,
     )
     return Upload(entry, report, data)

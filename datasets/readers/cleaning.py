@@ -106,19 +106,31 @@ class CleanRows:
     def _cleaned(self, batch: Mapping[str, pa.Array]) -> Batch:
         user, item = stripped(batch["user"]), stripped(batch["item"])
         values, absent = self._numbers(batch["rating"])
-        nameless = [pc.equal(ids, "").to_numpy(zero_copy_only=False) for ids in (user, item)]
+        no_user, no_item = (
+            pc.equal(ids, "").to_numpy(zero_copy_only=False) for ids in (user, item)
+        )
         row = np.arange(self._at, self._at + len(values), dtype=np.int32)
         self._at += len(values)
-        blank = nameless[0] & nameless[1] & absent
-        missing = (nameless[0] | nameless[1] | absent) & ~blank
-        infinite, text = np.isinf(values) & ~missing & ~blank, np.isnan(values) & ~missing & ~blank
-        self._usable += int((~blank).sum())
-        self._note(Kind.MISSING, missing, row, batch)
-        self._note(Kind.NOT_A_NUMBER, text, row, batch)
-        self._note(Kind.INFINITE, infinite, row, batch)
-        has_ids = ~(nameless[0] | nameless[1])
+        is_used, has_ids = ~(no_user & no_item & absent), ~(no_user | no_item)
+        is_whole = has_ids & ~absent
+        self._usable += int(is_used.sum())
         good = has_ids & np.isfinite(values)
-        good &= ~self._outside_rows(good, values, row, batch)
+        beyond = good & ((values < self.bounds[0]) | (values > self.bounds[1]))
+        outside = Kind.CLAMPED_VALUE if self._outside == "clamp" else Kind.OUTSIDE
+        for kind, where in (
+            (Kind.MISSING, is_used & ~is_whole),
+            (Kind.NOT_A_NUMBER, is_whole & np.isnan(values)),
+            (Kind.INFINITE, is_whole & np.isinf(values)),
+            (outside, beyond),
+        ):
+            if where.any():
+                roles = ("user", "item", "rating") if kind == Kind.MISSING else ("rating",)
+                cells = [batch[role][int(where.argmax())].as_py() for role in roles]
+                example = ",".join("" if it is None else str(it) for it in cells)
+                self.tally.add(kind, row[where], example)
+        self.tally.count_values(outside, values[beyond])
+        if outside == Kind.OUTSIDE:
+            good &= ~beyond
         # Ids are added before bad ratings are removed: a user with only bad ratings is still a user
         keep = good[has_ids]
         users, items = (only(dictionary_of(only(ids, has_ids)), keep) for ids in (user, item))
@@ -128,31 +140,6 @@ class CleanRows:
         times = only(batch["time"], good) if "time" in batch else None
         clean_values = values[kept].clip(*self.bounds).astype(np.float32)
         return Batch(users, items, clean_values, row[kept], times)
-
-    def _outside_rows(
-        self,
-        good: Flags,
-        values: npt.NDArray[np.float64],
-        row: npt.NDArray[np.int32],
-        batch: Mapping[str, pa.Array],
-    ) -> Flags:
-        """Count the ratings outside the bounds; return those to leave out."""
-        low, high = self.bounds
-        beyond = good & ((values < low) | (values > high))
-        kind = Kind.CLAMPED_VALUE if self._outside == "clamp" else Kind.OUTSIDE
-        self._note(kind, beyond, row, batch)
-        self.tally.count_values(kind, values[beyond])
-        return beyond & (self._outside != "clamp")
-
-    def _note(
-        self, kind: str, where: Flags, row: npt.NDArray[np.int32], batch: Mapping[str, pa.Array]
-    ) -> None:
-        if not where.any():
-            return
-        first = int(where.argmax())
-        roles = ("user", "item", "rating") if kind == Kind.MISSING else ("rating",)
-        cells = [batch[role][first].as_py() for role in roles]
-        self.tally.add(kind, row[where], ",".join("" if it is None else str(it) for it in cells))
 
     def _take_titles(self, items: pa.DictionaryArray, titles: pa.Array) -> None:
         codes, first = np.unique(items.indices.to_numpy(zero_copy_only=False), return_index=True)

@@ -3,9 +3,7 @@
 A column of times is never taken as the rating.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from dpmf_core.base.errors import BadInput, closest
@@ -49,18 +47,22 @@ def detect_columns(table: Table) -> dict[str, str]:
 
     Roles that are not recognised are left out.
     """
-    names = table.shown_names
-    places = (
-        by_name(names, loosely=True)
-        if table.names
-        else dict(zip(ROLES, range(len(names)), strict=False))
-    )
+    names, places = table.shown_names, _found(table, (), loosely=True)
     rating = places.get("rating")
     if rating is not None and looks_like_times(table.sample(rating)):
         places.pop("rating")
         if not table.names and len(names) > 3 and not looks_like_times(table.sample(3)):
             places |= {"rating": 3, "time": rating}
     return {role: names[place] for role, place in places.items()}
+
+
+def _found(table: Table, taken: Sequence[int], *, loosely: bool) -> dict[str, int]:
+    """The place of each role's column among those not taken, by name, or by place."""
+    if not table.names:
+        places = zip(ROLES, range(len(table.shown_names)), strict=False)
+        return {role: place for role, place in places if place not in taken}
+    names = ["" if place in taken else name for place, name in enumerate(table.names)]
+    return by_name(names, loosely=loosely)
 
 
 def chosen_columns(
@@ -81,17 +83,7 @@ def chosen_columns(
         if column
     }
     _no_two(names, places)
-    if table.names:
-        rest = by_name(
-            [column if place not in places.values() else "" for place, column in enumerate(names)],
-            loosely=False,
-        )
-    else:
-        rest = {
-            role: place
-            for role, place in zip(ROLES, range(len(names)), strict=False)
-            if place not in places.values()
-        }
+    rest = _found(table, tuple(places.values()), loosely=False)
     places = {
         role: places.get(role, rest.get(role, -1))
         for role in ROLE_NAMES
@@ -171,50 +163,3 @@ def _few(names: Sequence[str]) -> str:
     """The first names of a header, shortened, without unprintable characters."""
     plain = ["".join(letter for letter in name if letter.isprintable())[:40] for name in names[:20]]
     return ", ".join(plain) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")
-
-
-# ---- scales of ratings in the names of columns ---------------------------------------------------
-
-NUMBER = r"(-?\d{1,4}(?:\.\d{1,2})?)"
-# 1-5, 0.5 to 5, 1_10, 1..5, -10 to 10
-FROM_TO = re.compile(
-    rf"(?<![\d.])(?<!\d-){NUMBER}\s*(?:-|–|_|\.\.|\bto\b|\bbis\b)\s*{NUMBER}(?![\d.])"
-)
-OUT_OF = re.compile(r"(?:out[ _]?of|von|/)[ _]?(5|10|100)(?!\d)")
-
-
-@dataclass(frozen=True)
-class Scale:
-    """low, high: the lowest and highest possible rating."""
-
-    low: float
-    high: float
-    words: str
-
-
-STARS = Scale(1, 5, "1 to 5")
-HALF_STARS = Scale(0.5, 5, "half stars, 0.5 to 5")
-TEN = Scale(1, 10, "1 to 10")
-PLUS_MINUS_TEN = Scale(-10, 10, "-10 to 10")
-PERCENT = Scale(0, 100, "0 to 100")
-USUAL = (STARS, HALF_STARS, TEN, PLUS_MINUS_TEN, PERCENT)
-
-
-def scale_in_name(column: str) -> Scale | None:
-    """The scale in a column's name, such as `score (1-10)` or `percent`; None without one."""
-    text = column.lower()
-    if match := FROM_TO.search(text):
-        low, high = map(float, match.groups())
-        if low < high:
-            return _scale(low, high)
-    if match := OUT_OF.search(text):
-        high = float(match[1])
-        return PERCENT if high == PERCENT.high else _scale(1.0, high)
-    if re.search(r"half[ _-]?stars?|halbe[ _-]?sterne", text):
-        return HALF_STARS
-    return PERCENT if re.search(r"percent|prozent|%", text) else None
-
-
-def _scale(low: float, high: float) -> Scale:
-    usual = (scale for scale in USUAL if (scale.low, scale.high) == (low, high))
-    return next(usual, Scale(low, high, f"{low:g} to {high:g}"))

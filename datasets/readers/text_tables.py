@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any, BinaryIO
 
@@ -164,35 +164,27 @@ def separator_of(lines: Sequence[str]) -> str:
 
     Three or more columns are preferred to two.
     """
-    for least in (3, 2):
-        votes = {it: _agreement(lines[:SAMPLE_ROWS], it, least) for it in SEPARATORS}
-        if any(votes.values()):
-            return max(votes, key=votes.__getitem__)
-    return ","
-
-
-def _agreement(lines: Sequence[str], separator: str, least: int) -> int:
-    """How many lines have the most common number of columns; 0 if that is below `least`."""
-    widths = Counter(len(_fields_of(line, separator)) for line in lines)
-    columns, times = widths.most_common(1)[0]
-    return times if columns >= least else 0
+    votes = {}
+    for separator in SEPARATORS:
+        widths = Counter(len(_fields_of(line, separator)) for line in lines[:SAMPLE_ROWS])
+        columns, times = widths.most_common(1)[0]
+        votes[separator] = (columns > 2, times) if columns > 1 else (False, 0)
+    best = max(votes, key=votes.__getitem__)
+    return best if votes[best][1] else ","
 
 
 def _fields_of(line: str, separator: str) -> tuple[str, ...]:
-    fields = (
-        line.split(separator)
-        if len(separator) > 1
-        else next(csv.reader([line], delimiter=separator))
-    )
-    return tuple(field.strip() for field in fields)
+    return _rows_of([line], separator)[0]
 
 
 def _rows_of(lines: Sequence[str], separator: str) -> list[tuple[str, ...]]:
     """The cells of some lines; a quoted cell may reach over several."""
-    if len(separator) > 1:
-        return [_fields_of(line, separator) for line in lines]
-    text = (f"{line}\n" for line in lines)
-    return [tuple(map(str.strip, row)) for row in csv.reader(text, delimiter=separator)]
+    rows: Iterable[Sequence[str]] = (
+        (line.split(separator) for line in lines)
+        if len(separator) > 1
+        else csv.reader((f"{line}\n" for line in lines), delimiter=separator)
+    )
+    return [tuple(map(str.strip, row)) for row in rows]
 
 
 def _check_widths(rows: Sequence[tuple[str, ...]], name: str) -> None:

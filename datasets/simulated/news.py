@@ -1,6 +1,7 @@
 """Simulated news: documents from eight topics with known words, to check what is found."""
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samp
     Two words in five are from a shared vocabulary. parts: each topic's word shares.
     """
     rng = np.random.default_rng([seed, 8])
-    share = _shares()  # (topics, words)
+    share = _shares(TOPICS.values())  # (topics, words)
     lengths = rng.lognormal(np.log(55), 0.45, n_documents).astype(int).clip(12, 400)
     document = np.repeat(np.arange(n_documents), lengths)
     mixture = rng.dirichlet(np.full(len(TOPICS), 0.08), n_documents)
@@ -29,7 +30,7 @@ def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samp
     everyday = rng.random(len(document)) < 0.4
     word = np.where(
         everyday,
-        _picked_columns(_everyday()[None], np.zeros(len(document), int), rng),
+        _picked_columns(_shares([COMMON]), np.zeros(len(document), int), rng),
         _picked_columns(share, topic, rng),
     )
     from scipy.sparse import csr_array  # needed for documents only
@@ -53,25 +54,14 @@ def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samp
     )
 
 
-def _zipf(count: int) -> npt.NDArray[np.float64]:
-    weight = 1 / (np.arange(count) + 3.0)
-    return np.asarray(weight / weight.sum())
-
-
-def _shares() -> npt.NDArray[np.float64]:
-    """Word shares of each topic (topics, words)."""
-    out = np.zeros((len(TOPICS), len(WORDS)))
-    for row, words in zip(out, TOPICS.values(), strict=True):
-        own = words.split()
-        row[[WORDS.index(word) for word in own]] = _zipf(len(own))
-    return out
-
-
-def _everyday() -> npt.NDArray[np.float64]:
-    out = np.zeros(len(WORDS))
-    own = COMMON.split()
-    out[[WORDS.index(word) for word in own]] = _zipf(len(own))
-    return np.asarray(out / out.sum())
+def _shares(texts: Iterable[str]) -> npt.NDArray[np.float64]:
+    """Word shares (n_texts, words): each text's own words, the first most often."""
+    rows = []
+    for text in texts:
+        own = [WORDS.index(word) for word in text.split()]
+        weights = 1 / (np.arange(len(own)) + 3.0)
+        rows.append(np.bincount(own, weights / weights.sum(), len(WORDS)))
+    return np.stack(rows)
 
 
 def _picked_columns(

@@ -13,7 +13,7 @@ import streamlit as st
 from dpmf_core.data.column_names import REQUIRED_ROLES
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.bounded_tables import OwnTable
-from dpmf_datasets.readers.columns import LABELS, USUAL, detect_columns, scale_in_name
+from dpmf_datasets.readers.columns import LABELS, detect_columns
 from dpmf_datasets.readers.dates import ORDERS, parse_dates
 from dpmf_datasets.readers.report import Order, Outside, outside_of
 from pages.data import session_data
@@ -21,9 +21,15 @@ from pages.data.uploaded_data import columns_text, values_text
 from pages.kit import data_sets, safe_text
 from pages.server import visitor
 
-SCALES = {scale.words: scale for scale in USUAL}
 ANOTHER = "another"
 Bounds = tuple[float, float]
+SCALES: dict[str, Bounds] = {
+    "1 to 5": (1, 5),
+    "half stars, 0.5 to 5": (0.5, 5),
+    "1 to 10": (1, 10),
+    "-10 to 10": (-10, 10),
+    "0 to 100": (0, 100),
+}
 # in the session: a table's description, and the ratings outside its scale
 OUTSIDE = "data.outside"
 
@@ -50,7 +56,7 @@ def draw(file: Any) -> None:
         st.caption(f"Not used: {columns_text(rows, unused)}.")
     left, right = st.columns([5, 4], gap="medium")
     with left:
-        bounds = _bounds(mapping["rating"], name)
+        bounds = _bounds(name)
     with right:
         order, needs_order = _dates(rows, mapping["time"], name)
     missing = [
@@ -143,42 +149,24 @@ def _roles(
     return mapping
 
 
-def _bounds(rating: str, name: str) -> Bounds | None:
+def _bounds(name: str) -> Bounds | None:
     """Ask for the lowest and highest possible rating; return None until both are given."""
-    suggestion = scale_in_name(rating)
-    suggested = None if suggestion is None else suggestion.words
-    scale_name = st.segmented_control(
-        "Rating scale",
-        [*SCALES, ANOTHER],
-        default=suggested if suggested is None or suggested in SCALES else ANOTHER,
-        key=f"data.scale.{name}.{rating}",
-        wrap=True,
+    scale = st.segmented_control(
+        "Rating scale", [*SCALES, ANOTHER], key=f"data.scale.{name}", wrap=True
     )
-    words = "Please declare the scale; inferring it from the ratings would leak information."
-    if suggestion is not None:
-        words = (
-            f"Suggested by the column's name, **{safe_text.escape_letters(rating)}**, not by its"
-            " values. Change it if it is wrong."
-        )
-    st.caption(words)
-    if scale_name != ANOTHER:
-        scale = SCALES.get(scale_name or "")
-        return None if scale is None else (scale.low, scale.high)
+    st.caption("Please declare the scale; inferring it from the ratings would leak information.")
+    if scale != ANOTHER:
+        return SCALES.get(scale or "")
     left, right, _ = st.columns([1, 1, 2])
-    ends = [
+    low, high = (
         column.number_input(
-            label,
-            value=getattr(suggestion, end, None),
-            format="%g",
-            key=f"data.{end}.{name}",
-            placeholder=f"e.g. {example}",
+            label, value=None, format="%g", key=f"data.{end}.{name}", placeholder=f"e.g. {example}"
         )
         for column, label, end, example in (
             (left, "Lowest possible rating", "low", 0),
             (right, "Highest", "high", 20),
         )
-    ]
-    low, high = ends
+    )
     return None if low is None or high is None else (low, high)
 
 

@@ -11,14 +11,7 @@ import pytest
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC
 from dpmf_datasets import load, session_files
-from dpmf_datasets.readers.columns import (
-    HALF_STARS,
-    PERCENT,
-    STARS,
-    TEN,
-    detect_columns,
-    scale_in_name,
-)
+from dpmf_datasets.readers.columns import detect_columns
 from dpmf_datasets.readers.dates import FORMAT_IS_PUBLIC
 from dpmf_datasets.readers.ratings_tables import read_table
 from dpmf_datasets.readers.report import Kind
@@ -314,20 +307,6 @@ def test_what_leaves_follows_from_no_row():
     assert one.words != other.words
     assert one.facts == other.facts
     assert not any(secret in str(other.facts) for secret in ("secret", "11"))
-
-
-@pytest.mark.parametrize(
-    ("column", "scale"),
-    [
-        ("score (1-10)", TEN), ("Sterne 1 bis 5", STARS), ("half_stars", HALF_STARS),
-        ("rating_0.5_5", HALF_STARS), ("liking, -10 to 10", (-10, 10)), ("points 0..20", (0, 20)),
-        ("rating out of 100", PERCENT), ("percent", PERCENT), ("rating", None), ("stars", None),
-        ("rating_2021-05", None), ("2020-12-01", None),
-    ],
-)  # fmt: skip
-def test_a_columns_name_may_say_its_scale(column, scale):
-    found = scale_in_name(column)
-    assert found == scale or (found is not None and (found.low, found.high) == scale)
 
 
 def test_repeats_that_contradict_each_other_are_counted():

@@ -136,8 +136,8 @@ def captions(app):
     return [str(it.value) for it in app.caption]
 
 
-def on_scale(app, rating, scale, name="mine.csv"):
-    return app.segmented_control(key=f"data.scale.{name}.{rating}").set_value(scale).run()
+def on_scale(app, scale, name="mine.csv"):
+    return app.segmented_control(key=f"data.scale.{name}").set_value(scale).run()
 
 
 def test_a_file_that_is_not_in_use_yet_is_named_where_the_next_step_uses_other_data():
@@ -146,19 +146,19 @@ def test_a_file_that_is_not_in_use_yet_is_named_where_the_next_step_uses_other_d
     for page in (app, answer):
         (warning,) = page.warning
         assert "mine" in warning.value and "Cinema" in warning.value
-    on_scale(app, "rating", "1 to 5").button(key="data.use").click().run()
+    on_scale(app, "1 to 5").button(key="data.use").click().run()
     assert not app.warning
 
 
 def test_a_question_about_the_scale_is_the_next_step_and_not_the_button():
     table = rating_table("user,item,rating", "p{u},thing {i},{r}") + b"p1,more,9\n"
-    app = on_scale(with_table(table), "rating", "1 to 5")
+    app = on_scale(with_table(table), "1 to 5")
     button = app.button(key="data.use")
     assert button.label in app.warning[0].value
     button.click().run()
     assert app.button(key="data.use.clamp") and len(app.warning) == 2
     assert not any(button.label in it.value for it in app.warning)
-    on_scale(app, "rating", "half stars, 0.5 to 5")  # then the question is no more
+    on_scale(app, "half stars, 0.5 to 5")  # then the question is no more
     (warning,) = app.warning
     assert button.label in warning.value
 
@@ -167,13 +167,13 @@ def test_rows_that_are_refused_are_told_with_lines_and_examples():
     bad = rating_table("user,item,rating,note", "p{u},thing {i},{r},x").replace(
         b",2,x", b",good,x", 2
     )
-    app = on_scale(with_table(bad + b"p1,thing 1\n"), "rating", "1 to 5")
+    app = on_scale(with_table(bad + b"p1,thing 1\n"), "1 to 5")
     app.button(key="data.use").click().run()
     assert {it.label: it.value for it in app.metric}["Rows left out"] == "3"
     assert "Not used: note." in captions(app)
     # the questions are folded, and what was read anew takes the place of what was read before
     first = dict(app.session_state["data.own"])
-    on_scale(app, "rating", "half stars, 0.5 to 5").button(key="data.use").click().run()
+    on_scale(app, "half stars, 0.5 to 5").button(key="data.use").click().run()
     assert len(first) == len(app.session_state["data.own"]) == 1
     assert set(first) != set(app.session_state["data.own"])
     assert not any(Path(name.partition("?")[0]).exists() for name in first)
@@ -185,9 +185,7 @@ ITEMS = "thing,year,genre,<b>*x*</b>\n" + "".join(
 
 
 def test_an_item_table_is_public_and_offered_in_the_sidebar():
-    app = on_scale(
-        with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "rating", "1 to 5"
-    )
+    app = on_scale(with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "1 to 5")
     app.button(key="data.use").click().run()
     (plain,) = app.session_state["data.own"].values()
     account = account_of(plain.id).key
