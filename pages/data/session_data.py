@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, cast
 
 import streamlit as st
@@ -17,30 +18,32 @@ from pages.kit import data_sets, drawing
 from pages.server import sessions, upload_quota
 
 TABLE = "data.table"  # in the session: the last file's id, and its table or refusal
-REPORTS = "data.reports"  # in the session: reports on its data sets, by id
-READ = "data.read"  # in the session: ids of data sets, by their files' ids
-ITEM_TABLES = "data.item_tables"  # in the session: reports on item tables, by data set
-
+KEPT = "data.kept"  # in the session: what is `Kept` of its data sets, by their ids
 
 _readers = threading.BoundedSemaphore(2)  # each needs several times its file's size
 
 
-def report_of(data_id: str) -> Report | None:
-    """Return the report on a data set."""
-    report: Report | None = st.session_state.get(REPORTS, {}).get(data_id)
-    return report
+@dataclass(frozen=True)
+class Kept:
+    """A data set's uploaded file and reports. item_table: its report, in sentences."""
+
+    file_id: str
+    report: Report
+    item_table: tuple[str, ...] = ()
 
 
-def item_table_of(data_id: str) -> tuple[str, ...]:
-    """Return the report on the item table of a data set, in sentences."""
-    sentences: tuple[str, ...] = st.session_state.get(ITEM_TABLES, {}).get(data_id, ())
-    return sentences
+def _all_kept() -> dict[str, Kept]:
+    kept: dict[str, Kept] = st.session_state.setdefault(KEPT, {})
+    return kept
+
+
+def kept(data_id: str) -> Kept | None:
+    return _all_kept().get(data_id)
 
 
 def data_id_of(file_id: str) -> str:
     """Return the id of the data set made from an uploaded file; "" for none."""
-    data_id = str(st.session_state.get(READ, {}).get(file_id, ""))
-    return data_id if data_id in st.session_state.get(data_sets.OWN, {}) else ""
+    return next((data_id for data_id, it in _all_kept().items() if it.file_id == file_id), "")
 
 
 def keep(upload: session_files.Upload, file_id: str) -> NoReturn:
@@ -53,8 +56,7 @@ def keep(upload: session_files.Upload, file_id: str) -> NoReturn:
     if before is not None:
         _forget(before)
     data_sets.add_own(upload.entry)
-    _put(REPORTS, upload.entry.id, upload.report)
-    _put(READ, file_id, upload.entry.id)
+    _all_kept()[upload.entry.id] = Kept(file_id, upload.report)
     st.rerun()
 
 
@@ -70,12 +72,8 @@ def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
     engine().forget(entry.id)
     data_sets.remove_own(entry)
     data_sets.add_own(new_entry)
-    _put(REPORTS, new_entry.id, report_of(entry.id))
-    _put(REPORTS, entry.id, None)
-    _put(ITEM_TABLES, new_entry.id, sentences)
-    for file_id, data_id in st.session_state.get(READ, {}).items():
-        if data_id == entry.id:
-            _put(READ, file_id, new_entry.id)
+    if (before := _all_kept().pop(entry.id, None)) is not None:
+        _all_kept()[new_entry.id] = replace(before, item_table=sentences)
     st.rerun()
 
 
@@ -102,12 +100,6 @@ def table_of(file: Any) -> OwnTable:
     return cast(OwnTable, result)
 
 
-def _put(key: str, name: str, value: Any) -> None:
-    """Set an entry of one of the session's tables; None removes it."""
-    table = {**st.session_state.get(key, {}), name: value}
-    st.session_state[key] = {name: it for name, it in table.items() if it is not None}
-
-
 def remove(entry: Any) -> NoReturn:
     """Remove a file and its results, and with its last copy its account; rerun."""
     _forget(entry)
@@ -120,5 +112,4 @@ def _forget(entry: Any) -> None:
     engine().forget(entry.id)
     data_sets.remove_own(entry)
     accounts.sweep(session_files.origins)
-    _put(REPORTS, entry.id, None)
-    _put(ITEM_TABLES, entry.id, None)
+    _all_kept().pop(entry.id, None)
