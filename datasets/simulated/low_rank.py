@@ -13,7 +13,6 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 
 BOUNDS = (-5.0, 5.0)
@@ -34,12 +33,7 @@ def lowrank(
 
     p: 20 ln n / m if None.
     """
-    if not 1 <= rank <= min(n_users, n_items):
-        raise BadInput(
-            f"The 'rank' parameter of lowrank must be in [1, {min(n_users, n_items)}]. Got {rank}."
-        )
     p = min(1.0, 20 * math.log(n_users) / n_items) if p is None else p
-    _require_probability(p, "lowrank")
     rows, columns, entries = _streams(seed, 2021)
     # (n, r); the mean square entry of U V^T is then 1
     U = _orthonormal(n_users, rank, rows) * math.sqrt(n_users * n_items / rank)
@@ -61,18 +55,12 @@ def rankone(
 
     Each is seen with probability `p`.
     """
-    _require_probability(p, "rankone")
     rows, columns, entries = _streams(seed, 2018)
     u, v = (rng.uniform(-1, 1, size) for rng, size in ((rows, n_users), (columns, n_items)))
     u, v = (factor[:, None] / np.abs(factor).max() for factor in (u, v))
     blocks = ((us, its, x.astype(np.float32)) for us, its, x in _observed(u, v, p, entries))
     users, items, values = map(np.concatenate, zip(*blocks, strict=True))
     return Ratings(users, items, values, n_users, n_items, (-1.0, 1.0), name=name, public=True)
-
-
-def _require_probability(p: float, name: str) -> None:
-    if not 0 < p <= 1:
-        raise BadInput(f"The 'p' parameter of {name} must be in (0, 1]. Got {p}.")
 
 
 def _streams(seed: int, year: int) -> list[np.random.Generator]:
