@@ -16,15 +16,14 @@ from dpmf_core.base.paths import cache_folder, data_folder, usable, workplace
 from dpmf_core.base.program import program
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
-from dpmf_datasets import download, npz_folder, partitions
+from dpmf_datasets import download, npz_folder, partitions, stand_ins
 from dpmf_datasets.path_facts import files_of, is_own
 from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.report import Problem, Report
 from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.registry import LARGE, SOURCES, Source, source_of
-from dpmf_datasets.simulated import stand_ins
 from dpmf_datasets.simulated.large_cinema import large_cinema
-from dpmf_datasets.simulated.stand_ins import stand_in_id
+from dpmf_datasets.stand_ins import stand_in_id
 
 __all__ = [
     "DatasetFacts",

@@ -13,7 +13,7 @@ from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs import first_views
-from dpmf_datasets.simulated import stand_ins
+from dpmf_datasets import stand_ins
 from pages.kit.page_table import DataKind, Page
 
 LARGEST_IN_PARTS = 100_000_000  # declared ratings of a partitioned set; more would time out

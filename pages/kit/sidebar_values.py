@@ -22,7 +22,7 @@ from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC, Sampl
 from dpmf_core.privacy import NoiseKind, default_delta
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.teaching.lesson_links import in_new_names
-from dpmf_datasets.simulated import stand_ins
+from dpmf_datasets import stand_ins
 from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key
 from pages.kit.page_table import DataKind
