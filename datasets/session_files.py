@@ -150,8 +150,8 @@ def ratings(
     BadInput
         If the table is no ratings table.
     """
-    name, found = source.name, detect_columns(source.table)
-    roles = {**found, **columns}
+    name, detected_roles = source.name, detect_columns(source.table)
+    roles = {**detected_roles, **columns}
     data, report = read_table(
         source.table,
         name=name,
@@ -163,7 +163,7 @@ def ratings(
     )
     data = replace(data, origin=_origin(source.fingerprint, owner))
     file = _keep(data)
-    by_role = {role: column for role, column in roles.items() if column or role in found}
+    by_role = {role: column for role, column in roles.items() if column or role in detected_roles}
     facts = {
         "bounds": f"{bounds[0]:g},{bounds[1]:g}",
         **by_role,

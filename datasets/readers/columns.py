@@ -47,7 +47,7 @@ def detect_columns(table: Table) -> dict[str, str]:
 
     Roles that are not recognised are left out.
     """
-    names, places = table.shown_names, _found(table, (), loosely=True)
+    names, places = table.shown_names, _places_of(table, (), loosely=True)
     rating = places.get("rating")
     if rating is not None and looks_like_times(table.sample(rating)):
         places.pop("rating")
@@ -56,12 +56,12 @@ def detect_columns(table: Table) -> dict[str, str]:
     return {role: names[place] for role, place in places.items()}
 
 
-def _found(table: Table, taken: Sequence[int], *, loosely: bool) -> dict[str, int]:
-    """The place of each role's column among those not taken, by name, or by place."""
+def _places_of(table: Table, excluded: Sequence[int], *, loosely: bool) -> dict[str, int]:
+    """The place of each role's column among those not excluded, by name, or by place."""
     if not table.names:
         places = zip(ROLES, range(len(table.shown_names)), strict=False)
-        return {role: place for role, place in places if place not in taken}
-    names = ["" if place in taken else name for place, name in enumerate(table.names)]
+        return {role: place for role, place in places if place not in excluded}
+    names = ["" if place in excluded else name for place, name in enumerate(table.names)]
     return by_name(names, loosely=loosely)
 
 
@@ -83,7 +83,7 @@ def chosen_columns(
         if column
     }
     _no_two(names, places)
-    rest = _found(table, tuple(places.values()), loosely=False)
+    rest = _places_of(table, tuple(places.values()), loosely=False)
     places = {
         role: places.get(role, rest.get(role, -1))
         for role in ROLE_NAMES

@@ -159,7 +159,7 @@ class Tally:
     """Counts problems while a file is read, by row position."""
 
     def __init__(self) -> None:
-        self._found: dict[str, Problem] = {}
+        self._problems: dict[str, Problem] = {}
         self._values: dict[str, Counter[str]] = {}
 
     def count_values(self, kind: str, values: npt.NDArray[np.float64]) -> None:
@@ -171,21 +171,21 @@ class Tally:
     def add(self, kind: str, rows: npt.NDArray[np.integer[Any]], example: object = "") -> None:
         """Count `rows` under `kind`; `example` is the value in the first of them."""
         if len(rows):
-            old = self._found.get(kind, Problem(kind, 0, example=str(example)))
+            old = self._problems.get(kind, Problem(kind, 0, example=str(example)))
             lines = (*old.lines, *rows[: LINES_SHOWN - len(old.lines)].tolist())
-            self._found[kind] = replace(old, count=old.count + len(rows), lines=lines)
+            self._problems[kind] = replace(old, count=old.count + len(rows), lines=lines)
 
     def count(self, kind: str) -> int:
-        return self._found[kind].count if kind in self._found else 0
+        return self._problems[kind].count if kind in self._problems else 0
 
     def problems(self, line: Callable[[int], int], unit: str = "line") -> list[Problem]:
         """The counted problems, with positions converted to lines, or to another `unit`."""
         return [
             replace(
-                found,
-                lines=tuple(map(line, found.lines)),
+                problem,
+                lines=tuple(map(line, problem.lines)),
                 where=unit,
                 commonest=tuple(self._values.get(kind, Counter()).most_common(VALUES_NAMED)),
             )
-            for kind, found in self._found.items()
+            for kind, problem in self._problems.items()
         ]

@@ -18,13 +18,13 @@ from pages.kit import data_sets, drawing
 from pages.server import sessions, upload_quota
 
 TABLE = "data.table"  # in the session: the last file's id, and its table or refusal
-KEPT = "data.kept"  # in the session: what is `Kept` of its data sets, by their ids
+RECORDS = "data.records"  # in the session: its uploads by the ids of their data sets
 
 _readers = threading.BoundedSemaphore(2)  # each needs several times its file's size
 
 
 @dataclass(frozen=True)
-class Kept:
+class UploadRecord:
     """A data set's uploaded file and reports. item_table: its report, in sentences."""
 
     file_id: str
@@ -32,18 +32,18 @@ class Kept:
     item_table: tuple[str, ...] = ()
 
 
-def _all_kept() -> dict[str, Kept]:
-    kept: dict[str, Kept] = st.session_state.setdefault(KEPT, {})
-    return kept
+def _records() -> dict[str, UploadRecord]:
+    records: dict[str, UploadRecord] = st.session_state.setdefault(RECORDS, {})
+    return records
 
 
-def kept(data_id: str) -> Kept | None:
-    return _all_kept().get(data_id)
+def record_of(data_id: str) -> UploadRecord | None:
+    return _records().get(data_id)
 
 
 def data_id_of(file_id: str) -> str:
     """Return the id of the data set made from an uploaded file; "" for none."""
-    return next((data_id for data_id, it in _all_kept().items() if it.file_id == file_id), "")
+    return next((data_id for data_id, it in _records().items() if it.file_id == file_id), "")
 
 
 def keep(upload: session_files.Upload, file_id: str) -> NoReturn:
@@ -56,7 +56,7 @@ def keep(upload: session_files.Upload, file_id: str) -> NoReturn:
     if before is not None:
         _forget(before)
     data_sets.add_own(upload.entry)
-    _all_kept()[upload.entry.id] = Kept(file_id, upload.report)
+    _records()[upload.entry.id] = UploadRecord(file_id, upload.report)
     st.rerun()
 
 
@@ -72,8 +72,8 @@ def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
     engine().forget(entry.id)
     data_sets.remove_own(entry)
     data_sets.add_own(new_entry)
-    if (before := _all_kept().pop(entry.id, None)) is not None:
-        _all_kept()[new_entry.id] = replace(before, item_table=sentences)
+    if (before := _records().pop(entry.id, None)) is not None:
+        _records()[new_entry.id] = replace(before, item_table=sentences)
     st.rerun()
 
 
@@ -112,4 +112,4 @@ def _forget(entry: Any) -> None:
     engine().forget(entry.id)
     data_sets.remove_own(entry)
     accounts.sweep(session_files.origins)
-    _all_kept().pop(entry.id, None)
+    _records().pop(entry.id, None)

@@ -42,8 +42,8 @@ def _draw_one(entry: Any) -> None:
         "Every page of this session can use it. It is not stored or put in links, and is deleted"
         " when the session ends."
     )
-    if (kept := session_data.kept(entry.id)) is not None:
-        _draw_report(kept.report)
+    if (record := session_data.record_of(entry.id)) is not None:
+        _draw_report(record.report)
     kind = data_sets.kind_of(entry)
     links.draw_ways(f"data.next.{entry.id}", NEXT[kind], partial(data_sets.choose, entry))
     odometer.panel(entry.id, f"data.{entry.id}", data_sets.privacy_units(entry))
@@ -62,8 +62,8 @@ def _draw_item_table(entry: Any) -> None:
             f"**Public: the items' {entry.item_features}.** A switch in the sidebar lets every"
             " method use them; the privacy card then lists them as public."
         )
-        kept = session_data.kept(entry.id)
-        for sentence in kept.item_table if kept else ():
+        record = session_data.record_of(entry.id)
+        for sentence in record.item_table if record else ():
             st.markdown(f"- {safe_text.escape_letters(sentence)}")
     title = "Another item table" if entry.item_features else "Add public facts about the items"
     with st.expander(title):
