@@ -22,19 +22,18 @@ def check(work: Any, own: bool) -> None:
 
 def data_set(data_id: str) -> None:
     """Raise BadInput if no runs are allowed on a data set of the catalogue."""
-    data_sets = settings().data_sets
-    base_id = data_id.partition("?")[0]  # without a simulated set's declared shape
-    if data_sets is not None and not {data_id, base_id} & set(data_sets) and not asker().operator:
+    if not allowed_here(data_id):
         raise BadInput(
             f"This server does not allow runs on '{data_id}'. {WHOSE} Choose one of"
-            f" {', '.join(data_sets)}, or upload your own file."
+            f" {', '.join(settings().data_sets or ())}, or upload your own file."
         )
 
 
 def allowed_here(data_id: str) -> bool:
-    """Whether a page may list a data set of the catalogue."""
+    """Whether runs are allowed on a data set of the catalogue, so that a page may list it."""
     data_sets = settings().data_sets
-    return data_sets is None or data_id in data_sets or asker().operator
+    names = {data_id, data_id.partition("?")[0]}  # without a simulated set's declared shape
+    return data_sets is None or bool(names & set(data_sets)) or asker().operator
 
 
 def at_most(name: str, size: float, unit: str) -> None:
