@@ -16,37 +16,39 @@ from dpmf_core.base import interrupts
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.program import program as program_name
 from dpmf_core.base.requesters import OPERATOR, asking
-from dpmf_core.cli.lazy_group import LazyGroup, Place
+from dpmf_core.cli.lazy_group import LazyGroup
 
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPT = 0, 1, 2, 130
 
 
 PLACES = {
-    "account": Place(
+    "account": (
         "accounting:account",
         "Compute what releases cost together, or the noise for a budget, without data.",
     ),
-    "algorithms": Place(
-        "data:algorithms", "List the algorithms, their sources, guarantees and parameters."
+    "algorithms": (
+        "data:algorithms",
+        "List the algorithms, their sources, guarantees and parameters.",
     ),
-    "app": Place("app:app", "Serve the dashboard on this machine and open it in the browser."),
-    "audit": Place(
+    "app": ("app:app", "Serve the dashboard on this machine and open it in the browser."),
+    "audit": (
         "audit:audit",
         "Attack an algorithm and print the measured epsilon next to the proven one.",
     ),
-    "choose": Place("choosing:choose", "Find a proven private algorithm and an epsilon."),
-    "datasets": Place(
-        "data:datasets", "List data sets: licence, size, and whether they are on this machine."
+    "choose": ("choosing:choose", "Find a proven private algorithm and an epsilon."),
+    "datasets": (
+        "data:datasets",
+        "List data sets: licence, size, and whether they are on this machine.",
     ),
-    "fit": Place("runs:fit", "Train one model on all cores and store the run."),
-    "papers": Place("papers:papers", "List the claims of the source papers and their verdicts."),
-    "runs": Place("run_store:runs", "List and manage the stored runs."),
-    "spent": Place(
+    "fit": ("runs:fit", "Train one model on all cores and store the run."),
+    "papers": ("papers:papers", "List the claims of the source papers and their verdicts."),
+    "runs": ("run_store:runs", "List and manage the stored runs."),
+    "spent": (
         "accounts:total_spent",
         "Show what was drawn from private data, as one epsilon.",
     ),
-    "sweep": Place("runs:sweep", "Compute many runs in worker processes."),
-    "tune": Place(
+    "sweep": ("runs:sweep", "Compute many runs in worker processes."),
+    "tune": (
         "tuning:tune",
         "Search over parameters by validation ratings, and test the best.",
     ),
