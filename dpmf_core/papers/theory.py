@@ -9,7 +9,7 @@ items throughout; Jain et al. write m for users and n for items.
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -82,14 +82,9 @@ def place_at(axis: Axis, x: float) -> Place:
 
     A user has 20 log n of m entries, or EACH along the axis of items.
     """
-    users, items = (
-        x if axis == name else value
-        for name, value in (("users", PLACES[axis].users), ("items", PLACES[axis].items))
-    )
-    ratings = EACH if axis == "items" else 20 * math.log(max(users, 2.0))
-    share = min(1.0, ratings / items)
-    epsilon = x if axis == "epsilon" else PLACES[axis].epsilon
-    return Place(users, items, epsilon, share=share)
+    at = replace(PLACES[axis], **{axis: x})
+    ratings = EACH if axis == "items" else 20 * math.log(max(at.users, 2.0))
+    return replace(at, share=min(1.0, ratings / at.items))
 
 
 # ---- exponents -----------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from dpmf_core.curator import Curator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.papers.chien_2021 import bounds
 from dpmf_core.papers.chien_2021.bounds import FROBENIUS, LARGEST_QUOTE, frobenius
-from dpmf_core.papers.clauses import Clause, Results, judged, line
+from dpmf_core.papers.clauses import Clause, Results, judged, line, of_label
 from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.theory import Exponent, Place, exponent
 from dpmf_core.privacy import Budget, Calibration
@@ -168,8 +168,8 @@ def _within(words: str, label: str, bound: Callable[[Place], float]) -> Clause:
 
 
 def _exponents(results: Results) -> tuple[Exponent, float]:
-    of_label = [it for it in results if it.label == RELATIVE]
-    draws = [(float(it.grid["users"]), draw) for it in of_label for draw in it.draws]
+    errors = of_label(results, RELATIVE)
+    draws = [(float(it.grid["users"]), draw) for it in errors for draw in it.draws]
     return exponent(draws), exponent((n, frobenius(place(n))) for n, _ in draws).value
 
 
