@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dpmf_core.data import AnyData, PartitionedRatings
+from dpmf_core.data.ratings import Shape
+from dpmf_core.data.samples import SampleShape
 
 Kind = Literal["simulated", "download", "file"]
 
@@ -48,6 +50,10 @@ class Entry(DatasetFacts):
     bounds: tuple[float, float]
     item_features: str = ""
 
+    def shape(self, kept: int | None = None) -> Shape:
+        """The public shape, without opening the data. kept: the number of kept items."""
+        return Shape(self.n_users, min(kept or self.n_items, self.n_items), self.bounds)
+
 
 @dataclass(frozen=True, kw_only=True)
 class SampleEntry(DatasetFacts):
@@ -64,6 +70,11 @@ class SampleEntry(DatasetFacts):
     n_components: int = 8
     n_people: int | None = None
     each: int | None = None
+
+    def shape(self, kept: int | None = None) -> SampleShape:
+        """The public shape, without opening the data. kept: the number of kept words."""
+        n_features = min(kept or self.n_features, self.n_features)
+        return SampleShape(self.n_samples, n_features, self.image, self.n_people)
 
     @property
     def unit(self) -> str:

@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dpmf_core.data.catalogue import Entry, SampleEntry, catalogue
-from dpmf_core.data.ratings import Shape
-from dpmf_core.data.samples import SampleShape
+from dpmf_core.data.catalogue import SampleEntry, catalogue
 from dpmf_core.privacy import Relation, default_delta
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import comparison, part_comparison
@@ -86,13 +84,11 @@ def cheapest_first() -> list[RunSpec]:
 def usual_run(kind: DataKind) -> RunSpec:
     """The private run that a page about this kind of data shows first."""
     it, entry = USUAL[kind], _entry(USUAL[kind].data)
-    samples = isinstance(entry, SampleEntry)
-    units = (entry.n_people or entry.n_samples) if samples else entry.n_users
     return RunSpec.parse(
         data={"id": it.data} | ({"weighting": WEIGHTING} if kind == "documents" else {}),
         algorithm=it.algorithm,
-        parameters={"n_components": entry.n_components} if samples else {},
-        budget={"epsilon": it.epsilon, "delta": default_delta(units)},
+        parameters={"n_components": entry.n_components} if isinstance(entry, SampleEntry) else {},
+        budget={"epsilon": it.epsilon, "delta": default_delta(entry.shape().n_units)},
     )
 
 
@@ -100,20 +96,12 @@ def _entry(data_id: str) -> Any:
     return next(it for it in catalogue().catalogue() if it.id == data_id)
 
 
-def _shape(data_id: str) -> Shape | SampleShape:
-    """The public shape, without opening the data."""
-    entry = _entry(data_id)
-    if isinstance(entry, Entry):
-        return Shape(entry.n_users, entry.n_items, entry.bounds)
-    return SampleShape(entry.n_samples, entry.n_features, entry.image, entry.n_people)
-
-
 def _page_runs(page: str) -> list[RunSpec]:
     """The first view at the usual epsilon with its references, then the grid."""
     kind = FOLLOWING[page]
     run = usual_run(kind)
     compare = comparison if kind == "ratings" else part_comparison
-    first = compare(run, _shape(run.data.id)).runs.values()
+    first = compare(run, _entry(run.data.id).shape()).runs.values()
     return [*first, *(it.spec for it in grid_runs(run))]
 
 
@@ -128,7 +116,7 @@ def trade_off() -> list[RunSpec]:
         seeds=tuple(range(TRADE_OFF_DRAWS)),
         delta=run.budget.delta,
     )
-    return [point.spec for point in sweep.points_on(_shape(run.data.id))]
+    return [point.spec for point in sweep.points_on(_entry(run.data.id).shape())]
 
 
 def trust() -> tuple[Sweep, Sweep]:

@@ -163,7 +163,7 @@ def inquiry() -> Inquiry:
         delta=_value_of("budget_delta") or default_delta(entry.n_users),
         **limits[wish],
     )
-    return Inquiry(question, entry, Shape(tried_on.n_users, tried_on.n_items, tried_on.bounds))
+    return Inquiry(question, entry, tried_on.shape())
 
 
 def current(now: Inquiry) -> Inquiry | None:

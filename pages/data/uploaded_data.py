@@ -46,7 +46,7 @@ def _draw_one(entry: Any) -> None:
         _draw_report(record.report)
     kind = data_sets.kind_of(entry)
     links.draw_ways(f"data.next.{entry.id}", NEXT[kind], partial(data_sets.choose, entry))
-    odometer.panel(entry.id, f"data.{entry.id}", data_sets.privacy_units(entry))
+    odometer.panel(entry.id, f"data.{entry.id}", entry.shape().n_units)
     st.caption(
         "This total is deleted with the file, but releases cannot be undone: if you upload the file"
         " again, add it to the new total."

@@ -36,21 +36,6 @@ def title(who: str, run: Run, unit: str = "user") -> str:
     return f"{name} ({caution})" if caution else name
 
 
-def curves(runs: Mapping[str, Run], parts: Mapping[str, str], metric: str) -> pd.DataFrame:
-    """Return the curves of the chosen run and of the best known method without privacy.
-
-    parts: names by key in a record's curve; further draws have only the first part.
-    """
-    lines = []
-    for name, run in runs.items():
-        who, draw = split_name(name)
-        if who in ("main", "best"):
-            some = dict(list(parts.items())[: 1 if draw else None])
-            method = run.record.spec.algorithm
-            lines.append((run.record.title, method, draw, run, some))
-    return sweep_charts.curve_frame(lines, metric)
-
-
 def ladder(runs: Mapping[str, Run], metric: str) -> pd.DataFrame:
     """Return the metric of every method in every finished draw.
 
@@ -59,9 +44,8 @@ def ladder(runs: Mapping[str, Run], metric: str) -> pd.DataFrame:
     rows = []
     own = next((run.record for name, run in runs.items() if split_name(name)[0] == "main"), None)
     unit = own.guarantee.unit if own else "user"
-    again = own is not None and own.spec.algorithm in {split_name(name)[0] for name in runs} - {
-        "main"
-    }  # its kind with default parameters is there as well
+    # its kind with default parameters is there as well
+    again = own is not None and own.spec.algorithm in {split_name(name)[0] for name in runs}
     for name, run in runs.items():
         who, draw = split_name(name)
         spec = run.record.spec
@@ -80,16 +64,15 @@ def draw_methods(
     methods = "Every private method" if selection.every else "Selected methods"
     st.header(f"{methods}, at this ε", anchor="methods")
     st.caption(f"{remark} {_explanation(selection, runs)}".strip())
-    figure = charts.of_runs(f"ladder {metric}", runs.items(), lambda: _methods_figure(runs, metric))
-    charts.show_ready(figure, f"{page}.ladder")
 
+    def make() -> charts.Ready:
+        points, kind = ladder(runs, metric), METRICS[metric]
+        medians = points.groupby("name")[metric].median().sort_values()
+        values = "; ".join(f"{name} {kind.text(value)}" for name, value in medians.items())
+        alt = f"{kind.label} of each method: {values}"
+        return charts.ready(_methods_chart(points, metric), alt, points)
 
-def _methods_figure(runs: Mapping[str, Run], metric: str) -> charts.Ready:
-    points, kind = ladder(runs, metric), METRICS[metric]
-    medians = points.groupby("name")[metric].median().sort_values()
-    values = "; ".join(f"{name} {kind.text(value)}" for name, value in medians.items())
-    alt = f"{kind.label} of each method: {values}"
-    return charts.ready(_methods_chart(points, metric), alt, points)
+    charts.show_ready(charts.of_runs(f"ladder {metric}", runs.items(), make), f"{page}.ladder")
 
 
 def has_steps(run: Run) -> bool:
@@ -106,17 +89,23 @@ def draw_steps(
 ) -> None:
     """Draw the metric by step, private and non-private.
 
-    parts: as in `curves`. guess: the trivial predictor's name and metric.
+    parts: names by key in a record's curve. guess: the trivial predictor's name and metric.
     """
     st.caption("Computed on raw data, not released. Further draws are faint.")
 
     def make() -> charts.Ready:
-        lines, (name, trivial) = curves(runs, parts, metric), guess
+        lines = []
+        for key, run in runs.items():
+            who, draw = split_name(key)
+            if who in ("main", "best"):
+                # further draws have only the first part
+                some = dict(list(parts.items())[: 1 if draw else None])
+                lines.append((run.record.title, run.record.spec.algorithm, draw, run, some))
+        curves, (name, trivial) = sweep_charts.curve_frame(lines, metric), guess
         alt = f"{heading}, private and non-private."
-        return charts.ready(_steps_chart(lines, trivial, metric, name), alt, lines)
+        return charts.ready(_steps_chart(curves, trivial, metric, name), alt, curves)
 
-    figure = charts.of_runs(f"steps {metric}", runs.items(), make)
-    charts.show_ready(figure, f"{page}.steps")
+    charts.show_ready(charts.of_runs(f"steps {metric}", runs.items(), make), f"{page}.steps")
 
 
 def _explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
@@ -134,7 +123,7 @@ def _explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
 
 
 def _steps_chart(curves: pd.DataFrame, trivial: float | None, metric: str, guess: str) -> go.Figure:
-    """Return held-out (solid) and training (dotted) error by step. curves: as from `curves`."""
+    """Return held-out (solid) and training (dotted) error by step. curves: from `curve_frame`."""
     ticks = {"dtick": 1} if curves["step"].max() <= 12 else {}
     fig = charts.figure("step", METRICS[metric].title, xaxis=ticks)
     lines = ["name", "id", "part", curves["draw"] == 0]

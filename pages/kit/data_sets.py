@@ -93,12 +93,6 @@ def chosen_is_public() -> bool:
     return data_id is None or is_public(data_id)
 
 
-def privacy_units(entry: Any) -> int:
-    if kind_of(entry) == "ratings":
-        return int(entry.n_users)
-    return int(entry.n_people or entry.n_samples)
-
-
 def n_ratings(entry: Any) -> int:
     """Return the number of ratings: declared, or an estimate if it is private."""
     if entry.public:
@@ -157,7 +151,7 @@ def add_own(entry: Any) -> None:
 def choose(entry: Any) -> None:
     """Choose a data set on every page of its kind. Call it before the sidebar is drawn."""
     kind = kind_of(entry)
-    values = {"dataset": entry.id, "delta": default_delta(privacy_units(entry))}
+    values = {"dataset": entry.id, "delta": default_delta(entry.shape().n_units)}
     values |= dict.fromkeys(("top_items", "most_words"))
     for name, value in values.items():
         st.session_state[session_key(name, kind)] = value

@@ -125,21 +125,16 @@ class Request:
         priority: of all; by default, early names precede late ones.
         """
         light = {name for name in names if whole is not None and name not in whole}
-        with visitor.here():
-            self.results |= _known_runs({name: self.specs[name] for name in names}, light)
+        self.results |= _known_runs({name: self.specs[name] for name in names}, light)
         names = [name for name in names if name not in self.results]
         costs = time_estimate.costs(self.specs[name] for name in names) if names else []
         order = dict.fromkeys((*first, *self.specs))
         places = {name: place for place, name in enumerate(order)}
-        with visitor.here():
-            for name, cost in zip(names, costs, strict=True):
-                work, late = self.specs[name], min(-LAST, -(-places[name] // ROUND))
-                terms = -late if priority is None else priority, sessions.this(), cost
-                self.jobs[name] = (
-                    engine().submit(work, *terms)
-                    if isinstance(work, RunSpec)
-                    else engine().measure(work, *terms)
-                )
+        for name, cost in zip(names, costs, strict=True):
+            work, late = self.specs[name], min(-LAST, -(-places[name] // ROUND))
+            terms = -late if priority is None else priority, sessions.this(), cost
+            submit = engine().submit if isinstance(work, RunSpec) else engine().measure
+            self.jobs[name] = submit(work, *terms)
 
 
 def _known_runs(specs: Mapping[str, Work], light: Collection[str]) -> dict[str, Run]:
@@ -188,8 +183,7 @@ def ask(
     records. first: names to compute before the others. confirm: identifies work that waits for a
     button with an estimate if it is long; '' for none.
     """
-    with visitor.here():
-        limits.at_most("largest_sweep", len(specs), "runs of a page")
+    limits.at_most("largest_sweep", len(specs), "runs of a page")
     if confirm:
         specs = _confirmed(place, specs, confirm)
         by_button = by_button or st.session_state.get(f"{place}.confirmed") == confirm
@@ -272,7 +266,8 @@ def following() -> Iterator[None]:
     """
     st.session_state[DRAWN_PLACES], st.session_state[FOLLOWED] = set(), []
     try:
-        yield
+        with visitor.here():
+            yield
     except BadInput as error:
         safe_text.error(error)
     for place, watch, every in st.session_state.pop(FOLLOWED, []):

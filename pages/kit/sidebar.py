@@ -67,7 +67,7 @@ def _draw_widgets(unused: Collection[str]) -> None:
     _draw_widget("dataset", _data_set, unused)
     entry = chosen_entry()
     _describe_data(entry)
-    units = data_sets.privacy_units(entry)
+    units = entry.shape().n_units
     if not entry.public:
         odometer.panel(entry.id, "sidebar", units)
     _draw_widget("algorithm", _algorithm, unused)

@@ -17,8 +17,8 @@ import dpmf_datasets as datasets
 from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput, range_words
 from dpmf_core.base.registry import by_id
-from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC, Shape
-from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
+from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC
+from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC
 from dpmf_core.privacy import NoiseKind, default_delta
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.teaching.lesson_links import in_new_names
@@ -158,7 +158,7 @@ def chosen_entry() -> Any:
 
 def usual_delta() -> float:
     """Return the default delta, 1/(10 n)."""
-    return default_delta(data_sets.privacy_units(chosen_entry()))
+    return default_delta(chosen_entry().shape().n_units)
 
 
 def prepare() -> None:
@@ -291,12 +291,7 @@ class Choice:
     @functools.cached_property
     def shape(self) -> Any:
         """The public shape, without opening the data."""
-        entry = self.entry
-        if self.kind == "ratings":
-            n_items = min(self.top_items or entry.n_items, entry.n_items)
-            return Shape(entry.n_users, n_items, entry.bounds)
-        n_features = min(self.most_words or entry.n_features, entry.n_features)
-        return SampleShape(entry.n_samples, n_features, entry.image, entry.n_people)
+        return self.entry.shape(self.top_items or self.most_words)
 
     @property
     def kept_items(self) -> int | None:

@@ -65,8 +65,7 @@ def account_owner() -> str:
 
 
 @contextmanager
-def here() -> Iterator[Asker]:
+def here() -> Iterator[None]:
     """Make this page's visitor the requester within the block."""
-    who = asker()
-    with asking(who):
-        yield who
+    with asking(asker()):
+        yield

@@ -81,9 +81,9 @@ def search_of(spec: TuneSpec, trials: int) -> Search:
         search = shared.search
         if search is None or (search.trials_asked < trials and not search.busy):
             cost = time_estimate.cost(spec.trial({}))
-            with visitor.here() as who:
-                terms: dict[str, Any] = {"asker": sessions.this(), "cost": cost}
-                search = shared.search = Search(spec, trials, _OwnersEngine(who), **terms)
+            terms: dict[str, Any] = {"asker": sessions.this(), "cost": cost}
+            owner = _OwnersEngine(visitor.asker())
+            search = shared.search = Search(spec, trials, owner, **terms)
         return search
 
 
