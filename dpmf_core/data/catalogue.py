@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.ratings import Shape
@@ -44,6 +44,7 @@ class Entry(DatasetFacts):
     genres"; empty if there is none.
     """
 
+    holds: ClassVar[Literal["ratings"]] = "ratings"
     n_users: int
     n_items: int
     n_ratings: int

@@ -44,7 +44,7 @@ def _draw_one(entry: Any) -> None:
     )
     if (record := session_data.record_of(entry.id)) is not None:
         _draw_report(record.report)
-    kind = data_sets.kind_of(entry)
+    kind = entry.holds
     links.draw_ways(f"data.next.{entry.id}", NEXT[kind], partial(data_sets.choose, entry))
     odometer.panel(entry.id, f"data.{entry.id}", entry.shape().n_units)
     st.caption(

@@ -44,11 +44,6 @@ def session_key(name: str, kind: DataKind | None = None) -> str:
     return f"sidebar.{kind}.{name}" if name in OF_KIND and kind != "ratings" else f"sidebar.{name}"
 
 
-def kind_of(entry: Any) -> DataKind:
-    kind: DataKind = getattr(entry, "holds", "ratings")
-    return kind
-
-
 def find(data_id: str) -> Any:
     """Return the session's or the catalogue's data set of this id; raise BadInput."""
     return st.session_state.get(OWN, {}).get(data_id) or datasets.entry_of(data_id)
@@ -127,7 +122,7 @@ def entries() -> tuple[Any, ...]:
     own = st.session_state.get(OWN, {}).values()
     data_id = st.session_state.get(session_key("dataset")) or ""
     declared = (find(data_id),) if stand_ins.is_stand_in(data_id) else ()
-    return (*catalogue, *declared, *(entry for entry in own if kind_of(entry) == kind))
+    return (*catalogue, *declared, *(entry for entry in own if entry.holds == kind))
 
 
 def usable() -> list[str]:
@@ -150,7 +145,7 @@ def add_own(entry: Any) -> None:
 
 def choose(entry: Any) -> None:
     """Choose a data set on every page of its kind. Call it before the sidebar is drawn."""
-    kind = kind_of(entry)
+    kind = entry.holds
     values = {"dataset": entry.id, "delta": default_delta(entry.shape().n_units)}
     values |= dict.fromkeys(("top_items", "most_words"))
     for name, value in values.items():

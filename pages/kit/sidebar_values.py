@@ -285,10 +285,6 @@ class Choice:
         return data_sets.find(self.dataset)
 
     @functools.cached_property
-    def kind(self) -> DataKind:
-        return data_sets.kind_of(self.entry)
-
-    @functools.cached_property
     def shape(self) -> Any:
         """The public shape, without opening the data."""
         return self.entry.shape(self.top_items or self.most_words)
@@ -307,10 +303,10 @@ class Choice:
     def assumptions(self) -> tuple[str, ...]:
         """What is assumed of the data, and of columns kept by exact counts."""
         is_exact = self.row_count == "given"
-        if self.kind == "ratings":
+        if self.entry.holds == "ratings":
             item_set = (ITEM_SET_IS_PUBLIC,) if self.kept_items and is_exact else ()
             return (*self.entry.assumptions, *item_set)
-        learned = self.kind == "documents" and self.entry.kind != "simulated"
+        learned = self.entry.holds == "documents" and self.entry.kind != "simulated"
         fewer = is_exact and self.most_words is not None and self.most_words < self.entry.n_features
         words = (WORDS_ARE_PUBLIC,) * learned + (VOCABULARY_IS_PUBLIC,) * fewer
         others = (it for it in self.entry.assumptions if it != WORDS_ARE_PUBLIC)
@@ -330,9 +326,9 @@ class Choice:
     ) -> RunSpec:
         """Return the chosen run or a variant; raise BadInput. data: preparation of samples."""
         choices = asdict(self) | (data or {}) | changes
-        if self.kind == "ratings":
+        if self.entry.holds == "ratings":
             choices |= {"top_items": self.kept_items, "item_features": self.known_features}
-        if self.row_count == "private" and self.kind != "images":
+        if self.row_count == "private" and self.entry.holds != "images":
             choices["item_choice"] = "private"
         spec = RunSpec.of(**choices, parameters=parameters or {})
-        return spec if self.kind == "ratings" else spec.canonical()
+        return spec if self.entry.holds == "ratings" else spec.canonical()

@@ -38,7 +38,7 @@ def _size(data_id: str) -> int:
         entry = data_sets.find(data_id)
     except BadInput:
         return 0
-    if data_sets.kind_of(entry) == "ratings":
+    if entry.holds == "ratings":
         return data_sets.n_ratings(entry)
     most = A_DOCUMENT if entry.holds == "documents" else entry.n_features
     return int(entry.n_samples * min(entry.n_features, most))

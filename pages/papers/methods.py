@@ -201,7 +201,7 @@ def preset(it: Preset) -> None:
 
 def open_run(run: RunSpec) -> None:
     """Open the page that draws such a run, with its settings."""
-    kind = data_sets.kind_of(data_sets.find(run.data.id))
+    kind = data_sets.find(run.data.id).holds
     settings: dict[str, Any] = {
         "dataset": run.data.id,
         "top_items": run.data.top_items,
