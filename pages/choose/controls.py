@@ -69,15 +69,9 @@ class Inquiry:
     entry: Any
     shape: Shape
 
-    def in_full(self) -> "Inquiry":
-        """Return the question for all methods, with more draws."""
-        return self._variant(draws=MANY, every=True)
-
-    def first(self) -> "Inquiry":
-        """Return the question as it is answered first."""
-        return self._variant(draws=FEW, every=False)
-
-    def _variant(self, **changes: Any) -> "Inquiry":
+    def in_full(self, full: bool = True) -> "Inquiry":
+        """Return the question for all methods with more draws, or as it is answered first."""
+        changes = {"draws": MANY if full else FEW, "every": full}
         return replace(self, question=self.question.model_copy(update=changes))
 
 

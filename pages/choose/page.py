@@ -353,7 +353,7 @@ def draw_answer_step() -> None:
             return
         draw_answer(current, finding)
         check(finding, current.entry)
-        if inquiry not in (current, current.first()):
+        if inquiry not in (current, current.in_full(False)):
             st.info("The question below has changed. Press the button to answer it.")
     who_sees_what.draw(who_sees_what.USERS)
 

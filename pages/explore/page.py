@@ -128,12 +128,6 @@ def methods(selection: Comparison, runs: dict[str, Run]) -> None:
         st.toggle("Every private method", key=EVERY, help=text)
 
 
-def steps(runs: dict[str, Run]) -> None:
-    guesses = same_draws(runs, "trivial")
-    guess = "guessing the mean", median(guesses, 0) if guesses else None
-    comparison.draw_steps("explore", "Error by step", runs, PARTS, "rmse", guess)
-
-
 BETWEEN = (
     "≈: interpolated along log ε between two measured points. 100% of the gain is the best known"
     " method without privacy, 0% is guessing the mean."
@@ -225,8 +219,10 @@ def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: Pr
             who_pays(runs)
         drawing.let_answers_pass()
         if comparison.has_steps(runs["main"]):
+            guesses = same_draws(runs, "trivial")
+            guess = "guessing the mean", median(guesses, 0) if guesses else None
             with st.expander("Error by step"):
-                steps(runs)
+                comparison.draw_steps("explore", "Error by step", runs, PARTS, "rmse", guess)
     if proved:
         with st.expander("The best any attacker can do"):  # needs no run
             privacy_card.meaning(ready.plan, choice.delta, "explore.meaning")

@@ -64,7 +64,7 @@ def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
         "sentence": "",
         "alt": _alt(title, grid),
         "colour": colours.of(kind.id),
-        "points": [_point(choice, title, grid, point) for point in grid.points],
+        "points": [_point(choice, title, point) for point in grid.points],
         "best": best | {"label": without},
         "trivial": trivial | {"label": guess},
         "open": own and own | {"label": f"{title} without noise: {own['text']}"},
@@ -83,18 +83,25 @@ def _level(draws: Sequence[float]) -> dict[str, Any]:
     return {"median": middle, "text": RMSE.text(middle)}
 
 
-def _point(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> dict[str, Any]:
-    headline, sentence = _finding(choice, title, grid, point)
+def _point(choice: Choice, title: str, point: Point) -> dict[str, Any]:
+    headline, sentence = _finding(choice, title, point)
+    low, high, share = min(point.values), max(point.values), share_kept(point.shared_draws)
+    label = f"ε = {budget_text(point.epsilon)}: held-out RMSE {RMSE.text(point.median)}"
     return {
         "epsilon": point.epsilon,
         "median": point.median,
-        "low": min(point.values),
-        "high": max(point.values),
+        "low": low,
+        "high": high,
         "values": list(point.values),
         "title": headline,
         "sentence": sentence,
-        "label": _point_label(choice, point),
-        "cells": _cells(point),
+        "label": ". ".join(filter(None, (label, purchase_text(choice, point)))),
+        # a row of the table of numbers, without its epsilon
+        "cells": [
+            *map(RMSE.text, (point.median, low, high)),
+            str(len(point.values)),
+            "" if share is None else share_text(share),
+        ],
     }
 
 
@@ -216,7 +223,7 @@ def _rating_unit(choice: Choice) -> str:
     return "stars" if in_stars else "points"
 
 
-def _finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tuple[str, str]:
+def _finding(choice: Choice, title: str, point: Point) -> tuple[str, str]:
     if not point.shared_draws:
         errs = f"errs by {RMSE.text(point.median)}"
         return headline(choice, point, title, errs), ""
@@ -228,21 +235,6 @@ def _finding(choice: Choice, title: str, grid: EpsilonGrid, point: Point) -> tup
         f"Off by {private} {_rating_unit(choice)} with privacy, {best} with {without}, {guess} by"
         " guessing the mean (held-out RMSE). " + (point.cost.words(without) if point.cost else "")
     ).rstrip()
-
-
-def _point_label(choice: Choice, point: Point) -> str:
-    text = f"ε = {budget_text(point.epsilon)}: held-out RMSE {RMSE.text(point.median)}"
-    return ". ".join(filter(None, (text, purchase_text(choice, point))))
-
-
-def _cells(point: Point) -> list[str]:
-    share = share_kept(point.shared_draws)
-    ends = (min(point.values), max(point.values))
-    return [
-        *map(RMSE.text, (point.median, *ends)),
-        str(len(point.values)),
-        "" if share is None else share_text(share),
-    ]
 
 
 def _alt(title: str, grid: EpsilonGrid) -> str:

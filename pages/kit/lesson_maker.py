@@ -114,10 +114,7 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
     with right:
         locked_controls, hidden_controls = _ask_locks(page)
         gathers = st.toggle(
-            "Collect answers for a class view",
-            True,
-            key="lesson.gathers",
-            persist_state="session",
+            "Collect answers for a class view", True, key="lesson.gathers", persist_state="session"
         )
     return {
         "page": page.id,
@@ -134,10 +131,7 @@ def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
     has_epsilon = page.data_kind is not None and "epsilon" not in page.unused
     choices = [it for it in MAY_CHANGE if it != ONLY_EPSILON or has_epsilon]
     choice = st.radio(
-        "What the class may change",
-        choices,
-        key="lesson.may_change",
-        horizontal=True,
+        "What the class may change", choices, key="lesson.may_change", horizontal=True
     )
     if choice == AS_CHOSEN:
         locked_controls = _ask_controls("Locked", "lesson.locked", ["dataset", "algorithm", "seed"])

@@ -177,13 +177,10 @@ def _refusal(account: Account, charges: Sequence[Charge]) -> str:
     return ""
 
 
-def label(title: str, work: Work, times: int = 1) -> str:
-    """Return a button's text; on private data with the highest price of `times` repetitions."""
+def label(title: str, work: Work) -> str:
+    """Return a button's text, on private data with the price."""
     account = account_of(work.data.id) if is_private(work) else None
-    if account is None:
-        return title
-    price = price_text(account, charges_of([work]) * times)
-    return f"{title}: {price}{' at most' * (times > 1)}"
+    return title if account is None else f"{title}: {price_text(account, charges_of([work]))}"
 
 
 TRAINING = (

@@ -166,13 +166,7 @@ def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
     label, total, step, keeps, columns = (
         ("Most rated items only", entry.n_items, 100, "most rated items", "item set")
         if name == "top_items"
-        else (
-            "Frequent words only",
-            entry.n_features,
-            1000,
-            "most frequent words",
-            "vocabulary",
-        )
+        else ("Frequent words only", entry.n_features, 1000, "most frequent words", "vocabulary")
     )
     st.number_input(
         label,

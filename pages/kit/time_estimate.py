@@ -27,6 +27,7 @@ PART_READING = 2.0  # seconds per million partitioned ratings to read, split and
 A_DOCUMENT = 300  # distinct words of a typical document
 REFRESH = 60.0  # seconds until stored runs are read again
 Work = Any  # a RunSpec or a Measurement
+_training_seconds: dict[str, float] = {}  # of one training of an audit, by algorithm
 
 
 def _size(data_id: str) -> int:
@@ -75,7 +76,7 @@ def costs(works: Iterable[Work]) -> list[float]:
             reading = PART_READING * size_of(work.data.id) / 1e6 if in_parts else 0.0
             return _training(work, speeds, size_of) + AROUND + reading
         if isinstance(work, AuditSpec):
-            return work.runs * _training_seconds().get(work.algorithm, A_TRAINING)
+            return work.runs * _training_seconds.get(work.algorithm, A_TRAINING)
         if isinstance(work, PrivateSelection):
             return float(work.trials) * of(work.typical)
         return UNKNOWN
@@ -87,13 +88,7 @@ def learn(handle: Any) -> None:
     """Record the speed of a finished measurement."""
     progress, spec = getattr(handle, "progress", None), handle.spec
     if isinstance(spec, AuditSpec) and progress is not None and progress.step:
-        _training_seconds()[spec.algorithm] = progress.seconds / progress.step
-
-
-@st.cache_resource
-def _training_seconds() -> dict[str, float]:
-    """Return seconds of one training of an audit, by algorithm."""
-    return {}
+        _training_seconds[spec.algorithm] = progress.seconds / progress.step
 
 
 @st.cache_resource(ttl=REFRESH, show_spinner=False)

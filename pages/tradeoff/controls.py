@@ -64,11 +64,6 @@ class Question:
 # ---- the link ------------------------------------------------------------------------------------
 
 
-def _start() -> None:
-    for name, (first, read) in CONTROLS.items():
-        session_widgets.start(f"tradeoff.{name}", name, first, read)
-
-
 def _write_to_address() -> None:
     texts: dict[str, str | None] = {}
     for name, (first, _) in CONTROLS.items():
@@ -112,7 +107,8 @@ def measure(available: Sequence[str], lead: str) -> str:
 
 def draw(choice: Choice) -> Question:
     """Draw the widgets and return their question; raise BadInput afterwards if it cannot be run."""
-    _start()
+    for name, (first, read) in CONTROLS.items():
+        session_widgets.start(f"tradeoff.{name}", name, first, read)
     if not lesson.is_hidden("page"):
         _widgets(lesson.page_values() is not None)
     _write_to_address()
