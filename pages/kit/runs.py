@@ -142,20 +142,14 @@ def _known_runs(specs: Mapping[str, Work], light: Collection[str]) -> dict[str, 
 
     Nothing on data that the operator does not allow.
     """
-    runs = {name: spec for name, spec in specs.items() if isinstance(spec, RunSpec)}
-    ids = {spec.data.id for spec in runs.values()}
-    allowed = {it for it in ids if is_own(it) or limits.allowed_here(it)}
-    runs = {name: spec for name, spec in runs.items() if spec.data.id in allowed}
-    known = engine().known_runs
-    stored_runs = {
-        name: known.find(spec) if name in light else known.whole(spec)
-        for name, spec in runs.items()
-    }
-    return {
-        name: Run(run.record, {}) if name in light else run
-        for name, run in stored_runs.items()
-        if run is not None
-    }
+    known, runs = engine().known_runs, dict[str, Run]()
+    is_allowed = functools.cache(lambda data_id: is_own(data_id) or limits.allowed_here(data_id))
+    for name, spec in specs.items():
+        if isinstance(spec, RunSpec) and is_allowed(spec.data.id):
+            run = known.find(spec) if name in light else known.whole(spec)
+            if run is not None:
+                runs[name] = Run(run.record, {}) if name in light else run
+    return runs
 
 
 def request_at(place: str) -> Request:

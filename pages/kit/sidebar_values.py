@@ -312,12 +312,6 @@ class Choice:
         others = (it for it in self.entry.assumptions if it != WORDS_ARE_PUBLIC)
         return tuple(dict.fromkeys((*words, *others)))
 
-    @property
-    def assumptions_of_hashed_words(self) -> tuple[str, ...]:
-        """The assumptions if words are hashed into buckets, which learn nothing from them."""
-        learned = (WORDS_ARE_PUBLIC, VOCABULARY_IS_PUBLIC)
-        return tuple(it for it in self.assumptions if it not in learned)
-
     def spec(
         self,
         parameters: dict[str, Any] | None = None,

@@ -32,8 +32,7 @@ class Addresses:
             await self.app(scope, receive, send)
             return
         query = scope["query_string"].decode("latin-1")
-        own = self._leads_to(scope["path"], query)
-        own = self._unknown(scope) if own is None else own
+        own = self._leads_to(scope, query)
         if own is None:
             await self.app(scope, receive, send)
             return
@@ -42,28 +41,22 @@ class Addresses:
         joint = "&" if "?" in own else "?"
         await RedirectResponse(f"{up}{own}{joint * bool(query)}{query}")(scope, receive, send)
 
-    def _leads_to(self, path: str, query: str) -> str | None:
-        """Return another address without the base, or None to stay."""
-        if not path.startswith(self.base):
+    def _leads_to(self, scope: Scope, query: str) -> str | None:
+        """Return another address without the base, or None to stay.
+
+        The first page says which page is unknown, to browsers that ask for no file of the server.
+        """
+        if not scope["path"].startswith(self.base):
             return None
-        name = unquote(path.removeprefix(self.base).rstrip("/"))
+        name = unquote(scope["path"].removeprefix(self.base).rstrip("/"))
         if not name:
             return FIRST_ONCE if _is_of_a_run(query) else None
         own = None if "/" in name else self.page_address(name)
-        return None if own == name else own
-
-    def _unknown(self, scope: Scope) -> str | None:
-        """Return the first page's address with the unknown name, for browsers that ask for no page.
-
-        None for pages and for files of the server.
-        """
-        name = unquote(scope["path"].removeprefix(self.base).rstrip("/"))
-        is_page = not name or self.page_address(name) is not None or name in NO_PAGES
-        is_of_streamlit = name.partition("/")[0] in STREAMLIT or "." in name
-        if is_page or is_of_streamlit or not scope["path"].startswith(self.base):
-            return None
+        if own is not None:
+            return None if own == name else own
+        is_file = name.partition("/")[0] in (*STREAMLIT, *NO_PAGES) or "." in name
         wants_page = "text/html" in Headers(scope=scope).get("accept", "")
-        return f"?{urlencode({UNKNOWN_PAGE: name[:40]})}" if wants_page else None
+        return f"?{urlencode({UNKNOWN_PAGE: name[:40]})}" if wants_page and not is_file else None
 
 
 def _is_of_a_run(query: str) -> bool:

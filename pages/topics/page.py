@@ -4,7 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpmf_core.data.samples import WEIGHTS_ARE_PUBLIC
+from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WEIGHTS_ARE_PUBLIC, WORDS_ARE_PUBLIC
 from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.inspection import pairs, topics, typical
 from dpmf_core.runs.record import Run
@@ -46,7 +46,9 @@ def preparation(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
     words = None if buckets else choice.most_words
     public = (WEIGHTS_ARE_PUBLIC,) if weighting == "tfidf" else ()
     data: dict[str, object] = {"weighting": weighting, "hashed": buckets, "most_words": words}
-    assumed = choice.assumptions_of_hashed_words if buckets else choice.assumptions
+    # buckets learn nothing from the words
+    learned = (WORDS_ARE_PUBLIC, VOCABULARY_IS_PUBLIC) if buckets else ()
+    assumed = tuple(it for it in choice.assumptions if it not in learned)
     return data, public + assumed
 
 
