@@ -36,10 +36,9 @@ def _draw_box(link: LessonLink, sequence: LessonSequence | None, several: bool) 
             st.markdown(f":material/school: **{title}**  \n{escape_letters(link.question)}")
         if sequence is not None and steps_of(link):
             draw_notice(link)
-        if sequence is not None and link.choices:
-            _draw_choices(link)
-        elif sequence is not None and link.question and link.page != "lessons":
-            _draw_answer_box()
+        asks = link.choices or (link.question and link.page != "lessons")
+        if sequence is not None and asks:
+            _draw_question(link)
 
 
 def _draw_way(sequence: LessonSequence) -> None:
@@ -57,37 +56,29 @@ def _draw_way(sequence: LessonSequence) -> None:
         _draw_end(sequence)
 
 
-def _draw_answer_box() -> None:
-    answers = lesson.answers()
-    if "answer" in answers:
-        st.caption(f"Your answer: {escape_letters(answers['answer'])}")
+def _draw_question(link: LessonLink) -> None:
+    """Draw the box for an answer, in words or from choices, or the answer given."""
+    choices, place, label = link.choices, lesson.place(), "Your answer"
+    if (own := lesson.answers().get(ANSWER)) is not None:
+        own = choices[int(own)] if choices and own.isdigit() else own
+        st.caption(f"{label}: {escape_letters(own)}")
         return
     with st.form("lesson.answering", border=False):
-        text = st.text_area("Your answer", key=f"lesson.text.on{lesson.place()}", max_chars=LONGEST)
+        if choices:
+            number = st.radio(
+                label,
+                range(len(choices)),
+                index=None,
+                key=f"lesson.choice.on{place}",
+                format_func=lambda number: escape_letters(choices[number]),
+                horizontal=True,
+            )
+            answer = "" if number is None else str(number)
+        else:
+            answer = st.text_area(label, key=f"lesson.text.on{place}", max_chars=LONGEST).strip()
         submitted = st.form_submit_button("Send")
-    if submitted and text.strip():
-        lesson.note("answer", text.strip())
-        st.rerun()
-
-
-def _draw_choices(link: LessonLink) -> None:
-    answer = lesson.answers().get(ANSWER)
-    if answer is not None:
-        own = link.choices[int(answer)] if answer.isdigit() else answer
-        st.caption(f"Your answer: {escape_letters(own)}")
-        return
-    with st.form("lesson.choosing", border=False):
-        choice = st.radio(
-            "Your answer",
-            range(len(link.choices)),
-            index=None,
-            key=f"lesson.choice.on{lesson.place()}",
-            format_func=lambda number: escape_letters(link.choices[number]),
-            horizontal=True,
-        )
-        submitted = st.form_submit_button("Send")
-    if submitted and choice is not None:
-        lesson.note(ANSWER, str(choice))
+    if submitted and answer:
+        lesson.note(ANSWER, answer)
         st.rerun()
 
 
@@ -128,7 +119,7 @@ def steps_of(link: LessonLink) -> tuple[str, ...]:
         return (ANSWER,)
     if link.page == "lessons" and (taught_lesson := LESSONS.get(link.query.get("lesson", ""))):
         return taught_lesson.steps
-    return ("answer",) if link.question else ()
+    return (ANSWER,) if link.question else ()
 
 
 def _draw_end(sequence: LessonSequence) -> None:
