@@ -25,18 +25,13 @@ def _label(title: str) -> str:
 
 def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> Any:
     """Draw the widget of one parameter. Return None for the recommended value."""
-    label, text, hint = (
-        _label(str(field.get("title", name))),
-        linked(field.get("description") or "") or None,
-        f"recommended: {value_text(_short(recommendation))}",
-    )
-    common: dict[str, Any] = {"placeholder": hint, "help": text}
-    common |= {"key": key, "persist_state": "session"}
-    if field.get("type") == "boolean":
-        choice = st.selectbox(label, ["on", "off"], index=None, **common)
-        return None if choice is None else choice == "on"
-    if "enum" in field:
-        return st.selectbox(label, field["enum"], index=None, **common)
+    label = _label(str(field.get("title", name)))
+    common: dict[str, Any] = {"key": key, "persist_state": "session"}
+    common["placeholder"] = f"recommended: {value_text(_short(recommendation))}"
+    common["help"] = linked(field.get("description") or "") or None
+    options = [True, False] if field.get("type") == "boolean" else field.get("enum")
+    if options:
+        return st.selectbox(label, options, index=None, format_func=value_text, **common)
     kind: Any = int if field.get("type") == "integer" else float
     low = field.get("minimum", field.get("exclusiveMinimum"))
     high = field.get("maximum", field.get("exclusiveMaximum"))
@@ -67,7 +62,7 @@ def _read_from_address(kind: type[Algorithm], key: str, name: str) -> None:
         st.session_state.setdefault("sidebar.complaints", []).append(complaint)
         st.session_state[key] = None
         st.rerun()  # shows the complaint above the page
-    st.session_state[key] = ("on" if value else "off") if isinstance(value, bool) else value
+    st.session_state[key] = value
 
 
 def write_to_address(algorithm_id: str, values: Mapping[str, Any]) -> None:
@@ -117,21 +112,15 @@ def read_address(algorithm_id: str, prefix: str = "explore") -> None:
 
 def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
     """Return the parameters that this session has set; the others are as recommended."""
-    keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in _fields(find(algorithm_id))}
-    values = {name: st.session_state.get(key) for name, key in keys.items()}
-    return {
-        name: value == "on" if value in ("on", "off") else value
-        for name, value in values.items()
-        if value is not None
-    }
+    names, start = _fields(find(algorithm_id)), f"{prefix}.{algorithm_id}"
+    values = {name: st.session_state.get(f"{start}.{name}") for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def choose(algorithm_id: str, values: Mapping[str, Any], prefix: str = "explore") -> None:
     """Set these parameters on every page, and no others. Call it before widgets are drawn."""
     for name in _fields(find(algorithm_id)):
-        value = values.get(name)
-        text = ("on" if value else "off") if isinstance(value, bool) else value
-        st.session_state[f"{prefix}.{algorithm_id}.{name}"] = text
+        st.session_state[f"{prefix}.{algorithm_id}.{name}"] = values.get(name)
 
 
 def in_words(algorithm: str, values: Mapping[str, Any]) -> str:
@@ -179,21 +168,18 @@ def parameters(
 
     The rest follow the recommendation for this shape and budget.
     """
-    kind = find(algorithm_id)
-    fields = _fields(kind)
+    kind, usual = find(algorithm_id), suggestion or {}
     if lesson.fixed_value("parameters") is not None:
-        return (suggestion or {}) | _of_lesson(kind)
-    keys = {name: f"{prefix}.{algorithm_id}.{name}" for name in fields}
+        return usual | _of_lesson(kind)
     read_address(algorithm_id, prefix)
     session_values = set_parameters(algorithm_id, prefix)
-    recommendation = kind.recommend(shape, budget, {**(suggestion or {}), **session_values}) | (
-        suggestion or {}
-    )
+    recommendation = kind.recommend(shape, budget, usual | session_values) | usual
     columns, widget_values = st.columns(3), {}
-    for place, (name, field) in enumerate(fields.items()):
+    for place, (name, field) in enumerate(_fields(kind).items()):
+        hint = recommendation.get(name, field.get("default"))
         with columns[place % 3]:
-            value = _widget(name, field, recommendation.get(name, field.get("default")), keys[name])
+            value = _widget(name, field, hint, f"{prefix}.{algorithm_id}.{name}")
         if value is not None:
             widget_values[name] = value
     write_to_address(algorithm_id, widget_values)
-    return (suggestion or {}) | widget_values
+    return usual | widget_values
