@@ -20,7 +20,7 @@ FIRST = 2.0  # the first epsilon: both sides of the price are visible there
 def figure() -> None:
     """Draw what is kept at each epsilon; the handle moves without the server."""
     choice = price.choice()
-    stops = price.stops(choice.delta)
+    stops = price.stops()
     dial = sidebar_values.dial(FIRST)
     first = min(price.epsilons(), key=lambda it: abs(math.log(it / dial)))
     colour, then = colours.of(choice.algorithm), partial(sidebar_values.put, "epsilon")

@@ -12,7 +12,7 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Gaussian, Relation, default_delta, neighbours
 from dpmf_core.privacy.formatting import budget_text, certainty_text, delta_text
 from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.privacy.interpretation import Meaning, meaning
+from dpmf_core.privacy.interpretation import meaning
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, grid_runs, read_grid
@@ -67,7 +67,7 @@ def epsilons() -> list[float]:
 
 
 @functools.cache
-def stops(delta: float) -> Sequence[dict[str, object]]:
+def stops() -> Sequence[dict[str, object]]:
     """Return the figure's data at each place of its handle, linear along log epsilon."""
     known = table()
     measured = known["epsilon"].tolist()
@@ -79,7 +79,7 @@ def stops(delta: float) -> Sequence[dict[str, object]]:
             "low": low,
             "high": high,
             "measured": epsilon in measured,
-            "facts": _facts(epsilon, kept, error, "" if epsilon in measured else "about ", delta),
+            "facts": _facts(epsilon, kept, error, "" if epsilon in measured else "about "),
         }
         for epsilon, kept, low, high, error in zip(epsilons(), *lines, strict=True)
     ]
@@ -95,31 +95,27 @@ def caption() -> str:
     )
 
 
-def _facts(
-    epsilon: float, kept: float, error: float, about: str, delta: float
-) -> list[dict[str, str]]:
+def _facts(epsilon: float, kept: float, error: float, about: str) -> list[dict[str, str]]:
     """Return numbers with their meaning. about: 'about ' between measured points."""
-    one = meaning(Gaussian(1 / gaussian_mu(epsilon, delta)), delta)
     kind = METRICS["rmse"]
-    cost = PrivacyCost.of(kind, [(error, *levels())])
+    cost, best = PrivacyCost.of(kind, [(error, *levels())]), best_title()
     return [
         {
             "number": f"ε = {budget_text(epsilon)}",
-            "words": f"in total, for all releases ({_terms(delta)}). Drag the point to the left for"
+            "words": f"in total, for all releases ({_terms()}). Drag the point to the left for"
             " more privacy.",
         },
         {
             "number": f"{about}{max(0.0, kept):.0%} kept",
-            "words": f"of what {best_title()}, the best known method without privacy, can learn."
+            "words": f"of what {best}, the best known method without privacy, can learn."
             f" Predicted ratings are off by {about}{kind.text(error)} stars; by"
-            f" {kind.text(cost.best)} with {best_title()}, by {kind.text(cost.guess)} when guessing"
-            " the mean."
-            f" {cost.words(best_title())}",
+            f" {kind.text(cost.best)} with {best}, by {kind.text(cost.guess)} when guessing the"
+            f" mean. {cost.words(best)}",
         },
         {
             "number": certainty_text(epsilon) or "almost certain",
             "words": "is how sure someone who starts at 50:50 can become that you took part"
-            f" (exceptions: {exceptions(one)} in 100,000).",
+            f" (exceptions: {exceptions(epsilon)} in 100,000).",
         },
     ]
 
@@ -128,8 +124,10 @@ def percent(share: float) -> str:
     return f"{share:.0%}" if share < 0.995 else "over 99%"
 
 
-def exceptions(one: Meaning) -> str:
-    """Return a probability as a number in 100,000, to one digit."""
+def exceptions(epsilon: float) -> str:
+    """Return how many in 100,000 the bound of an epsilon may miss, to one digit."""
+    delta = choice().delta
+    one = meaning(Gaussian(1 / gaussian_mu(epsilon, delta)), delta)
     return f"{float(f'{1e5 * one.exception:.1g}'):g}"
 
 
@@ -163,10 +161,9 @@ def kept_without_noise() -> float:
 
 
 @functools.cache
-def _terms(delta: float) -> str:
+def _terms() -> str:
     """Return the terms of epsilon."""
     it = choice()
     unit = prepare(it.spec(), it.shape, it.assumptions).guarantee.unit
-    return (
-        f"δ = {delta_text(delta)}, per {unit}, {neighbours(unit, Relation.ADD_REMOVE)}, exact rule"
-    )
+    relation = neighbours(unit, Relation.ADD_REMOVE)
+    return f"δ = {delta_text(it.delta)}, per {unit}, {relation}, exact rule"

@@ -13,10 +13,7 @@ import streamlit as st
 from dpmf_core.algorithms import Recommender
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import top_items
-from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.formatting import budget_text, certainty_text, delta_text
-from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.privacy.interpretation import meaning
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.epsilon_grid import EPSILONS, OPEN, TRIVIAL, at_epsilon
@@ -138,7 +135,6 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     known_titles = list(ratings)[:N_KNOWN]
     noise = membership.noise_of(epsilon, delta, COUNT, max(STARS))
     attack = _attack(tuple(ratings[it] for it in known_titles), noise)
-    one = meaning(Gaussian(1 / gaussian_mu(epsilon, delta)), delta)
     most = certainty_text(epsilon)
     low, high = np.quantile(attack.beliefs, (0.05, 0.95))
     st.subheader("Can an attacker tell that you took part?", anchor=False)
@@ -162,7 +158,7 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
         f" you: five sums with Gaussian noise of {noise:.3g} stars. The range covers 90% of them."
         " Everyone else's ratings do not matter, because the attacker subtracts them. The bound"
         " e^ε / (1 + e^ε) holds for every attacker and every release at this ε (δ ="
-        f" {delta_text(delta)}; exceptions: {price.exceptions(one)} in 100,000)."
+        f" {delta_text(delta)}; exceptions: {price.exceptions(epsilon)} in 100,000)."
     )
 
 

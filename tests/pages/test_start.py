@@ -10,7 +10,7 @@ from tests.pages.driving import app_of, words
 
 
 def test_no_number_of_the_figure_is_written_as_a_power_of_ten():
-    for stop in price.stops(5e-6):
+    for stop in price.stops():
         words = " ".join(fact["words"] for fact in stop["facts"])
         assert not re.search(r"\de[+]\d", words)
 
