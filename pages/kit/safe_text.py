@@ -9,7 +9,11 @@ import streamlit as st
 from dpmf_core.base.errors import BadInput
 from dpmf_core.runs import spreadsheets
 
-READ = re.compile(r"([\\\[\]<>!$*_#~|])")
+# letters that Markdown reads: in running text, and everywhere
+READ, ALL = (
+    str.maketrans({letter: f"\\{letter}" for letter in letters})
+    for letters in (r"\[]<>!$*_#~|`", r"\`*_{}[]()#+-.!|<>$:~")
+)
 # browsers would turn it into a link, escaped or not; bounded, for a search in linear time
 ADDRESS = re.compile(
     r"((?:https?://|www\.)[^\s`'\")]*[^\s`'\").,;:!?]|[-.\w+]{1,64}@[-\w]{1,63}(?:\.[-\w]{1,63}){1,9})",
@@ -24,39 +28,22 @@ def escape(text: str) -> str:
 
     An image in a link's parameter would otherwise be fetched from its address.
     """
-    parts = re.sub(r"`{2,}", "`", _shortened(text)).split("`")
-    paired_ticks = len(parts) - 1 - (len(parts) - 1) % 2  # backticks that have a partner
-    out = [
-        part if place % 2 and place < paired_ticks else _escape_part(part)
-        for place, part in enumerate(parts)
-    ]
-    return "".join(
-        part + ("`" if place < paired_ticks else "\\`" if place < len(parts) - 1 else "")
-        for place, part in enumerate(out)
-    )
+    parts = re.split(r"(`[^`]*`)", re.sub(r"`{2,}", "`", _shortened(text)))
+    return "".join(part if place % 2 else _escape(part, READ) for place, part in enumerate(parts))
 
 
 def escape_letters(text: str) -> str:
     """Escape all letters of Markdown; write addresses as code, so that they are no links."""
-    return "".join(
-        f"`{part}`" if place % 2 else _escape_all(part)
-        for place, part in enumerate(ADDRESS.split(_shortened(text)))
-    )
+    return _escape(_shortened(text), ALL)
 
 
 def _shortened(text: str) -> str:
     return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
 
 
-def _escape_all(text: str) -> str:
+def _escape(text: str, letters: dict[int, str]) -> str:
     return "".join(
-        f"\\{letter}" if letter in r"\`*_{}[]()#+-.!|<>$:~" else letter for letter in text
-    )
-
-
-def _escape_part(text: str) -> str:
-    return "".join(
-        f"`{part}`" if place % 2 else READ.sub(r"\\\1", part)
+        f"`{part}`" if place % 2 else part.translate(letters)
         for place, part in enumerate(ADDRESS.split(text))
     )
 
