@@ -1,7 +1,6 @@
 """Links between pages, the page's own address, and links to copy."""
 
 import html
-import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +10,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.kit.page_table import BY_ID, HOME
+from pages.server.doors import is_loopback
 
 DECLARED = "navigation.pages"  # in the session: Streamlit's page of each section
 
@@ -34,8 +34,8 @@ def came_back() -> bool:
 
 def draw_to_copy(url: str) -> None:
     st.code(url, language=None, wrap_lines=True)
-    if opens_here_only(url):
-        host = urlsplit(url).hostname
+    host = urlsplit(url).hostname or ""
+    if is_loopback(host) or host.endswith(".localhost"):
         st.caption(
             f":material/computer: Only this computer can open this link, because {host} is its own"
             " address. See docs/SERVING.md for a server that others can reach."
@@ -51,14 +51,6 @@ def draw_qr_code(url: str) -> None:
     image = html.escape(code.svg_data_uri(border=4, light="white", nl=False, encode_minimal=True))
     alt = html.escape(f"QR code of the link {url}")
     st.html(f'<img src="{image}" alt="{alt}" style="width: min(100%, 30rem)">')
-
-
-def opens_here_only(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> None:
