@@ -22,7 +22,6 @@ from tests.docs.markdown import headings
 from tests.support.gaussian import epsilon_of, mu_of
 
 PRIVACY = Path(__file__).parents[2] / "docs" / "PRIVACY.md"
-Pair = tuple[float, float]
 ATTACKS = [name for name, it in ERRATA.items() if isinstance(it.means, Attack)]
 WITHOUT_ATTACK = [name for name in ERRATA if name not in ATTACKS]
 CORRECTIONS = PRIVACY.read_text("utf-8").split("\n## Corrections of the sources\n")[1]
@@ -342,17 +341,6 @@ def test_what_is_recorded_is_what_is_computed(name):
 def test_every_correction_has_its_derivation(name):
     assert ERRATA[name].section in headings(PRIVACY)
     assert f"\n#### {ERRATA[name].section}\n" in CORRECTIONS
-
-
-def test_every_correction_of_chien_quotes_its_source():
-    """All but that of the public code, which is no sentence of the paper."""
-    without = {it.id for it in ERRATA.values() if it.id.startswith("chien-") and not it.quote}
-    assert without == {"chien-code"}
-
-
-def test_every_derivation_belongs_to_one_correction():
-    sections = [it.section for it in ERRATA.values()]
-    assert len(set(sections)) == len(sections)
 
 
 def test_what_is_loose_costs_less_than_stated():

@@ -66,8 +66,8 @@ def share_won(epsilon, rounds):
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_no_player_wins_more_than_the_bound(epsilon):
-    share = share_won(epsilon, 2_000)
-    assert 0.24 < share < best_score(epsilon) + 4 * 0.5 / math.sqrt(2_000)
+    share = share_won(epsilon, 1_000)
+    assert 0.24 < share < best_score(epsilon) + 4 * 0.5 / math.sqrt(1_000)
     assert best_score(epsilon) < best_score(2 * epsilon) < 1
 
 

@@ -58,7 +58,10 @@ def test_the_tests_that_are_run_share_the_five_percent(attacks, through_mu):
     } == errors
 
 
-@pytest.mark.parametrize(("pairs", "mu"), [(1000, 0.71875), (61, 1.5), (20, 0.5)])
+@pytest.mark.parametrize(
+    ("pairs", "mu"),
+    [pytest.param(1000, 0.71875, marks=pytest.mark.slow), (61, 1.5), (20, 0.5)],
+)
 def test_the_ideal_attacks_law_is_that_of_sorted_normals(pairs, mu):
     """Against brute force: pairs of normals sorted by their difference, class by class."""
     rng = np.random.default_rng(5)
