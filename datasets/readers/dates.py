@@ -102,7 +102,7 @@ class Column:
         )
 
     def _of_dates(self, dates: "Dates") -> ColumnTimes:
-        order, why = self._order, "so it was declared"
+        order, why = self._order, "this was declared"
         if order is None:
             order = dates.clear_order
             why = f"some {'first' if order == 'dmy' else 'second'} number is above 12"
