@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.extras import extra
 from dpmf_core.data.catalogue import SampleEntry
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, Samples
 from dpmf_datasets.readers import matlab, picture_files, text
@@ -53,6 +54,14 @@ def _by_fetch_alone(entry: SampleEntry, path: Path) -> Read:
 
 
 def _articles(entry: SampleEntry, path: Path) -> Read:
+    with extra("files"):
+        from dpmf_datasets.readers.tables import ratings_tables
+
+    if tables := ratings_tables(path):
+        raise BadInput(
+            f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}, not"
+            f" {entry.title}. Give a file or a folder of texts."
+        )
     reader = Reader()
     if path.is_dir() or path.suffix.lower() in (".zip", ".gz", ".tar", ".xz", ".tgz"):
         texts = [content for _, content in text.files(path, reader)]

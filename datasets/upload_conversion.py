@@ -21,7 +21,7 @@ from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.picture_files import PICTURES
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name, report_damage
-from dpmf_datasets.readers.tables import ZIP, is_packed_table, open_table
+from dpmf_datasets.readers.tables import ZIP, is_packed_table, open_table, ratings_tables
 
 LARGEST = 200 << 20  # bytes of an unpacked file
 TABLES = (
@@ -70,6 +70,10 @@ def write_samples(path: str, name: str, facts: dict[str, str], target: str) -> d
     file = Path(path)
     with _under_name(file, name), report_damage(name):
         _check_size(file, name)
+        if "text" not in facts and (tables := ratings_tables(file)):
+            alone = len(tables) == 1 and file.suffix == ".txt"
+            table = "" if alone else f", {file_name(tables[0])}"
+            raise BadInput(f"{name} holds a table of ratings{table}. Choose Ratings above.")
         result = table_paths.samples_at(file, facts)
     if result is None:
         raise BadInput(
