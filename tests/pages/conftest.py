@@ -7,6 +7,7 @@ import pytest
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_datasets import sandbox
 from pages.kit import epsilon_grid, time_estimate
+from pages.server import sessions as server_sessions
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +40,8 @@ def fresh_store(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPMF_DATA", str(folder))
         patch.setenv("DPMF_THREADS", "2")  # pages estimate time by them
+        sessions = server_sessions.Sessions(lambda ident: True)  # nothing runs in one before
+        patch.setattr(server_sessions, "registry", sessions)
         engines = []
         patch.setattr("dpmf_core.jobs.engine._only", engines)
         time_estimate._speeds.clear()  # those of the store before
