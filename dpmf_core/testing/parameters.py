@@ -1,7 +1,8 @@
 """Parameter sets drawn from an algorithm's own schema; nothing else is known about it.
 
 `corners` visits every combination of its choices (booleans, literals, and numbers whose lowest
-value 0 or highest value 1 switches something off).
+value 0 or highest value 1 switches something off). `from_whole_range` draws every number between
+the ends of its range.
 """
 
 import functools
@@ -13,6 +14,8 @@ import numpy as np
 from dpmf_core.algorithms import Algorithm
 
 Field = dict[str, Any]
+MOST_STEPS = 12  # of numbers that only repeat a release, so that fits stay short
+REPEATED = ("steps", "rounds", "passes", "iterations", "points")
 
 
 @functools.cache
@@ -72,3 +75,32 @@ def corners(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, 
                 corner[name] = _draw(name, field, shape, rng) if on else _switch(field)
         out.append(corner)
     return out
+
+
+def from_whole_range(kind: type[Algorithm], shape: Any, rng: np.random.Generator) -> dict[str, Any]:
+    """Parameters drawn from the whole of every field's range, log-uniform up to its ends.
+
+    A number whose range begins at 0 is 0 one time in four. Whole numbers that only repeat a
+    release are few, and a rank is no larger than the number of items.
+    """
+    return {
+        name: _from_whole_range(name, field, shape, rng) for name, field in fields(kind).items()
+    }
+
+
+def _from_whole_range(name: str, field: Field, shape: Any, rng: np.random.Generator) -> Any:
+    if choices := choices_of(field):
+        return choices[int(rng.integers(len(choices)))]
+    low, high = float(field["minimum"]), float(field["maximum"])
+    if name == "rank" or name == "n_components":
+        high = float(getattr(shape, "n_items", 0) or shape.n_features)
+    elif any(word in name for word in REPEATED):
+        high = max(low, MOST_STEPS)
+    if low <= 0 and rng.random() < 0.25:
+        return type(field["default"])(0)
+    least = low if low > 0 else (1.0 if field["type"] == "integer" else 1e-6)
+    value = float(np.exp(rng.uniform(np.log(least), np.log(max(high, least)))))
+    if low < 0 and rng.random() < 0.5:
+        value *= low / high
+    value = min(max(value, low), high)
+    return round(value) if field["type"] == "integer" else value
