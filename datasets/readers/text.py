@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
-import pandas as pd
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts
@@ -259,6 +258,8 @@ def headlines(path: Path, reader: Reader, each: int = 750) -> list[str]:
     Columns: ID, TITLE, URL, PUBLISHER, CATEGORY, STORY, HOSTNAME, TIMESTAMP, with tabs between them
     and no header, or with commas, quotes and a header.
     """
+    import pandas as pd  # opening other data does not need it
+
     with members_of(path) as members:
         names = [
             name for name in members.names if PurePosixPath(name).name.lower() in HEADLINES

@@ -59,8 +59,9 @@ class Statistic(ABC):
     """A sum over units.
 
     Subclasses are frozen dataclasses at module level, so that they pickle; clip norms are their
-    fields. A subclass's docstring proves its sensitivity, or names the section of docs/PRIVACY.md
-    that does: the largest norm of what one unit adds, whatever its rows and whatever is shared.
+    fields. A subclass's docstring proves its sensitivity, or names the section of the
+    contract of proofs that does: the largest norm of what one unit adds, whatever its rows and
+    whatever is shared.
 
     Attributes
     ----------
