@@ -110,13 +110,9 @@ def read_table(
     )
     raters = int(np.count_nonzero(np.diff(ratings.by_user)))
     require_several(raters, name)
-    repeat_notes = []
-    if len(ratings) < len(values):
-        keys = pd.Series(user_ids.astype(np.int64) * len(items) + item_ids)
-        same = keys.duplicated(keep=False).to_numpy()
-        columns_of_pairs = {"user": user_ids, "item": item_ids, "value": values}
-        pairs = pd.DataFrame({name: it[same] for name, it in columns_of_pairs.items()}, row[same])
-        repeat_notes = [_count_repeats(rows, pairs, users, items)]
+    cells = {"user": user_ids, "item": item_ids, "value": values}
+    has_repeats = len(ratings) < len(values)
+    repeats = _count_repeats(rows, cells, row, users, items) if has_repeats else ""
     report = Report(
         name=name,
         read=rows.read,
@@ -127,8 +123,7 @@ def read_table(
         **column_facts(rows),
         assumed=(
             *rows.reading_notes,
-            *filter(None, [clock.words]),
-            *repeat_notes,
+            *filter(None, [clock.words, repeats]),
             *spelling_notes(users, "users"),
             *spelling_notes(items, "items"),
         ),
@@ -156,8 +151,13 @@ def _numbered(parts: Sequence[pa.DictionaryArray]) -> tuple[pa.Array, npt.NDArra
     return labels, np.concatenate([numbers.of(part) for part in parts])
 
 
-def _count_repeats(rows: CleanRows, pairs: pd.DataFrame, users: pa.Array, items: pa.Array) -> str:
+def _count_repeats(
+    rows: CleanRows, cells: dict[str, Any], row: Any, users: pa.Array, items: pa.Array
+) -> str:
     """Count the rows whose user and item came before; tell how many have another rating."""
+    keys = pd.Series(cells["user"].astype(np.int64) * len(items) + cells["item"])
+    same = keys.duplicated(keep=False).to_numpy()
+    pairs = pd.DataFrame({name: it[same] for name, it in cells.items()}, row[same])
     again = pairs.duplicated(["user", "item"])
     n_differing = int((again & ~pairs.duplicated()).sum())
     first = pairs[again].iloc[0]
