@@ -1,10 +1,9 @@
 """Figures of all pages, with a description for screen readers and their numbers below."""
 
-import itertools
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -24,9 +23,8 @@ plotly.io.templates.default = None
 
 Settings = Mapping[str, Any]
 NONE: Settings = MappingProxyType({})
-MOST_LINES, LETTERS = 9, 16  # of a legend next to a figure; letters in one of its rows
+MOST_LINES, LETTERS = 9, 16  # of a legend on the right; letters in one of its rows
 CACHE_SIZE = 200  # figures in memory
-ROW, LETTER, AROUND = 17, 7, 80  # pixels: a row of text, a letter, the space around the axes
 LABEL = 0.8  # opacity behind words, which lines may cross
 ROOMY = 0.3  # error rate on the diagonal above which words fit below the curve
 
@@ -78,70 +76,33 @@ def note(
     fig.add_annotation(**common, **starts, xshift=right, yshift=up, showarrow=False)
 
 
-Ends = Sequence[tuple[Any, tuple[Any, float]]]  # lines with their last points, (x, y)
-
-
 def with_legend(fig: go.Figure) -> go.Figure:
-    """Return the figure with its lines named at their ends, or in a legend.
+    """Return the figure with its lines named on its right, in the order of their ends.
 
     A figure of many lines, or of bars, keeps its legend above.
     """
     ends = [
-        (it, end) for it in fig.data if it.name and it.showlegend is not False and (end := _end(it))
+        (line, end)
+        for line in fig.data
+        if line.name and line.showlegend is not False and (end := _end(line)) is not None
     ]
     if not 0 < len(ends) <= MOST_LINES:
         return fig
-    for line, (_, y) in ends:
+    for line, end in ends:
         rows = textwrap.wrap(line.name, LETTERS, break_long_words=False, break_on_hyphens=False)
-        rank = sum(other > y for _, (_, other) in ends)
+        rank = sum(other > end for _, other in ends)
         line.update(name="<br>".join(rows), legendrank=rank, showlegend=True)
-    if _fit_at_ends(fig, ends):
-        return _with_names_at_ends(fig, ends)
     place = {"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"}
     fig.update_layout(showlegend=True, legend=place)
     return fig
 
 
-def _fit_at_ends(fig: go.Figure, lines: Ends) -> bool:
-    """Return whether all lines end at one x, far enough apart for their names."""
-    if len({x for _, (x, _) in lines}) > 1 or fig.layout.yaxis.range is not None:
-        return False
-    values = [float(y) for it in fig.data if it.type == "scatter" for y in it.y if y is not None]
-    values += [float(it.y0) for it in fig.layout.shapes if it.yref in (None, "y")]
-    heights = sorted(y for _, (_, y) in lines)
-    if fig.layout.yaxis.type == "log":
-        values, heights = ([math.log(it) for it in them if it > 0] for them in (values, heights))
-    values = [it for it in values if math.isfinite(it)]
-    rows = max(line.name.count("<br>") + 1 for line, _ in lines)
-    needed = rows * ROW / (fig.layout.height - AROUND) * (max(values) - min(values))
-    return all(high - low >= needed for low, high in itertools.pairwise(heights))
-
-
-def _with_names_at_ends(fig: go.Figure, lines: Ends) -> go.Figure:
-    is_log = fig.layout.yaxis.type == "log"
-    for line, (_, y) in lines:
-        fig.add_annotation(
-            x=1,  # next to the axes: a name at the point itself would stretch their range
-            xref="x domain",
-            xanchor="left",
-            y=math.log10(y) if is_log else y,
-            text=line.name,
-            font={"color": colours.text(), "size": 12},
-            align="left",
-            showarrow=False,
-        )
-    longest = max(len(row) for line, _ in lines for row in line.name.split("<br>"))
-    fig.update_layout(showlegend=False, margin={"r": 16 + LETTER * longest})
-    return fig
-
-
-def _end(trace: Any) -> tuple[Any, float] | None:
-    """Return the last finite point of a line; None for other traces."""
+def _end(trace: Any) -> float | None:
+    """Return the last finite value of a line; None for other traces."""
     if "lines" not in (getattr(trace, "mode", None) or "") or trace.y is None:
         return None
-    points = zip(trace.x, trace.y, strict=True)
-    ends = [(x, float(y)) for x, y in points if y is not None and math.isfinite(y)]
-    return ends[-1] if ends else None
+    ends = (float(y) for y in reversed(trace.y) if y is not None and math.isfinite(y))
+    return next(ends, None)
 
 
 UNSHOWN = ("id", "source")  # columns that only figures need
@@ -294,33 +255,22 @@ def trade_off(curve: pd.DataFrame | None) -> go.Figure:
         showlegend=False,
     )
     if curve is not None:
-        _out_of_reach(fig, curve)
-    fig.add_scatter(
-        x=[0, 1],
-        y=[1, 0],
-        mode="lines",
-        line={"color": colours.ink(), "dash": "dash"},
-        hoverinfo="skip",
-    )
+        fig.add_scatter(
+            x=curve["fpr"],
+            y=curve["fnr"],
+            fill="tozeroy",
+            mode="lines",
+            line={"color": colours.of("dpals")},
+            hovertemplate="at %{x:.1%} false alarms an attack misses at least %{y:.1%}"
+            "<extra></extra>",
+        )
+        even = float(curve.iloc[(curve["fpr"] - curve["fnr"]).abs().argmin()].mean())
+        aside = (0, 0) if even > ROOMY else (110, 60)
+        note(fig, "no attack gets here", (even / 2, even / 2), aside, arrow=any(aside))
+    line = {"color": colours.ink(), "dash": "dash"}
+    fig.add_scatter(x=[0, 1], y=[1, 0], mode="lines", line=line, hoverinfo="skip")
     note(fig, "blind guessing", (0.25, 0.75), (8, 4))
     return fig
-
-
-def _out_of_reach(fig: go.Figure, curve: pd.DataFrame) -> None:
-    """Draw the area below the curve, named inside or with an arrow if it is small."""
-    fig.add_scatter(
-        x=curve["fpr"],
-        y=curve["fnr"],
-        fill="tozeroy",
-        mode="lines",
-        line={"color": colours.of("dpals")},
-        hovertemplate="at %{x:.1%} false alarms an attack misses at least %{y:.1%}<extra></extra>",
-    )
-    alarms, misses = ([float(rate) for rate in curve[name]] for name in ("fpr", "fnr"))
-    pairs = zip(alarms, misses, strict=True)
-    _, even = min((abs(one - other), (one + other) / 2) for one, other in pairs)
-    roomy, place = even > ROOMY, (even / 2, even / 2)
-    note(fig, "no attack gets here", place, (0, 0) if roomy else (110, 60), arrow=not roomy)
 
 
 def heat_map(values: pd.DataFrame, text: pd.DataFrame, x: str, y: str) -> go.Figure:

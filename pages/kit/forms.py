@@ -12,20 +12,18 @@ from dpmf_core.privacy import Budget
 from dpmf_core.runs.sweep import typed_parameters
 from dpmf_core.teaching.glossary import linked
 from pages.kit import lesson, links
+from pages.kit.sidebar_values import COMPLAINTS
 from pages.kit.sweep_charts import parameter, value_text
 
 # in the session: a method, and its parameters as the address holds them
 WRITTEN = "forms.written"
 
 
-def _label(title: str) -> str:
-    """Return the title with a capital first letter, unless it is a symbol."""
-    return title[:1].upper() + title[1:] if title.isascii() or title[:1].isascii() else title
-
-
 def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> Any:
     """Draw the widget of one parameter. Return None for the recommended value."""
-    label = _label(str(field.get("title", name)))
+    label = str(field.get("title", name))
+    if label[:1].isascii():  # no symbol
+        label = label[:1].upper() + label[1:]
     common: dict[str, Any] = {"key": key, "persist_state": "session"}
     common["placeholder"] = f"recommended: {value_text(_short(recommendation))}"
     common["help"] = linked(field.get("description") or "") or None
@@ -44,25 +42,6 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
         format=None if kind is int else "%g",
         **common,
     )
-
-
-def _read_from_address(kind: type[Algorithm], key: str, name: str) -> None:
-    """Set a widget's first value from the link, validated by the schema."""
-    text = st.query_params.get(f"p.{name}")
-    if text is None or key in st.session_state:
-        return
-    info = kind.model_fields[name]
-    try:
-        value = TypeAdapter(info.rebuild_annotation()).validate_python(text)
-    except ValidationError as error:
-        complaint = (
-            f"'p.{name}' in the link is invalid ({error.errors()[0]['msg']}). Got '{text[:40]}'."
-            " The recommended value is used instead."
-        )
-        st.session_state.setdefault("sidebar.complaints", []).append(complaint)
-        st.session_state[key] = None
-        st.rerun()  # shows the complaint above the page
-    st.session_state[key] = value
 
 
 def write_to_address(algorithm_id: str, values: Mapping[str, Any]) -> None:
@@ -106,8 +85,20 @@ def read_address(algorithm_id: str, prefix: str = "explore") -> None:
     method, texts = st.session_state.get(WRITTEN, (algorithm_id, {}))
     if method != algorithm_id and texts == _in_address():
         return
-    for name in _fields(kind):
-        _read_from_address(kind, f"{prefix}.{algorithm_id}.{name}", name)
+    for name, info in kind.model_fields.items():
+        key, text = f"{prefix}.{algorithm_id}.{name}", st.query_params.get(f"p.{name}")
+        if text is None or key in st.session_state:
+            continue
+        try:
+            st.session_state[key] = TypeAdapter(info.rebuild_annotation()).validate_python(text)
+        except ValidationError as error:
+            complaint = (
+                f"'p.{name}' in the link is invalid ({error.errors()[0]['msg']}). Got"
+                f" '{text[:40]}'. The recommended value is used instead."
+            )
+            st.session_state.setdefault(COMPLAINTS, []).append(complaint)
+            st.session_state[key] = None
+            st.rerun()  # shows the complaint above the page
 
 
 def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:

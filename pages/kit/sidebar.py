@@ -79,22 +79,18 @@ def _draw_widgets(unused: Collection[str]) -> None:
     if not entry.public:
         _draw_widget("noise", partial(_radio, "noise"), unused)
     with st.expander("More"):
-        _draw_rest(entry, unused)
-
-
-def _draw_rest(entry: Any, unused: Collection[str]) -> None:
-    _draw_widget("delta", _delta, unused)
-    _draw_widget("seed", _seed, unused)
-    columns = COLUMNS.get(data_kind())
-    if columns:
-        _draw_widget(columns, partial(_columns_kept, entry, columns), unused)
-    if getattr(entry, "item_features", ""):
-        _draw_widget("item_features", partial(_radio, "item_features"), unused)
-    _draw_widget("calibration", partial(_radio, "calibration"), unused)
-    if entry.public:
-        _draw_widget("noise", partial(_radio, "noise"), unused)
-    if not entry.public or (columns and value(columns)) or value("row_count") != "given":
-        _draw_widget("row_count", partial(_radio, "row_count"), unused)
+        _draw_widget("delta", _delta, unused)
+        _draw_widget("seed", _seed, unused)
+        columns = COLUMNS.get(data_kind())
+        if columns:
+            _draw_widget(columns, partial(_columns_kept, entry, columns), unused)
+        if getattr(entry, "item_features", ""):
+            _draw_widget("item_features", partial(_radio, "item_features"), unused)
+        _draw_widget("calibration", partial(_radio, "calibration"), unused)
+        if entry.public:
+            _draw_widget("noise", partial(_radio, "noise"), unused)
+        if not entry.public or (columns and value(columns)) or value("row_count") != "given":
+            _draw_widget("row_count", partial(_radio, "row_count"), unused)
 
 
 def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[str]) -> None:
@@ -273,7 +269,14 @@ def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
     look: dict[str, Any] = {"format": "%g", "step": 0.5, "disabled": fixed}
     number_within(left, "ε, exactly", session_key("epsilon"), *limits, below=below, **look)
     with right.popover("Real uses", width="stretch"):
-        _list_deployments()
+        st.caption(CAUTION)
+        for it in DEPLOYMENTS.values():
+            delta = delta_text(it.delta) if it.delta else "0"
+            st.markdown(
+                f"**{it.name}: ε = {budget_text(it.epsilon)}** (δ = {delta}, {it.year})  \n"
+                f"*Protects* {it.unit}. *Neighbours*: {it.relation}. *For* {it.period}.  \n"
+                f"[{it.source}]({it.address})"
+            )
 
 
 def draw_bar(unused: Collection[str]) -> None:
@@ -283,10 +286,10 @@ def draw_bar(unused: Collection[str]) -> None:
 
 
 def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]) -> None:
-    claim = _claim(unused)
+    sentence = _meaning(unused)
 
     def stop(epsilon: float, name: str = "") -> Stop:
-        meaning = _meaning(claim, epsilon)
+        meaning = sentence.format(suspicion(epsilon))
         return {"epsilon": float(budget_text(epsilon)), "meaning": meaning, "name": name}
 
     draw_epsilon_slider(
@@ -303,32 +306,21 @@ def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side
 # ---- what epsilon means --------------------------------------------------------------------------
 
 
-def _claim(unused: Collection[str]) -> str | None:
-    """Return what an attacker may suspect of the privacy unit.
+def _meaning(unused: Collection[str]) -> str:
+    """Return what epsilon lets an attacker learn of the privacy unit, with {} for a suspicion.
 
-    '' if the page's methods differ in their guarantees, None if epsilon alone guarantees nothing.
+    '' if the page's methods differ in their guarantees.
     """
     if "algorithm" in unused:
         return ""
     kind = REGISTRY[value("algorithm")]
     assert issubclass(kind, PrivateAlgorithm)
     promise = kind().guarantee()
-    if (
-        promise.status is not Status.PROVEN
-        or promise.unit == VALUE
-        or value("calibration") == "source"
-    ):
-        return None
-    unit = promise.unit if kind.task == "ratings" else chosen_entry().unit
-    return CLAIMS.get(unit, "")
-
-
-def _meaning(claim: str | None, epsilon: float) -> str:
-    if claim is None:
+    is_proven = promise.status is Status.PROVEN and promise.unit != VALUE
+    if not is_proven or value("calibration") == "source":
         return NOT_BY_EPSILON
-    if not claim:
-        return ""
-    return f"Someone who is 50% sure {claim} {suspicion(epsilon)}."
+    claim = CLAIMS.get(promise.unit if kind.task == "ratings" else chosen_entry().unit)
+    return f"Someone who is 50% sure {claim} {{}}." if claim else ""
 
 
 def suspicion(epsilon: float) -> str:
@@ -337,17 +329,3 @@ def suspicion(epsilon: float) -> str:
     if not sure:
         return "may become almost certain"
     return f"becomes at most {sure} sure, except in rare cases"
-
-
-# ---- real deployments ----------------------------------------------------------------------------
-
-
-def _list_deployments() -> None:
-    st.caption(CAUTION)
-    for it in DEPLOYMENTS.values():
-        delta = delta_text(it.delta) if it.delta else "0"
-        st.markdown(
-            f"**{it.name}: ε = {budget_text(it.epsilon)}** (δ = {delta}, {it.year})  \n*Protects*"
-            f" {it.unit}. *Neighbours*: {it.relation}. *For* {it.period}.  \n"
-            f"[{it.source}]({it.address})"
-        )

@@ -6,8 +6,7 @@ reported and replaced by the default. What a lesson fixes is set again on every 
 """
 
 import functools
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
 import streamlit as st
@@ -25,7 +24,6 @@ from dpmf_core.teaching.lesson_links import in_new_names
 from dpmf_datasets import stand_ins
 from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key
-from pages.kit.page_table import DataKind
 
 # the slider's stops, 0.05 to 100, twenty in each decade
 EPSILONS = tuple(round(10 ** (step / 20), 1 + (step < 0) + (step < -20)) for step in range(-26, 41))
@@ -36,239 +34,17 @@ COMPLAINED_AT = "sidebar.complained"  # in the session: the choice at the compla
 MOST = 2**53 - 1  # the largest integer that a browser represents exactly
 
 
-@dataclass(frozen=True)
-class Control:
-    """One value of the sidebar, a parameter of a run.
-
-    id: its name. first: its default. is_silent: whether the address omits the default. check:
-    raises ValueError, or BadInput with a message, on values that the page cannot use. allowed:
-    other values in words. only: the kind of data that has it.
-    """
-
-    id: str
-    first: Any = None
-    is_silent: bool = False
-    check: Callable[[str], object] | None = None
-    allowed: str = ""
-    only: DataKind | None = None
-
-    @functools.cached_property
-    def _adapter(self) -> TypeAdapter[Any]:
-        return TypeAdapter(PARAMETERS[self.id].info.rebuild_annotation())
-
-    @functools.cached_property
-    def schema(self) -> dict[str, Any]:
-        schema = self._adapter.json_schema()
-        return dict(schema["anyOf"][0]) if "anyOf" in schema else schema
-
-    @property
-    def options(self) -> list[str]:
-        return list(self.schema["enum"])
-
-    @property
-    def range(self) -> tuple[Any, Any]:
-        """The smallest and largest number of a widget."""
-        whole = self.schema["type"] == "integer"
-        high = self.schema.get("maximum", self.schema.get("exclusiveMaximum", MOST))
-        if "exclusiveMaximum" in self.schema and not whole:
-            high = 0.98 * high
-        convert = int if whole else float
-        return convert(self.schema["minimum"]), convert(min(high, MOST))
-
-    def read(self, text: str) -> Any:
-        """Return a value from text; raise ValueError, or BadInput with a message."""
-        value = self._adapter.validate_python(text)
-        if self.check is not None:
-            self.check(text)
-        if self.schema["type"] == "string":
-            return str(value)
-        low, high = self.range
-        if not low <= value <= high:
-            raise ValueError
-        return value
-
-
-def _check_data_set(text: str) -> None:
-    """Raise ValueError, or BadInput if the data set is too large or not allowed."""
-    if text in data_sets.usable():
-        return
-    if data_sets.data_kind() == "ratings" and stand_ins.is_stand_in(text):
-        limits.data_set(text)
-        if data_sets.n_ratings(datasets.entry_of(text)) > data_sets.LARGEST_IN_ADDRESS:
-            raise BadInput(
-                f"A link may request at most {data_sets.LARGEST_IN_ADDRESS:,} synthetic ratings."
-            )
-        return
-    if any(entry.id == text for entry in data_sets.entries()):
-        limits.data_set(text)
-    if any(entry.id == text for entry in datasets.in_parts()) and limits.allowed_here(text):
-        raise BadInput(
-            f"{text} is too large for pages, which take up to about"
-            f" {data_sets.LARGEST_IN_PARTS:,} ratings. Use the command line: dpmf fit --dataset"
-            f" {text}."
-        )
-    raise ValueError
-
-
-def _check_noise(text: str) -> None:
-    if text == NoiseKind.NONE:
-        raise BadInput(
-            "Explore draws the method without noise as a line. To run it alone, use --noise none on"
-            " the command line."
-        )
-
-
-def _check_algorithm(text: str) -> None:
-    if text not in data_sets.private_algorithms():
-        raise ValueError
-
-
-# fmt: off
-CONTROLS = by_id((
-    Control("dataset", "cinema", check=_check_data_set, allowed="a data set on this machine"),
-    Control("top_items", only="ratings"),
-    Control("most_words", only="documents"),
-    Control("item_features", "none", is_silent=True),
-    Control("algorithm", "dpals", check=_check_algorithm, allowed="a private method"),
-    Control("epsilon"),
-    Control("delta"),
-    Control("seed", 0),
-    Control("calibration", "exact", is_silent=True),
-    Control("noise", "continuous", is_silent=True, check=_check_noise),
-    Control("row_count", "given", is_silent=True),
-))
-# fmt: on
-
-
-def controls() -> list[Control]:
-    return [it for it in CONTROLS.values() if it.only in (None, data_sets.data_kind())]
-
-
-def value(name: str) -> Any:
-    return st.session_state[session_key(name)]
-
-
-def put(name: str, new: Any) -> None:
-    st.session_state[session_key(name)] = new
-
-
-def chosen_entry() -> Any:
-    return data_sets.find(value("dataset"))
-
-
-def usual_delta() -> float:
-    """Return the default delta, 1/(10 n)."""
-    return default_delta(chosen_entry().shape().n_units)
-
-
-def prepare() -> None:
-    """Set every value before widgets are drawn: from the address, a lesson, or a default."""
-    if any(session_key(control.id) not in st.session_state for control in controls()):
-        _start_from_address()
-    dial(_first_values()["epsilon"])
-    _enforce_lesson()
-    # the data set may have been removed, or not be allowed here
-    if value("dataset") not in data_sets.usable():
-        put("dataset", _first_values()["dataset"])
-    if value("algorithm") not in data_sets.private_algorithms():  # these data do not suit it
-        put("algorithm", data_sets.FIRST[data_sets.data_kind()]["algorithm"])
-
-
-def dial(first: float) -> float:
-    """Return the epsilon of the session.
-
-    Until it is moved, it is the value in the page's address, or `first`, the page's own default.
-    """
-    state = st.session_state
-    complaints = state.setdefault(COMPLAINTS, [])
-    if EPSILON not in state or state[EPSILON] == state.get(UNMOVED):
-        text = in_new_names(st.query_params).get("epsilon")
-        state[EPSILON], state[UNMOVED] = _read(CONTROLS["epsilon"], text, first, "link"), first
-    if state[EPSILON] != state.get(UNMOVED):
-        state.pop(UNMOVED, None)
-    state[COMPLAINTS] = list(dict.fromkeys(complaints))
-    epsilon: float = state[EPSILON]
-    return epsilon
-
-
-def _first_values() -> dict[str, Any]:
-    first = {control.id: control.first for control in controls()}
-    first |= data_sets.FIRST[data_sets.data_kind()]
-    usable = data_sets.usable()
-    return first if first["dataset"] in usable else first | {"dataset": usable[0]}
-
-
-def _start_from_address() -> None:
-    """Set values that this session has not had yet, from the address or the defaults."""
-    complaints: list[str] = []
-    st.session_state[COMPLAINTS] = complaints
-    first, texts = _first_values(), in_new_names(st.query_params, data_sets.data_kind())
-    for control in controls():
-        if session_key(control.id) not in st.session_state and control.id != "epsilon":
-            put(control.id, _read(control, texts.get(control.id), first[control.id], "link"))
-    _fill_delta()
-
-
-def _read(control: Control, text: str | None, first: Any, source: str) -> Any:
-    """Return a value from text, or the default; add a complaint for invalid text."""
-    if not text:
-        return first
-    try:
-        return control.read(text)
-    except BadInput as error:
-        complaint = error.args[0]
-    except (ValueError, OverflowError):
-        allowed = control.allowed or range_words(control.schema)
-        complaint = (
-            f"'{control.id}' in the {source} must be {allowed}; got '{text[:40]}'. The default is"
-            " used instead."
-        )
-    st.session_state[COMPLAINTS].append(complaint)
-    return first
-
-
-def _enforce_lesson() -> None:
-    """Set what a lesson fixes, whatever the address or the browser says."""
-    first = _first_values()
-    for control in controls():
-        text = lesson.fixed_value(control.id)
-        if text is not None:
-            fixed = _read(control, text, first[control.id], "lesson")
-            if st.session_state.get(session_key(control.id)) != fixed:
-                put(control.id, fixed)
-    _fill_delta()
-
-
-def _fill_delta() -> None:
-    if value("delta") is None:
-        put("delta", usual_delta())
-
-
-def write_to_address() -> None:
-    """Write the chosen values, by current names, into the address."""
-    now: dict[str, str | None] = dict.fromkeys(st.query_params)
-    now |= in_new_names(st.query_params, data_sets.data_kind())
-    links.put_in_address(now | {control.id: _text(control) for control in controls()})
-
-
-def _text(control: Control) -> str | None:
-    """Return a value as text for the address, or None to omit it."""
-    setting = value(control.id)
-    if setting is None or (control.is_silent and setting == control.first):
-        return None
-    if control.id == "dataset" and datasets.is_own(setting):
-        return None
-    return f"{setting:.12g}" if isinstance(setting, float) else str(setting)
-
-
 # ---- the chosen run ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Choice:
-    """The sidebar's values, named as a run's parameters."""
+    """The sidebar's values, named as a run's parameters, in the order of the address."""
 
     dataset: str
+    top_items: int | None = None
+    most_words: int | None = None
+    item_features: str = "none"
     algorithm: str
     epsilon: float
     delta: float
@@ -276,9 +52,6 @@ class Choice:
     calibration: str = "exact"
     noise: str = "continuous"
     row_count: str = "given"  # if it is private, so is the set of items or words
-    item_features: str = "none"
-    top_items: int | None = None
-    most_words: int | None = None
 
     @functools.cached_property
     def entry(self) -> Any:
@@ -326,3 +99,201 @@ class Choice:
             choices["item_choice"] = "private"
         spec = RunSpec.of(**choices, parameters=parameters or {})
         return spec if self.entry.holds == "ratings" else spec.canonical()
+
+
+# ---- the values ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Control:
+    """One value of the sidebar, a parameter of a run. first: its default."""
+
+    id: str
+    first: Any = None
+
+    @functools.cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        return TypeAdapter(PARAMETERS[self.id].info.rebuild_annotation())
+
+    @functools.cached_property
+    def schema(self) -> dict[str, Any]:
+        schema = self._adapter.json_schema()
+        return dict(schema["anyOf"][0]) if "anyOf" in schema else schema
+
+    @property
+    def options(self) -> list[str]:
+        return list(self.schema["enum"])
+
+    @property
+    def range(self) -> tuple[Any, Any]:
+        """The smallest and largest number of a widget."""
+        whole = self.schema["type"] == "integer"
+        high = self.schema.get("maximum", self.schema.get("exclusiveMaximum", MOST))
+        if "exclusiveMaximum" in self.schema and not whole:
+            high = 0.98 * high
+        convert = int if whole else float
+        return convert(self.schema["minimum"]), convert(min(high, MOST))
+
+    def read(self, text: str) -> Any:
+        """Return a value from text; raise ValueError, or BadInput with a message."""
+        value = self._adapter.validate_python(text)
+        if self.id in CHECKS:
+            CHECKS[self.id](text)
+        if self.schema["type"] == "string":
+            return str(value)
+        low, high = self.range
+        if not low <= value <= high:
+            raise ValueError
+        return value
+
+
+def _check_data_set(text: str) -> None:
+    """Raise ValueError, or BadInput if the data set is too large or not allowed."""
+    if text in data_sets.usable():
+        return
+    if data_sets.data_kind() == "ratings" and stand_ins.is_stand_in(text):
+        limits.data_set(text)
+        if data_sets.n_ratings(datasets.entry_of(text)) > data_sets.LARGEST_IN_ADDRESS:
+            raise BadInput(
+                f"A link may request at most {data_sets.LARGEST_IN_ADDRESS:,} synthetic ratings."
+            )
+        return
+    if any(entry.id == text for entry in data_sets.entries()):
+        limits.data_set(text)
+    if any(entry.id == text for entry in datasets.in_parts()) and limits.allowed_here(text):
+        raise BadInput(
+            f"{text} is too large for pages, which take up to about"
+            f" {data_sets.LARGEST_IN_PARTS:,} ratings. Use the command line: dpmf fit --dataset"
+            f" {text}."
+        )
+    raise ValueError
+
+
+def _check_noise(text: str) -> None:
+    if text == NoiseKind.NONE:
+        raise BadInput(
+            "Explore draws the method without noise as a line. To run it alone, use --noise none on"
+            " the command line."
+        )
+
+
+def _check_algorithm(text: str) -> None:
+    if text not in data_sets.private_algorithms():
+        raise ValueError
+
+
+# conditions beyond those of a run: raise ValueError, or BadInput with a message
+CHECKS = {"dataset": _check_data_set, "noise": _check_noise, "algorithm": _check_algorithm}
+# other values of a control in words
+ALLOWED = {"dataset": "a data set on this machine", "algorithm": "a private method"}
+OF_ONE_KIND = {"top_items": "ratings", "most_words": "documents"}
+CONTROLS = by_id(
+    Control(it.name, None if it.default is MISSING else it.default) for it in fields(Choice)
+)
+
+
+def controls() -> list[Control]:
+    kind = data_sets.data_kind()
+    return [it for it in CONTROLS.values() if OF_ONE_KIND.get(it.id, kind) == kind]
+
+
+def value(name: str) -> Any:
+    return st.session_state[session_key(name)]
+
+
+def put(name: str, new: Any) -> None:
+    st.session_state[session_key(name)] = new
+
+
+def chosen_entry() -> Any:
+    return data_sets.find(value("dataset"))
+
+
+def usual_delta() -> float:
+    """Return the default delta, 1/(10 n)."""
+    return default_delta(chosen_entry().shape().n_units)
+
+
+def prepare() -> None:
+    """Set every value before widgets are drawn: from the address, a lesson, or a default."""
+    first = {control.id: control.first for control in controls()}
+    first |= data_sets.FIRST[data_sets.data_kind()]
+    if first["dataset"] not in (usable := data_sets.usable()):
+        first["dataset"] = usable[0]
+    if any(session_key(it.id) not in st.session_state for it in controls()):
+        _start_from_address(first)
+    dial(first["epsilon"])
+    for control in controls():  # what a lesson fixes, whatever the address or the browser says
+        text = lesson.fixed_value(control.id)
+        if text is not None:
+            fixed = _read(control, text, first[control.id], "lesson")
+            if st.session_state.get(session_key(control.id)) != fixed:
+                put(control.id, fixed)
+    if value("delta") is None:
+        put("delta", usual_delta())
+    # the data set may have been removed, or not be allowed here
+    if value("dataset") not in data_sets.usable():
+        put("dataset", first["dataset"])
+    if value("algorithm") not in data_sets.private_algorithms():  # these data do not suit it
+        put("algorithm", data_sets.FIRST[data_sets.data_kind()]["algorithm"])
+
+
+def _start_from_address(first: dict[str, Any]) -> None:
+    """Set values that this session has not had yet, from the address or the defaults."""
+    st.session_state[COMPLAINTS] = []
+    texts = in_new_names(st.query_params, data_sets.data_kind())
+    for control in controls():
+        if session_key(control.id) not in st.session_state and control.id != "epsilon":
+            put(control.id, _read(control, texts.get(control.id), first[control.id], "link"))
+
+
+def dial(first: float) -> float:
+    """Return the epsilon of the session.
+
+    Until it is moved, it is the value in the page's address, or `first`, the page's own default.
+    """
+    state = st.session_state
+    complaints = state.setdefault(COMPLAINTS, [])
+    if EPSILON not in state or state[EPSILON] == state.get(UNMOVED):
+        text = in_new_names(st.query_params).get("epsilon")
+        state[EPSILON], state[UNMOVED] = _read(CONTROLS["epsilon"], text, first, "link"), first
+    if state[EPSILON] != state.get(UNMOVED):
+        state.pop(UNMOVED, None)
+    state[COMPLAINTS] = list(dict.fromkeys(complaints))
+    epsilon: float = state[EPSILON]
+    return epsilon
+
+
+def _read(control: Control, text: str | None, first: Any, source: str) -> Any:
+    """Return a value from text, or the default; add a complaint for invalid text."""
+    if not text:
+        return first
+    try:
+        return control.read(text)
+    except BadInput as error:
+        complaint = error.args[0]
+    except (ValueError, OverflowError):
+        allowed = ALLOWED.get(control.id) or range_words(control.schema)
+        complaint = (
+            f"'{control.id}' in the {source} must be {allowed}; got '{text[:40]}'. The default is"
+            " used instead."
+        )
+    st.session_state[COMPLAINTS].append(complaint)
+    return first
+
+
+def write_to_address() -> None:
+    """Write the chosen values, by current names, into the address."""
+    now: dict[str, str | None] = dict.fromkeys(st.query_params)
+    now |= in_new_names(st.query_params, data_sets.data_kind())
+    links.put_in_address(now | {control.id: _text(control) for control in controls()})
+
+
+def _text(control: Control) -> str | None:
+    """Return a value as text for the address, or None to omit it."""
+    setting = value(control.id)
+    if setting is None or (isinstance(setting, str) and setting == control.first):
+        return None
+    if control.id == "dataset" and datasets.is_own(setting):
+        return None
+    return f"{setting:.12g}" if isinstance(setting, float) else str(setting)

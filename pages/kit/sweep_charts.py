@@ -1,5 +1,6 @@
 """Figures of a sweep, and the frames that they draw: a metric against epsilon or a parameter."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -81,10 +82,9 @@ def frame(points: Sequence[Point], runs: Runs, metric: str) -> pd.DataFrame:
         run = runs.get(point.key)
         value = run.record.metrics.get(metric) if run else None
         if run and value is not None:
+            note = notes.get(point.label)
             where = {
-                "name": f"{point.label} ({notes[point.label]})"
-                if point.label in notes
-                else point.label,
+                "name": f"{point.label} ({note})" if note else point.label,
                 "id": point.spec.algorithm,
                 "source": run.record.calibration == "source",
                 "epsilon": point.epsilon,
@@ -122,7 +122,8 @@ def against(
 
     points: name, id, source, value and x; rows without x become levels. best: id of the best known
     method without privacy. logs: of the metric. The axis of x is logarithmic if its values span
-    most of a power of ten, and categorical if they are no numbers.
+    most of a power of ten, and categorical if they are no numbers. Lines with the source's noise
+    are dotted, trivial predictors dashed.
     """
     height = 400 + 10 * max(0, points["name"].nunique() - 8)
     fig = figure(title, metric, height=height, yaxis={"type": "log"} if logs else {})
@@ -132,9 +133,12 @@ def against(
     )
     if x in lines and not numbers:
         lines = lines.assign(**{x: lines[x].map(str)})
-    strokes = _strokes(lines)
-    for (name, ident, source), rows in lines.groupby(["name", "id", "source"], sort=False):
-        _line(fig, rows, x, (str(name), str(ident)), strokes[str(name), bool(source)])
+    turns = Counter[str]()  # lines of one algorithm differ
+    for (name, method, source), rows in lines.groupby(["name", "id", "source"], sort=False):
+        ident = str(method)
+        own = "dot" if source else DASHES[turns[ident] % len(DASHES)]
+        turns[ident] += not source
+        _line(fig, rows, x, (str(name), ident), "dash" if colours.is_trivial(ident) else own)
     _levels(fig, points, x, best)
     if not numbers:
         fig.update_xaxes(type="category")
@@ -144,23 +148,6 @@ def against(
         marks = TICKS if x == "epsilon" else sorted(lines[x].unique())
         fig.update_xaxes(type="log", tickvals=marks, ticktext=[f"{it:,g}" for it in marks])
     return fig
-
-
-def _strokes(lines: pd.DataFrame) -> dict[tuple[str, bool], str]:
-    """Return a dash for each line: dotted for the source's noise, dashed for trivial predictors.
-
-    Lines of one algorithm differ.
-    """
-    turns: dict[str, int] = {}
-    out = {}
-    for name, ident, source in (
-        lines[["name", "id", "source"]].drop_duplicates().itertuples(index=False)
-    ):
-        turn = turns[ident] = turns.get(ident, -1) + (0 if source else 1)
-        out[name, source] = (
-            "dash" if colours.is_trivial(ident) else "dot" if source else DASHES[turn % len(DASHES)]
-        )
-    return out
 
 
 def _levels(fig: go.Figure, points: pd.DataFrame, x: str, best: str) -> None:

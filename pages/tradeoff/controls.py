@@ -9,7 +9,6 @@ import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.ratings import Shape
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Budget, Calibration
@@ -61,23 +60,7 @@ class Question:
         return str(hash(tuple(point.key for point in self.points)))
 
 
-# ---- the link ------------------------------------------------------------------------------------
-
-
-def _write_to_address() -> None:
-    texts: dict[str, str | None] = {}
-    for name, (first, _) in CONTROLS.items():
-        value = st.session_state[f"tradeoff.{name}"]
-        text = ",".join(value) if isinstance(value, list) else str(value or "")
-        texts[name] = None if value == first else text
-    links.put_in_address(texts)
-
-
 # ---- widgets -------------------------------------------------------------------------------------
-
-
-def _title(name: str) -> str:
-    return algorithms.REGISTRY[name].title
 
 
 def _keep_measure(key: str, lead: str) -> None:
@@ -111,8 +94,11 @@ def draw(choice: Choice) -> Question:
         session_widgets.start(f"tradeoff.{name}", name, first, read)
     if not lesson.is_hidden("page"):
         _widgets(lesson.page_values() is not None)
-    _write_to_address()
     values = {name: st.session_state[f"tradeoff.{name}"] for name in CONTROLS}
+    texts = {it: ",".join(v) if isinstance(v, list) else str(v or "") for it, v in values.items()}
+    links.put_in_address(
+        {it: None if values[it] == first else texts[it] for it, (first, _) in CONTROLS.items()}
+    )
     settings = f"{choice} {values}"
     last: tuple[str, Question] | None = st.session_state.get("tradeoff.question")
     if last is None or last[0] != settings:  # a question may have thousands of runs
@@ -126,7 +112,7 @@ def _widgets(fixed: bool) -> None:
         "Methods",
         [name for name in algorithms.of_task("ratings") if name not in ALWAYS],
         st.session_state["tradeoff.methods"],
-        format_func=_title,
+        format_func=lambda name: algorithms.find(name).title,
         key="tradeoff.methods",
         persist_state="session",
         help="The best known method without privacy and the global mean are always shown.",
@@ -190,15 +176,6 @@ def typed_values(text: str) -> dict[str, list[str]]:
     return out
 
 
-def _has_source_rule(name: str, shape: Shape, budget: Budget) -> bool:
-    """Return whether the algorithm's source states its noise."""
-    try:
-        algorithms.build(name, {}, shape, budget).source_level(shape, budget)
-    except BadInput:
-        return False
-    return True
-
-
 def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple[Method, ...]:
     """Return the methods, by each rule of noise, and the non-private ones; raise BadInput.
 
@@ -209,15 +186,18 @@ def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple
     out = []
     budget = Budget(epsilon=1.0, delta=choice.delta)
     for name in names:
-        method = Method(algorithm=name, label=_title(name))
+        method = Method(algorithm=name, label=algorithms.find(name).title)
         if method.kind.needs_item_features and choice.known_features == "none":
             raise BadInput(
                 f"{method.label} needs item features. Remove it, or choose a data set with features"
                 " and make them public."
             )
-        by_source = (
-            method.is_private and noise != "exact" and _has_source_rule(name, choice.shape, budget)
-        )
+        by_source = method.is_private and noise != "exact"
+        if by_source:
+            try:
+                algorithms.build(name, {}, choice.shape, budget).source_level(choice.shape, budget)
+            except BadInput:  # its source states no noise
+                by_source = False
         if not by_source or noise == "both":
             out.append(method)
         if by_source:
@@ -228,7 +208,7 @@ def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple
     data = DataSpec(id=choice.dataset)
     best = (best_known_on(data, choice.shape, it) for it in ("rmse", metric or "rmse"))
     plain = [name for name in dict.fromkeys((*best, *ALWAYS[1:], *features)) if name not in names]
-    return *out, *(Method(algorithm=name, label=_title(name)) for name in plain)
+    return *out, *(Method(algorithm=name, label=algorithms.find(name).title) for name in plain)
 
 
 def _question(choice: Choice, values: dict[str, Any]) -> Question:

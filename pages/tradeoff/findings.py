@@ -24,7 +24,7 @@ from pages.kit import charts, privacy_card, safe_text, sweep_charts
 from pages.kit.colours import is_reference, is_trivial
 from pages.kit.comparison import gain_kept
 from pages.kit.exports import draw_files
-from pages.kit.sweep_charts import NO_PROOF, PLACE, Runs, cautions, parameter, place
+from pages.kit.sweep_charts import NO_PROOF, Runs, cautions, parameter, place
 from pages.tradeoff.controls import ALWAYS, Question
 
 QUESTION = "Which method, at which ε?"
@@ -142,9 +142,19 @@ def headline(results: Results) -> tuple[str, str]:
         f"At ε = {budget_text(epsilon)}, {top.label} {verb}"
         f" {results.kind.title} {results.kind.text(top.median)}"
     )
-    return title, " ".join(
-        [*_place_and_gain(results, top), *_overlaps(at, top), *_exclusions(results)]
-    )
+    sentences = _place_and_gain(results, top)
+    overlapping = [
+        it.label
+        for it in at
+        if it.label != top.label and len(it.draws) > 1 and it.low <= top.high and top.low <= it.high
+    ]
+    if overlapping:
+        sentences.append(f"Its draws overlap with those of {' and '.join(overlapping[:3])}.")
+    sentences += [
+        f"{label} is not ranked: {'' if reason == NO_PROOF else 'its ε '}{reason}."
+        for label, reason in results.cautions.items()
+    ]
+    return title, " ".join(sentences)
 
 
 def _place_and_gain(results: Results, top: Summary) -> list[str]:
@@ -168,23 +178,6 @@ def _place_and_gain(results: Results, top: Summary) -> list[str]:
     return words
 
 
-def _overlaps(at: Sequence[Summary], top: Summary) -> list[str]:
-    """Return which methods have draws that overlap with the best method's."""
-    names = [
-        it.label
-        for it in at
-        if it.label != top.label and len(it.draws) > 1 and it.low <= top.high and top.low <= it.high
-    ]
-    return [f"Its draws overlap with those of {' and '.join(names[:3])}."] if names else []
-
-
-def _exclusions(results: Results) -> list[str]:
-    return [
-        f"{label} is not ranked: {'' if reason == NO_PROOF else 'its ε '}{reason}."
-        for label, reason in results.cautions.items()
-    ]
-
-
 def weak_references(results: Results) -> list[str]:
     """Return a warning for every non-private method no better than a trivial predictor."""
     plain = [it for it in results.summaries if it.epsilon is None]
@@ -197,109 +190,79 @@ def weak_references(results: Results) -> list[str]:
     return [it for it in sentences if it]
 
 
-def best_places(results: Results) -> list[str]:
-    """Return the best place of the grid for every method with its parameters, by epsilon."""
-    out = []
-    for label in dict.fromkeys(it.label for it in results.summaries if it.grid):
-        at = [
-            (f"at ε = {budget_text(it.epsilon)} " if it.epsilon is not None else "")
-            + f"with {place(dict(it.grid), [it.algorithm])} ({results.kind.text(it.median)})"
-            for it in results.summaries
-            if it.label == label
-        ]
-        out.append(f"**{label}** does best {'; '.join(at)}.")
-    return out
-
-
 # ---- figures and tables --------------------------------------------------------------------------
 
 
-def _pick_epsilon(question: Question, key: str, visibility: Any = "collapsed") -> float:
-    """Ask for one of the question's epsilons; the default is the middle one."""
-    epsilons = sorted({it.epsilon for it in question.points if it.epsilon is not None})
-    return float(
-        st.selectbox(
-            "At ε",
-            epsilons,
-            epsilons.index(middle(epsilons)),
-            key=f"{key}.{question.signature}",
-            format_func=lambda at: f"at ε = {budget_text(at)}",
-            label_visibility=visibility,
-        )
-    )
-
-
 def figure(question: Question, results: Results, aside: DeltaGenerator) -> None:
-    """Draw the metric against epsilon or a parameter. aside: for the choice of epsilon."""
-    kind, axis = results.kind, question.axis
+    """Draw the metric against epsilon or a parameter, or over two parameters.
+
+    aside: for the choice of epsilon.
+    """
+    kind, axis, is_grid = results.kind, question.axis, bool(question.sweep.grid)
     table = sweep_charts.frame(question.points, results.runs, kind.id)
     if table.empty:
         st.info(f"No finished run has {kind.title} yet.")
         return
+    if is_grid and table["epsilon"].nunique() > 1:
+        at = _pick_epsilon(question, aside)
+        table = table[table["epsilon"].isna() | (table["epsilon"] == at)]
+    if len(question.sweep.grid) == 2:
+        _heat_map(question, table, kind)
+    else:
+        _lines(results, table, axis, is_in_parts(question.sweep.data.id))
+    if is_grid:
+        st.caption(
+            "Measured on the validation split. On private data, choosing by a grid costs more than"
+            " the ε of one run: all its runs compose. On public or synthetic data it is free."
+        )
+
+
+def _pick_epsilon(question: Question, place: DeltaGenerator) -> float:
+    """Ask for one of the question's epsilons; the default is the middle one."""
+    epsilons = sorted({it.epsilon for it in question.points if it.epsilon is not None})
+    return place.selectbox(
+        "At ε",
+        epsilons,
+        epsilons.index(middle(epsilons)),
+        key=f"tradeoff.at.{question.signature}",
+        format_func=lambda at: f"at ε = {budget_text(at)}",
+        label_visibility="collapsed",
+    )
+
+
+def _lines(results: Results, table: pd.DataFrame, axis: str, in_parts: bool) -> None:
+    kind = results.kind
     title = "privacy loss ε, total"
     if axis != "epsilon":
         title = parameter(axis, dict.fromkeys(table["id"]))
-        if table["epsilon"].nunique() > 1:
-            with aside:
-                at = _pick_epsilon(question, "tradeoff.at")
-            table = table[table["epsilon"].isna() | (table["epsilon"] == at)]
-    table = best_of_second(table, axis, kind)
-    known = best_known(kind.id, in_parts=is_in_parts(question.sweep.data.id))
+    known = best_known(kind.id, in_parts=in_parts)
     best = results.reference.algorithm if results.reference and results.has_best_known else known
     table = table[~table["id"].isin({ALWAYS[0], known} - {best})]  # one line is enough
     fig = sweep_charts.against(table, axis, kind.label, title, best)
     medians = table.groupby("name", sort=False)["value"].median()
     words = "; ".join(f"{name} {value:.3f}" for name, value in medians.items())
     alt = f"{kind.title} against {title}. Medians over the axis: {words}."
-    charts.show(fig, "tradeoff.main", alt, table, caption=_caption(table, axis))
-
-
-def _caption(table: pd.DataFrame, axis: str) -> str:
-    """Return how to read the primary figure."""
-    parts = ["Each dot is one draw of split and noise; lines are medians, bands the range."]
+    caption = "Each dot is one draw of split and noise; lines are medians, bands the range."
     if axis == "epsilon":
-        parts.append("A horizontal line in a method's colour is the method without noise.")
+        caption += " A horizontal line in a method's colour is the method without noise."
     if table["source"].any():
-        parts.append("Dotted: noise by the source's own rule, at its nominal ε.")
-    parameters = [name for name in table.columns if name not in PLACE]
-    if axis != "epsilon" and len(parameters) > 1:
-        parts.append("Each point has the best value of the grid's second parameter.")
-    return " ".join(parts)
+        caption += " Dotted: noise by the source's own rule, at its nominal ε."
+    charts.show(fig, "tradeoff.main", alt, table, caption=caption)
 
 
-def grid(question: Question, runs: Runs) -> None:
-    """Draw the best places of a grid in words, and a heat map for two parameters."""
-    table = sweep_charts.frame(question.points, runs, "validation_rmse")
-    names = [name for name in table.columns if name not in PLACE]
-    if not names or table.empty:
-        return
-    st.header("The grid, on the validation split", anchor=False)
-    results = Results(question.points, runs, "validation_rmse")
-    st.markdown("\n".join(f"- {it}" for it in best_places(results)))
-    both = table.dropna(subset=names)
-    if len(names) == 2 and len(both):
-        _heat_map(question, both, names)
-    st.caption(
-        "On private data, choosing by a grid costs more than the ε of one run: all its runs"
-        " compose. On public or synthetic data it is free."
-    )
-
-
-def _heat_map(question: Question, table: pd.DataFrame, names: Sequence[str]) -> None:
-    left, right = st.columns(2)
+def _heat_map(question: Question, table: pd.DataFrame, kind: Metric) -> None:
+    """Draw the medians of one method over the two parameters of a grid."""
+    names = list(question.sweep.grid)
+    table = table.dropna(subset=names)
     key = f"tradeoff.heat.method.{question.signature}"
-    name = left.selectbox("Method", list(dict.fromkeys(table["name"])), key=key)
+    name = st.selectbox("Method", list(dict.fromkeys(table["name"])), key=key)
     own = table[table["name"] == name]
-    if own["epsilon"].notna().any():
-        with right:
-            at = _pick_epsilon(question, "tradeoff.heat.epsilon", "visible")
-        own = own[own["epsilon"] == at]
     if own.empty:
         return
     x, y = (parameter(it, [str(own["id"].iloc[0])]) for it in names)
     medians = own.pivot_table(index=names[1], columns=names[0], values="value", aggfunc="median")
     fig = charts.heat_map(medians, medians.map("{:.3f}".format), x, y)
-    charts.show(fig, "tradeoff.heat", f"Validation RMSE of {name} over {x} and {y}.", own)
+    charts.show(fig, "tradeoff.heat", f"{kind.title} of {name} over {x} and {y}.", own)
 
 
 def promises(results: Results) -> None:
@@ -308,12 +271,6 @@ def promises(results: Results) -> None:
         guarantees = [run.record.guarantee for run in results.runs.values()]
         for words, status in {it.words: it.status for it in guarantees}.items():
             st.markdown(f"{privacy_card.badge(status)} {words}")
-
-
-def notebook(question: Question) -> str:
-    """Return a notebook that repeats every run, with a table and a chart."""
-    fields = question.sweep.model_dump(mode="json")
-    return notebook_of_sweep(fields, question.metric)
 
 
 def exports(question: Question, runs: Runs) -> None:
@@ -329,7 +286,10 @@ def exports(question: Question, runs: Runs) -> None:
                 [runs[key].export() for key in dict.fromkeys(it.key for it in finished)]
             ),
         ),
-        "trade-off.ipynb": ("Notebook", notebook(question)),
+        "trade-off.ipynb": (
+            "Notebook",
+            notebook_of_sweep(question.sweep.model_dump(mode="json"), question.metric),
+        ),
     }
     draw_files(files, "Contains the data set, δ, the seed and the whole comparison.")
     if any(not runs[it.key].record.public for it in finished):
@@ -339,48 +299,27 @@ def exports(question: Question, runs: Runs) -> None:
         )
 
 
-def best_of_second(table: pd.DataFrame, axis: str, kind: Metric) -> pd.DataFrame:
-    """Return a grid of two parameters with only the second one's best value.
-
-    The best is taken for every method, epsilon and value of the first parameter.
-    """
-    names = [name for name in table.columns if name not in PLACE and name != axis]
-    if not names or axis not in table:
-        return table
-    where = ["name", "epsilon", axis]
-    medians = table.groupby([*where, *names], dropna=False, as_index=False)[["value"]].median()
-    order = medians.sort_values("value", ascending=not kind.larger_is_better, kind="stable")
-    return table.merge(order.drop_duplicates(where)[[*where, *names]], on=[*where, *names])
-
-
 def methods_table(results: Results) -> pd.DataFrame:
     """Return each method's guarantee, its true at its largest nominal epsilon, and its time."""
     records: dict[str, list[RunRecord]] = {}
     for point in results.points:
         if point.key in results.runs:
             records.setdefault(point.label, []).append(results.runs[point.key].record)
-    return pd.DataFrame(
-        {"method": label} | _promise(max(its, key=_nominal)) | {"seconds": _seconds(its)}
-        for label, its in records.items()
-    )
+    return pd.DataFrame(_promise(label, its) for label, its in records.items())
 
 
-def _promise(record: RunRecord) -> dict[str, str]:
-    nominal, guarantee, exact = _nominal(record), record.guarantee, record.epsilon.exact
-    unit = f", one {guarantee.unit}" if nominal else ""
-    epsilon = "-"
-    if exact is not None and nominal and guarantee.has_epsilon:
-        epsilon = f"{epsilon_text(exact)} at nominal {budget_text(nominal)}"
-    return {"guarantee": f"{guarantee.status}{unit}", "true ε": epsilon}
+def _promise(label: str, records: Sequence[RunRecord]) -> dict[str, str]:
+    def nominal(record: RunRecord) -> float:
+        return record.spec.budget.epsilon if record.spec.budget else 0.0
 
-
-def _nominal(record: RunRecord) -> float:
-    """Return the requested epsilon; 0 without a budget."""
-    return record.spec.budget.epsilon if record.spec.budget else 0.0
-
-
-def _seconds(records: Sequence[RunRecord]) -> str:
-    """Return the median training time and the number of runs."""
-    values = [float(it) for record in records if (it := record.seconds["fit"]) is not None]
-    median = f"{statistics.median(values):.2f}" if values else "-"
-    return f"{median} ({len(records)} run{'s' * (len(records) > 1)})"
+    record = max(records, key=nominal)
+    at, guarantee, exact = nominal(record), record.guarantee, record.epsilon.exact
+    has_epsilon = exact is not None and at and guarantee.has_epsilon
+    seconds = [it for record in records if (it := record.seconds["fit"]) is not None]
+    median = f"{statistics.median(seconds):.2f}" if seconds else "-"
+    return {
+        "method": label,
+        "guarantee": f"{guarantee.status}{f', one {guarantee.unit}' if at else ''}",
+        "true ε": f"{epsilon_text(exact)} at nominal {budget_text(at)}" if has_epsilon else "-",
+        "seconds": f"{median} ({len(records)} run{'s' * (len(records) > 1)})",
+    }

@@ -20,15 +20,6 @@ def request_runs(question: Question) -> Runs:
     return ask("tradeoff", distinct, first=first, confirm=confirm, whole=())
 
 
-def below(question: Question, results: Results) -> None:
-    for line in findings.weak_references(results):
-        st.warning(line)
-    findings.grid(question, results.runs)
-    findings.promises(results)
-    with st.expander("Export"):
-        findings.exports(question, results.runs)
-
-
 def main() -> None:
     head = st.container()
     with st.expander("What is compared", expanded=True):
@@ -56,7 +47,11 @@ def main() -> None:
             note_shipped([point.spec for point in question.points])
         who_sees_what.draw(who_sees_what.USERS)
     if runs:
-        below(question, results)
+        for line in findings.weak_references(results):
+            st.warning(line)
+        findings.promises(results)
+        with st.expander("Export"):
+            findings.exports(question, results.runs)
 
 
 main()

@@ -5,10 +5,9 @@ import json
 import pytest
 
 from dpmf_core.runs.execution import run
+from dpmf_core.runs.reports import notebook_of_sweep
 from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.teaching.lesson_links import LessonLink
-from pages.tradeoff import findings
-from pages.tradeoff.controls import Question
 from tests.pages.driving import app_of, behind_sidebar, settled
 
 SCRIPT = behind_sidebar("tradeoff/page.py")
@@ -37,7 +36,7 @@ def test_the_notebook_makes_the_same_runs_again():
         epsilons=(1.0,),
         delta=5e-5,
     )
-    cells = json.loads(findings.notebook(Question([], "epsilon", "rmse", sweep=sweep)))["cells"]
+    cells = json.loads(notebook_of_sweep(sweep.model_dump(mode="json"), "rmse"))["cells"]
     sources = ("".join(cell["source"]) for cell in cells)
     variables = {}
     exec(next(it for it in sources if "\npoints = " in it), variables)
