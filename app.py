@@ -28,8 +28,8 @@ try:
     usable(data_folder())
     settings()
     from pages.kit.page_table import SECTIONS, page_address
-    from pages.server import entry_page, upload_quota
-    from pages.server.addresses import Addresses
+    from pages.server import upload_quota
+    from pages.server.addresses import Addresses, routes
     from pages.server.doors import Guard, login_described, most_streams, names
     from pages.server.lifespan import lifespan
     from pages.server.login import LoginGate
@@ -51,5 +51,5 @@ app = st.App(
         Middleware(upload_quota.Guard),
     ],
     lifespan=lifespan,
-    routes=entry_page.routes(SECTIONS, base),
+    routes=routes(SECTIONS, base),
 )

@@ -4,14 +4,12 @@ One story: its cost, against epsilon and for one person; the meaning of epsilon;
 detail.
 """
 
-import statistics
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from dpmf_core.data.catalogue import is_in_parts
-from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import NOTHING
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import DRAWS, VARIANTS, Comparison, same_draws, split_name
@@ -136,49 +134,25 @@ BETWEEN = (
 
 @st.fragment
 def wanted_gain(now: float, title: str, grid: EpsilonGrid) -> None:
-    """Answer which epsilon reaches a goal, without drawing the whole page again.
+    """Answer which epsilon keeps a share of the gain, without drawing the whole page again.
 
     now: the chosen epsilon. title: of the method.
     """
-    look: dict[str, Any] = {"vertical_alignment": "center", "gap": "small"}
-    with st.container(horizontal=True, key="explore.keep.row", **look):
-        goal = _choose_goal(grid)
-        line = grid.kept if goal.is_share else grid.points
-        value, detail = answer(line, goal)
+    key = "explore.keep"
+    st.session_state.setdefault(key, USUAL)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown("To keep, in percent of the gain", width="content")
+        look: dict[str, Any] = {"label_visibility": "collapsed", "width": 100}
+        percent = st.number_input("Percent of the gain", 1, 100, step=5, **bind(key), **look)
+        goal = Goal.share(percent / 100)
+        value, detail = answer(grid.kept, goal)
         st.markdown(f"with {title}: **{value}**{detail}", width="content", help=BETWEEN)
-        needed = needed_epsilon(line, goal)
+        needed = needed_epsilon(grid.kept, goal)
         if needed is None or lesson.fixed_value("epsilon") is not None:
             return
-        there = needed.rounded
-        move: dict[str, Any] = {"on_click": put, "args": ("epsilon", there)}
-        if there != now and st.button("Show", key="explore.keep.go", **move):
+        move: dict[str, Any] = {"on_click": put, "args": ("epsilon", needed.rounded)}
+        if needed.rounded != now and st.button("Show", key="explore.keep.go", **move):
             st.rerun()
-
-
-def _choose_goal(grid: EpsilonGrid) -> Goal:
-    """Ask for a goal; the controls keep their values while their page is away."""
-    key, kind, state = "explore.keep", METRICS[grid.metric], st.session_state
-    names = {"share": "To keep, in percent of the gain", "value": f"To reach {kind.title}"}
-    what = st.selectbox(
-        "Goal",
-        list(names),
-        key=f"{key}.goal",
-        persist_state="session",
-        format_func=names.__getitem__,
-        label_visibility="collapsed",
-        width=270,
-    )
-    look: dict[str, Any] = {"label_visibility": "collapsed"}
-    if what == "share":
-        state.setdefault(key, USUAL)
-        percent = st.number_input("Percent", 1, 100, step=5, **bind(key), **look, width=100)
-        return Goal.share(percent / 100)
-    guess, plain = statistics.median(grid.trivial), statistics.median(grid.best)
-    key = f"{key}.{grid.metric}"
-    state.setdefault(key, round(guess + USUAL / 100 * (plain - guess), 3))
-    look |= {"step": 0.005, "format": f"%.{kind.digits}f", "width": 120}
-    value = st.number_input(kind.label, **bind(key), **look)
-    return Goal.metric(kind, round(float(value), kind.digits))
 
 
 def who_pays(runs: dict[str, Run]) -> None:

@@ -248,28 +248,27 @@ def _alt(title: str, grid: EpsilonGrid) -> str:
 def _templates(choice: Choice, title: str) -> dict[str, Any]:
     """Return the browser's texts while the slider is held; it fills in {..}."""
     unit, mine = _rating_unit(choice), not choice.entry.public
-    epsilon = "{epsilon}"
-    unknown = f"ε = {epsilon} was not measured"
+    epsilon, best = "{epsilon}", best_known_title(choice.algorithm)
+    unknown = "ε = {epsilon} was not measured"
     if mine:
-        unknown = f"Nothing was trained on your data at ε = {epsilon}"
+        unknown = "Nothing was trained on your data at ε = {epsilon}"
     return {
-        "across": _across(choice),
+        "across": {"middle": "nominal ε by the source's own rule"}
+        if choice.calibration == "source"
+        else {"start": "← more private", "middle": "ε, total", "end": "more accurate →"},
         "price": f"+{{gap}} {unit}: the noise",
         "nothing": "noise costs nothing",
         "unknown": unknown,
         "between": (
-            f"At ε = {epsilon}, {title} keeps about {{share}} of"
-            f" {best_known_title(choice.algorithm)}'s gain over guessing"
+            f"At ε = {epsilon}, {title} keeps about {{share}} of {best}'s gain over guessing"
         ),
         "betweenWorse": f"At ε = {epsilon}, {title} does about no better than guessing the mean",
         "betweenBetter": (
-            f"At ε = {epsilon}, {title} does about as well as {best_known_title(choice.algorithm)}"
-            " without privacy"
+            f"At ε = {epsilon}, {title} does about as well as {best} without privacy"
         ),
         "sentence": (
-            f"Off by about {{private}} {unit} with privacy, {{best}} with"
-            f" {best_known_title(choice.algorithm)}, the best known without privacy, {{trivial}} by"
-            " guessing the mean (held-out RMSE)."
+            f"Off by about {{private}} {unit} with privacy, {{best}} with {best}, the best known"
+            " without privacy, {trivial} by guessing the mean (held-out RMSE)."
         ),
         "interpolated": "≈ Interpolated between measured points at ε = {low} and {high}.",
         "pending": "" if mine else "This ε itself is being computed.",
@@ -283,9 +282,3 @@ def _templates(choice: Choice, title: str) -> dict[str, Any]:
         "numbers": "The numbers",
         "columns": ["ε", "RMSE", "lowest", "highest", "draws", "gain kept"],
     }
-
-
-def _across(choice: Choice) -> dict[str, str]:
-    if choice.calibration == "source":
-        return {"middle": "nominal ε by the source's own rule"}
-    return {"start": "← more private", "middle": "ε, total", "end": "more accurate →"}

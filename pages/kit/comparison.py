@@ -31,8 +31,7 @@ NAMES = {PLAIN: "DPALS without biases"}
 
 def title(who: str, run: Run, unit: str = "user") -> str:
     """Return a method's name with a note on its epsilon. unit: what the others protect."""
-    name = NAMES.get(who, run.record.title)
-    caution = sweep_charts.caution(run.record, unit)
+    name, caution = NAMES.get(who, run.record.title), sweep_charts.caution(run.record, unit)
     return f"{name} ({caution})" if caution else name
 
 
@@ -63,7 +62,14 @@ def draw_methods(
     """Draw every method at this epsilon, with its draws. remark: explains the metric."""
     methods = "Every private method" if selection.every else "Selected methods"
     st.header(f"{methods}, at this ε", anchor="methods")
-    st.caption(f"{remark} {_explanation(selection, runs)}".strip())
+    draws = max(split_name(name)[1] for name in selection.runs) + 1
+    words = [
+        *filter(None, [remark]),
+        f"Dots are draws of split and noise, bars are medians. All methods share {draws} draws.",
+        *["Some runs are missing, so the ranking may change."] * (len(runs) < len(selection.runs)),
+        *(f"{name} is missing: {why}" for name, why in selection.refusals.items()),
+    ]
+    st.caption(" ".join(words))
 
     def make() -> charts.Ready:
         points, kind = ladder(runs, metric), METRICS[metric]
@@ -106,17 +112,6 @@ def draw_steps(
         return charts.ready(_steps_chart(curves, trivial, metric, name), alt, curves)
 
     charts.show_ready(charts.of_runs(f"steps {metric}", runs.items(), make), f"{page}.steps")
-
-
-def _explanation(selection: Comparison, runs: Mapping[str, Run]) -> str:
-    draws = max(split_name(name)[1] for name in selection.runs) + 1
-    words = [
-        f"Dots are draws of split and noise, bars are medians. All methods share {draws} draws."
-    ]
-    if len(runs) < len(selection.runs):
-        words.append("Some runs are missing, so the ranking may change.")
-    words += [f"{name} is missing: {why}" for name, why in selection.refusals.items()]
-    return " ".join(words)
 
 
 # ---- figures -------------------------------------------------------------------------------------
@@ -280,12 +275,8 @@ def weak_best_known(runs: Mapping[str, Run]) -> str:
     draws = same_draws(runs, *REFERENCES)
     if not draws:
         return ""
-    errors = {
-        name: statistics.median(draw[place] for draw in draws)
-        for place, name in enumerate(REFERENCES)
-    }
-    guesses = {title_of(runs, name): errors[name] for name in ("trivial", "user-mean")}
-    return weak_reference(title_of(runs, "best"), errors["best"], guesses)
+    best, *guesses = ((title_of(runs, it), median(draws, at)) for at, it in enumerate(REFERENCES))
+    return weak_reference(*best, dict(guesses))
 
 
 # ---- headlines of first views --------------------------------------------------------------------

@@ -176,10 +176,5 @@ def private_algorithms() -> list[str]:
         if issubclass(kind, PrivateAlgorithm)
         and kind.task == task
         and not (plain and kind.needs_item_features)
-        and not (parts and not takes_parts(name))
+        and not (parts and not asks_sums_alone(build_with_defaults(name, {})))
     ]
-
-
-def takes_parts(algorithm: str) -> bool:
-    """Return whether an algorithm with its defaults takes partitioned ratings."""
-    return asks_sums_alone(build_with_defaults(algorithm, {}))

@@ -61,13 +61,9 @@ turns = Turns()
 _this_thread = threading.local()  # urgency of the turn of this thread, if it has one
 
 
-def _look() -> None:
-    """Let Streamlit end this thread if the page is not wanted any more."""
-    _ = TURN in st.session_state
-
-
 def _take(urgency: int) -> None:
-    turns.take(urgency, _look)
+    # reading the state lets Streamlit end this thread if the page is not wanted any more
+    turns.take(urgency, lambda: TURN in st.session_state)
     _this_thread.urgency = urgency
 
 

@@ -4,7 +4,6 @@ On public and simulated data the rest is computed at low priority while the page
 previous result stays on the page meanwhile.
 """
 
-import functools
 import statistics
 from collections.abc import Collection
 from dataclasses import replace
@@ -57,15 +56,16 @@ def fill(place: str, grid: EpsilonGrid) -> runs.Request:
 
 def keep_filling(place: str, spec: RunSpec, grid: EpsilonGrid) -> None:
     """Fill a grid and draw the page again as it fills. spec: the grid's run."""
-    if fill(place, grid).busy:
-        runs.follow(functools.partial(_watch_grid, place, spec, len(grid.missing)), LOOK)
+    request = fill(place, grid)
 
+    def watch() -> None:
+        """Draw the page again once nothing more comes, or on a quiet server after a fifth."""
+        now = runs.strain() <= 1 and len(read(spec).missing) <= 0.8 * len(grid.missing)
+        if now or not request.busy:
+            st.rerun()
 
-def _watch_grid(place: str, spec: RunSpec, missing: int) -> None:
-    """Draw the page again once nothing more comes, or on a quiet server after a fifth."""
-    busy = runs.request_at(f"{place}.grid").busy
-    if not busy or (runs.strain() <= 1 and len(read(spec).missing) <= 0.8 * missing):
-        st.rerun()
+    if request.busy:
+        runs.follow(watch, LOOK)
 
 
 def _affordable(grid: EpsilonGrid) -> list[RunSpec]:

@@ -32,20 +32,18 @@ def draw_files(files: Mapping[str, tuple[str, Any]], share: str = "", first: str
                 st.caption(share)
 
 
-@st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
-def _cached_files(key: str, _main: Run) -> tuple[str, str, Any]:
-    return _files(_main)
+def _files(key: str, _main: Run) -> tuple[str, str, Any]:
+    exported = _main.record.exported()
+    return to_json(_main.export(), indent=1), script(exported), notebook_of_run(exported)
 
 
-def _files(main: Run) -> tuple[str, str, Any]:
-    exported = main.record.exported()
-    return to_json(main.export(), indent=1), script(exported), notebook_of_run(exported)
+_cached_files = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(_files)
 
 
 def draw(main: Run) -> None:
     # made now: a file made at a click is lost if the page reruns at that moment
-    is_public = main.record.public and main.key
-    json, code, notebook = _cached_files(main.key, main) if is_public else _files(main)
+    make = _cached_files if main.record.public and main.key else _files
+    json, code, notebook = make(main.key, main)
     files = {
         f"{main.name}.json": ("The run as JSON", json),
         f"{main.name}.py": ("The script", code),

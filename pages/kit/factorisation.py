@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import streamlit as st
@@ -220,13 +221,11 @@ def _story(
     title, without = (algorithms.find(it).title for it in (choice.algorithm, best.algorithm))
 
     def point(at: float, private: MatchedParts) -> dict[str, Any]:
-        shared = None
-        if subject is TOPICS:
-            both = [len({*a} & {*b}) for a, b in zip(private.parts, plain.parts, strict=True)]
-            shared = sum(both) / len(both)
-        alike = sum(private.alike) / len(private.alike)
+        shared, alike = None, fmean(private.alike)
         cells = [METRIC.text(points[at].median), str(len(points[at].values)), f"{alike:.2f}"]
         if subject is TOPICS:
+            both = zip(private.parts, plain.parts, strict=True)
+            shared = fmean(len({*own} & {*other}) for own, other in both)
             cells += ["" if it is None else f"{it:.2f}" for it in (shared, private.coherence)]
         clause, sentence = _finding(subject, points[at], without, shared)
         if sentence and private.coherence is not None and plain.coherence is not None:
@@ -255,7 +254,7 @@ def _story(
         "plain": plain.parts[:most],
         "across": row_length(len(plain.parts[:most])),
         "points": [point(at, it) for at, it in by_epsilon.items()],
-        "terms": _terms(subject, without),
+        "terms": [{"term": it, "meaning": words} for it, words in _meanings(subject).items()],
         "words": _templates(subject, choice, title, without),
         "stale": False,
         "pending": choice.epsilon not in by_epsilon,
@@ -288,9 +287,9 @@ def _share(objective: float) -> str:
     return f"{percent:.0f}%" if percent >= 1 or percent == 0 else f"{percent:.1g}%"
 
 
-def _terms(subject: Subject, without: str) -> list[dict[str, str]]:
+def _meanings(subject: Subject) -> dict[str, str]:
     a_row, row, many = subject.a_row, subject.row, subject.many
-    meanings = {
+    return {
         "ε": TERMS["epsilon"].words,
         "gain over guessing": f"How much more of {a_row} the {many} explain than the average {row}"
         " alone. 100% is the non-private version.",
@@ -300,7 +299,6 @@ def _terms(subject: Subject, without: str) -> list[dict[str, str]]:
         "Coherence": "How related a topic's words are in these documents: at best 1, about 0 for"
         " unrelated words (TC-W2V).",
     }
-    return [{"term": term, "meaning": words} for term, words in meanings.items()]
 
 
 def _templates(subject: Subject, choice: Choice, title: str, without: str) -> dict[str, Any]:

@@ -139,12 +139,8 @@ def linked_parameters(algorithm_id: str) -> dict[str, Any]:
         with st.container(horizontal=True, vertical_alignment="center"):
             text = f"Changed parameters: **{in_words(algorithm_id, values)}**."
             st.markdown(text, width="content")
-            st.button(
-                "Use recommended values",
-                key="explore.recommended",
-                on_click=choose,
-                args=(algorithm_id, {}),
-            )
+            reset: dict[str, Any] = {"on_click": choose, "args": (algorithm_id, {})}
+            st.button("Use recommended values", key="explore.recommended", **reset)
     return values
 
 

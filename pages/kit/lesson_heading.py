@@ -21,20 +21,18 @@ def draw() -> None:
         return
     sequence = lesson.sequence()
     several = sequence is not None and len(sequence.steps) > 1
-    if several or link.title or link.question:
-        _draw_box(link, sequence, several)
-    elif sequence is not None and steps_of(link):
-        draw_notice()
-
-
-def _draw_box(link: LessonLink, sequence: LessonSequence | None, several: bool) -> None:
+    has_words, has_steps = link.title or link.question, sequence is not None and steps_of(link)
+    if not (several or has_words):
+        if has_steps:
+            draw_notice()
+        return
     with st.container(border=True):
         if sequence is not None and several:
             _draw_way(sequence)
-        if link.title or link.question:
+        if has_words:
             title = escape_letters(link.title) or "Lesson"
             st.markdown(f":material/school: **{title}**  \n{escape_letters(link.question)}")
-        if sequence is not None and steps_of(link):
+        if has_steps:
             draw_notice(link)
         asks = link.choices or (link.question and link.page != "lessons")
         if sequence is not None and asks:
@@ -104,16 +102,6 @@ def draw_notice(link: LessonLink | None = None) -> None:
     st.caption(words)
 
 
-def missing(sequence: LessonSequence) -> list[int]:
-    """Return the pages with open questions, from 1."""
-    answers = st.session_state.get("lesson.answers", {})
-    return [
-        place + 1
-        for place, link in enumerate(sequence.steps)
-        if any(f"{place}.{step}" not in answers for step in steps_of(link))
-    ]
-
-
 def steps_of(link: LessonLink) -> tuple[str, ...]:
     if link.choices:
         return (ANSWER,)
@@ -123,22 +111,23 @@ def steps_of(link: LessonLink) -> tuple[str, ...]:
 
 
 def _draw_end(sequence: LessonSequence) -> None:
-    if pages := missing(sequence):
-        st.warning(f"Please answer the questions on page {', '.join(map(str, pages))} first.")
+    """Draw the code of a finished sequence, or which pages have open questions."""
+    answers, pages = st.session_state.get("lesson.answers", {}), list(enumerate(sequence.steps))
+    open_pages = [
+        str(place + 1)
+        for place, link in pages
+        if any(f"{place}.{step}" not in answers for step in steps_of(link))
+    ]
+    if open_pages:
+        st.warning(f"Please answer the questions on page {', '.join(open_pages)} first.")
         return
-    draw_code(sequence.id, _predictions(sequence), FINISHED)
-
-
-def _predictions(sequence: LessonSequence) -> tuple[int, int]:
-    """Return the number of correct predictions and of all predictions."""
-    answers = st.session_state.get("lesson.answers", {})
-    parts = [
-        (f"{place}.{part.id}", part.right)
-        for place, link in enumerate(sequence.steps)
+    rights = [
+        answers.get(f"{place}.{part.id}") == str(part.right)
+        for place, link in pages
         if link.page == "lessons" and link.query.get("lesson") in LESSONS
         for part in LESSONS[link.query["lesson"]].parts
     ]
-    return sum(answers.get(step) == str(right) for step, right in parts), len(parts)
+    draw_code(sequence.id, (sum(rights), len(rights)), FINISHED)
 
 
 def draw_code(what: str, score: tuple[int, int], step: str, of: str = "") -> None:

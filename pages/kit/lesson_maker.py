@@ -1,7 +1,7 @@
 """For teachers: a link to the current page, alone or in a sequence."""
 
 from collections.abc import Sequence
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -73,28 +73,24 @@ def _draw_form(page: Page) -> None:
         f" hidden ones are not shown.{NOT_IN_LINK.get(page.id, '')}"
     )
     parts, gathers = _ask(page)
+    with st.container(horizontal=True):
+        for key, words in {"lesson.make": "Make it", "lesson.add": "Add to a sequence"}.items():
+            st.button(words, key=key, on_click=_put, args=(PRESSED_BUTTON, key))
+    pressed = st.session_state.pop(PRESSED_BUTTON, None)
     try:
-        _make(LessonLink.parse(**parts), gathers)
+        link = LessonLink.parse(**parts)
+        if pressed == "lesson.make":
+            st.session_state[LAST_SEQUENCE] = class_of([link], "", gathers)
+        elif pressed == "lesson.add":
+            add(link)
+        made: LessonSequence | None = st.session_state.get(LAST_SEQUENCE)
+        if made is not None and (made.steps, made.gathers) == ((link,), gathers):
+            show_links(made)  # while they match the form
     except BadInput as error:
         safe_text.error(error, "")
     if pages():
         label = f"The sequence has {len(pages())} pages: arrange it"
         links.to("teachers", label, {})
-
-
-def _make(link: LessonLink, gathers: bool) -> None:
-    """Draw the buttons and the links made last while they match the form."""
-    with st.container(horizontal=True):
-        for key, words in {"lesson.make": "Make it", "lesson.add": "Add to a sequence"}.items():
-            st.button(words, key=key, on_click=_put, args=(PRESSED_BUTTON, key))
-    button_key = st.session_state.pop(PRESSED_BUTTON, None)
-    if button_key == "lesson.make":
-        st.session_state[LAST_SEQUENCE] = class_of([link], "", gathers)
-    elif button_key == "lesson.add":
-        add(link)
-    sequence: LessonSequence | None = st.session_state.get(LAST_SEQUENCE)
-    if sequence is not None and (sequence.steps, sequence.gathers) == ((link,), gathers):
-        show_links(sequence)
 
 
 def _ask(page: Page) -> tuple[dict[str, object], bool]:
@@ -134,20 +130,20 @@ def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
         "What the class may change", choices, key="lesson.may_change", horizontal=True
     )
     if choice == AS_CHOSEN:
-        locked_controls = _ask_controls("Locked", "lesson.locked", ["dataset", "algorithm", "seed"])
-        return locked_controls, _ask_controls("Hidden", "lesson.hidden", [])
+        selections = (
+            st.multiselect(label, CONTROLS, first, format_func=CONTROLS.__getitem__, key=key)
+            for label, key, first in (
+                ("Locked", "lesson.locked", ["dataset", "algorithm", "seed"]),
+                ("Hidden", "lesson.hidden", []),
+            )
+        )
+        locked_controls, hidden_controls = map(tuple, selections)
+        return locked_controls, hidden_controls
     if choice == EVERYTHING:
         return (), ()
     controls = tuple(it for it in CONTROLS if it != "epsilon" or choice != ONLY_EPSILON)
     out_of_sight = st.toggle("Hide what is locked", key="lesson.hide")
     return ((), controls) if out_of_sight else (controls, ())
-
-
-def _ask_controls(label: str, key: str, first: list[str]) -> tuple[str, ...]:
-    selection = st.multiselect(
-        label, list(CONTROLS), first, key=key, format_func=lambda name: CONTROLS[name]
-    )
-    return tuple(selection)
 
 
 # ---- the unfinished sequence ---------------------------------------------------------------------
@@ -202,9 +198,9 @@ def show_links(sequence: LessonSequence) -> None:
         links.draw_qr_code(address(token))
     if sequence.gathers:
         st.markdown("**For you alone: the class view**")
-        teacher = address(link_token(sequence, TEACHER), "teach")
-        here = (st.context.url or "").split("?")[0].rstrip("/")
-        st.code(teacher.replace(here, _lessons(here), 1), language=None, wrap_lines=True)
+        path, _, query = address(link_token(sequence, TEACHER), "teach").partition("?")
+        lessons = urljoin(path, BY_ID["lessons"].section)  # its address, from that of any page
+        st.code(f"{lessons}?{query}", language=None, wrap_lines=True)
     with st.expander("Embed in a course site"):
         whole = address(token, embed="true").replace("&", "&amp;").replace('"', "&quot;")
         frame = f'<iframe src="{whole}" width="100%" height="800" title="dpmf"></iframe>'
@@ -212,10 +208,3 @@ def show_links(sequence: LessonSequence) -> None:
         st.caption("The server's operator must first name the course site in DPMF_EMBED_IN.")
     if not signing.key_is_lasting():
         st.warning(escape_letters(signing.WARNING))
-
-
-def _lessons(here: str) -> str:
-    """Return the address of the Lessons page from that of any page."""
-    origin, _, path = here.partition("://")
-    host, *folders = path.split("/")
-    return "/".join((f"{origin}://{host}", *folders[:-1], BY_ID["lessons"].section))

@@ -30,25 +30,11 @@ for style in ("print.css", "phone.css", "look.css"):
     st.html(Path(__file__).with_name(style))
 
 
-def _require_login() -> None:
-    if login_described() and not visitor.logged_in():
-        st.title("What privacy costs", anchor=False)
-        st.button("Log in", type="primary", on_click=st.login)
-        st.stop()
-
-
 @st.cache_resource
 def _freeze_startup_objects() -> None:
     """Exclude the libraries' objects from garbage collection, once."""
     gc.collect()
     gc.freeze()
-
-
-def _needs_lesson(page: page_table.Page) -> bool:
-    """Return whether the page requires a lesson link that this session lacks."""
-    free = settings().pages_without_lesson
-    is_free = free is None or page.id in free or page.section in free
-    return not is_free and lesson_link is None and not who.operator
 
 
 def _view(section: page_table.Section) -> page_table.Page | None:
@@ -59,10 +45,9 @@ def _view(section: page_table.Section) -> page_table.Page | None:
 
 def _open(visible: bool) -> page_table.Page:
     """Declare the sections to Streamlit; return the opened view."""
-    views = {
-        it.id: _view(it) or page_table.first_page(it.id) for it in page_table.SECTIONS.values()
-    }
+    views = {}
     for section in page_table.SECTIONS.values():
+        views[section.id] = _view(section) or page_table.first_page(section.id)
         streamlit_pages[section.id] = st.Page(
             views[section.id].script,
             title=section.title,
@@ -122,25 +107,14 @@ def _draw_unknown(page: page_table.Page) -> None:
             st.page_link(streamlit_pages[it.id], label=it.title, icon=it.material_icon)
 
 
-def _tab_title(page: page_table.Page) -> str:
-    section = page_table.SECTIONS[page.section]
-    if section.id == page_table.HOME:
-        return PRODUCT
-    view = f"{page.title} · " * (page.title != section.title)
-    return f"{view}{section.title} · {PRODUCT}"
-
-
-def _unused(page: page_table.Page) -> tuple[str, ...]:
-    """Return the sidebar's controls without effect, on Account epsilon for a ledger by hand."""
-    source = st.session_state.get("accountant.source", st.query_params.get("from", "hand"))
-    by_hand = page.id == "accountant" and source == "hand"
-    return (*page.unused, "epsilon") if by_hand else page.unused
-
-
 def _draw(page: page_table.Page) -> None:
     if page.data_kind is not None:
-        sidebar.draw(page.data_kind, _unused(page))
-    st.set_page_config(page_title=_tab_title(page))
+        source = st.session_state.get("accountant.source", st.query_params.get("from", "hand"))
+        by_hand = page.id == "accountant" and source == "hand"  # the ledger needs no epsilon
+        sidebar.draw(page.data_kind, (*page.unused, *["epsilon"] * by_hand))
+    section = page_table.SECTIONS[page.section].title
+    names = dict.fromkeys((page.title, section, PRODUCT))  # a section may be named as its view
+    st.set_page_config(page_title=PRODUCT if page.section == page_table.HOME else " · ".join(names))
     if lesson_link is None:
         _draw_unknown(page)
         _draw_views(page)
@@ -159,7 +133,10 @@ def _draw(page: page_table.Page) -> None:
         lesson_maker.draw(page, button)
 
 
-_require_login()
+if login_described() and not visitor.logged_in():
+    st.title("What privacy costs", anchor=False)
+    st.button("Log in", type="primary", on_click=st.login)
+    st.stop()
 who = visitor.asker()
 lesson_link = lesson.current(who.owner)
 streamlit_pages: dict[str, st.Page] = {}
@@ -170,7 +147,9 @@ if lesson_link is not None and opened_page.id != lesson_link.page:
     section = page_table.BY_ID[lesson_link.page].section
     st.switch_page(streamlit_pages[section], query_params=lesson.address())
 sessions.note(opened_page.id)
-if _needs_lesson(opened_page):
+free = settings().pages_without_lesson
+is_free = free is None or not {opened_page.id, opened_page.section}.isdisjoint(free)
+if not is_free and lesson_link is None and not who.operator:
     st.title("Open a lesson link", anchor=False)
     st.write("On this server this page opens only with a lesson link. Ask your teacher for one.")
     st.stop()

@@ -13,7 +13,7 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import default_delta, neighbours
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
-from dpmf_core.privacy.odometer import Charge, Line, Total
+from dpmf_core.privacy.odometer import Charge, Total
 from dpmf_core.privacy.odometer import check as fits
 from dpmf_core.runs.planning import account_of, charges_of
 from dpmf_core.runs.specification import RunSpec
@@ -40,8 +40,7 @@ FIRST = ("Run", "This run")  # the page's own run
 
 def is_private(work: Work) -> bool:
     """Return whether work is on data that are not public; an audit's data are simulated."""
-    data = getattr(work, "data", None)
-    return data is not None and not data_sets.is_public(data.id)
+    return bool(names_of_private({"": work}))
 
 
 def names_of_private(works: Mapping[str, Work]) -> set[str]:
@@ -55,10 +54,8 @@ def names_of_private(works: Mapping[str, Work]) -> set[str]:
 
 
 def _identity(work: Work) -> str:
-    return (
-        f"{type(work).__name__}"
-        f" {(work.canonical() if isinstance(work, RunSpec) else work).model_dump_json()}"
-    )
+    canonical = work.canonical() if isinstance(work, RunSpec) else work
+    return f"{type(work).__name__} {canonical.model_dump_json()}"
 
 
 def buy(works: Sequence[Work]) -> None:
@@ -88,18 +85,23 @@ def admit(
         or _identity(work) in purchases
         or engine().had(work)
     }
-    remaining = (
-        purchases - {_identity(work) for work in through.values()} if purchases else purchases
-    )
+    # none as a rule, and an identity takes its time
+    remaining = purchases and purchases - {_identity(work) for work in through.values()}
     st.session_state[BOUGHT_WORK] = remaining
     return through, remaining != purchases
 
 
 def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) -> None:
     """Draw a button for each kind of withheld work, with the total before and after."""
-    parts: dict[str, list[Work]] = {}
+    main, parts = specs.get("main"), dict[str, list[Work]]()
     for name, work in withheld.items():
-        parts.setdefault(_part(name, work, specs), []).append(work)
+        title = FIRST[0] if main is None else FIRST[1]
+        if main is not None and name != "main":
+            is_private = issubclass(algorithms.find(work.algorithm), algorithms.PrivateAlgorithm)
+            has_noise = is_private and not (isinstance(work, RunSpec) and work.without_noise)
+            title = "Other private methods" if has_noise else "Without privacy"
+            title = title if work.seed == main.seed else "Further draws of each"
+        parts.setdefault(title, []).append(work)
     if not parts:
         return
     with st.container(border=True):
@@ -111,25 +113,16 @@ def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) ->
                 _button(f"{page}.buy.{title}", many, works, primary=title in FIRST)
 
 
-def _part(name: str, work: Work, specs: Mapping[str, Work]) -> str:
-    """Return what a button asks for: the page's run, further draws, or other methods."""
-    main = specs.get("main")
-    if main is None:
-        return FIRST[0]
-    if name == "main":
-        return FIRST[1]
-    if work.seed != main.seed:
-        return "Further draws of each"
-    private = issubclass(algorithms.find(work.algorithm), algorithms.PrivateAlgorithm)
-    without_noise = isinstance(work, RunSpec) and work.without_noise
-    return "Other private methods" if private and not without_noise else "Without privacy"
-
-
 def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
     account = account_of(works[0].data.id)
     if account is None:
         return
-    charges = charges_of(works)
+    charges, refusal = charges_of(works), ""
+    try:
+        if account.budget is not None:
+            fits([entry.charge for entry in account.entries], charges, account.budget)
+    except BadInput as error:
+        refusal = safe_text.message(error)
     st.button(
         f"{title}: {price_text(account, charges)}",
         key=key,
@@ -137,9 +130,15 @@ def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
         width="stretch",
         on_click=buy,
         args=(works,),
-        disabled=bool(refusal := _refusal(account, charges)),
+        disabled=bool(refusal),
     )
-    st.caption(safe_text.escape(refusal) if refusal else _price_caption(account, charges))
+    if refusal:
+        st.caption(safe_text.escape(refusal))
+        return
+    words = "No noise: nothing limits what the result reveals about one person."
+    if _draws(charges):
+        words = terms(account.after(charges))
+    st.caption(f"{words} Its errors are computed on raw data and have no ε.")
 
 
 def price_text(account: Account, charges: Sequence[Charge]) -> str:
@@ -158,23 +157,6 @@ def price_text(account: Account, charges: Sequence[Charge]) -> str:
 def _draws(charges: Sequence[Charge]) -> bool:
     """Return whether any charge adds to the total."""
     return any(charge.covered and (charge.ledger or charge.price) for charge in charges)
-
-
-def _price_caption(account: Account, charges: Sequence[Charge]) -> str:
-    raw = "Its errors are computed on raw data and have no ε."
-    if not _draws(charges):
-        return f"No noise: nothing limits what the result reveals about one person. {raw}"
-    return f"{terms(account.after(charges))} {raw}"
-
-
-def _refusal(account: Account, charges: Sequence[Charge]) -> str:
-    budget = account.budget
-    try:
-        if budget is not None:
-            fits([entry.charge for entry in account.entries], charges, budget)
-    except BadInput as error:
-        return safe_text.message(error)
-    return ""
 
 
 def label(title: str, work: Work) -> str:
@@ -217,56 +199,33 @@ def panel(data_id: str, where: str, units: int, *, awaits: bool = False) -> None
     work that may not be in the account yet.
     """
     account = account_of(data_id)
-    if account is not None:
-        running = _running(account)
-        drawing.repeat(
-            functools.partial(_panel, account, where, units, running),
-            LOOK if running or awaits else None,
+    if account is None:
+        return
+    ran = _is_running(account)
+
+    def draw() -> None:
+        """Draw again while runs go on, because their releases are known only at the end."""
+        is_running = _is_running(account)
+        if ran and not is_running:
+            st.rerun()
+        total, budget = account.total, account.budget
+        limit = f" of {epsilon_text(budget.epsilon)}" if budget else ""
+        st.markdown(
+            linked(f"**Released from these data so far: ε = {epsilon_text(total.epsilon)}{limit}**")
         )
+        if total.n_uncovered:
+            st.caption(f"Runs without a guarantee: {total.n_uncovered:,}.")
+        st.caption(terms(total) + f" {WHOLE_PLAN}" * is_running)
+        with st.popover("Details and budget", width="stretch"):
+            _draw_account(account, total)
+            st.caption(linked(PROMISE if budget else NO_PROMISE))
+            _budget(account, where, units)
+
+    drawing.repeat(draw, LOOK if ran or awaits else None)
 
 
-def _running(account: Account) -> bool:
+def _is_running(account: Account) -> bool:
     return any(entry.state == "running" for entry in account.entries)
-
-
-def _panel(account: Account, where: str, units: int, goes_on: bool) -> None:
-    """Draw the account; repeated while runs go on, because releases are known only at the end."""
-    if goes_on and not _running(account):
-        st.rerun()
-    total, budget = account.total, account.budget
-    limit = f" of {epsilon_text(budget.epsilon)}" if budget else ""
-    st.markdown(
-        linked(f"**Released from these data so far: ε = {epsilon_text(total.epsilon)}{limit}**")
-    )
-    if total.n_uncovered:
-        st.caption(f"Runs without a guarantee: {total.n_uncovered:,}.")
-    plan = f" {WHOLE_PLAN}" if _running(account) else ""
-    st.caption(terms(total) + plan)
-    with st.popover("Details and budget", width="stretch"):
-        _draw_account(account, total)
-        st.caption(linked(PROMISE if budget else NO_PROMISE))
-        _budget(account, where, units)
-
-
-def _table(lines: Sequence[Line]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "what": line.title,
-            "times": line.times,
-            "ε each": _epsilon_or_none(line.each, line.unit if line.together is None else ""),
-            "ε together": _epsilon_or_none(line.together),
-            "state": line.state,
-            "first (UTC)": line.first[:16].replace("T", " "),
-            "last (UTC)": line.last[:16].replace("T", " "),
-        }
-        for line in lines
-    )
-
-
-def _epsilon_or_none(epsilon: float | None, unit: str = "") -> str:
-    if epsilon is None:
-        return "none"
-    return f"{epsilon_text(epsilon)} per {unit}" if unit else epsilon_text(epsilon)
 
 
 def _draw_account(account: Account, total: Total) -> None:
@@ -274,14 +233,30 @@ def _draw_account(account: Account, total: Total) -> None:
     if not lines:
         st.write("Nothing has been released yet.")
         return
-    safe_text.table(_table(lines))
-    raw = account.n_raw_errors
-    if not raw:
+
+    def cell(epsilon: float | None, unit: str = "") -> str:
+        if epsilon is None:
+            return "none"
+        return f"{epsilon_text(epsilon)} per {unit}" if unit else epsilon_text(epsilon)
+
+    table = pd.DataFrame(
+        {
+            "what": line.title,
+            "times": line.times,
+            "ε each": cell(line.each, line.unit if line.together is None else ""),
+            "ε together": cell(line.together),
+            "state": line.state,
+            "first (UTC)": line.first[:16].replace("T", " "),
+            "last (UTC)": line.last[:16].replace("T", " "),
+        }
+        for line in lines
+    )
+    safe_text.table(table)
+    if not (raw := account.n_raw_errors):
         return
-    runs = f"{raw} run{'s' * (raw != 1)}"
     sentence = (
-        f"Errors of {runs} were computed on the raw data, and only you see them: they have no ε,"
-        " and the total does not cover them."
+        f"Errors of {raw} run{'s' * (raw != 1)} were computed on the raw data, and only you see"
+        " them: they have no ε, and the total does not cover them."
     )
     if total.n_uncovered:
         sentence += (

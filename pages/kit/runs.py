@@ -59,11 +59,6 @@ class Request:
     def busy(self) -> bool:
         return bool(self.open_jobs)
 
-    @property
-    def lacks_results(self) -> bool:
-        """Return whether a job is unfinished, or has ended since results were collected."""
-        return any(job.state in (*OPEN, "done") for job in list(self.jobs.values()))
-
     def advance(self) -> None:
         """Do nothing: workers advance the request."""
 
@@ -199,7 +194,7 @@ def ask(
 
 
 def _collect(place: str, request: Request, whole: Collection[str] | None, is_new: bool) -> None:
-    """Take finished results and draw the progress of the rest."""
+    """Take finished results and draw the progress of the rest, repeated once the page is drawn."""
     news = st.empty()
     if request.busy:
         news.progress(*request.progress())
@@ -207,8 +202,13 @@ def _collect(place: str, request: Request, whole: Collection[str] | None, is_new
         with drawing.waiting():
             _settle(list(request.jobs.values()))
     request.collect(whole)
-    if request.lacks_results:  # a job that ends just now is collected by the next look
-        _follow(news, place, request)
+    # a job that ends just now is collected by the next look
+    if any(job.state in (*OPEN, "done") for job in request.jobs.values()):
+        now, count = strain(), len(request.specs)
+        together = max(TOGETHER, count // 8) if now <= 1 else count
+        has_first = next(iter(request.specs)) in request.results
+        watch = functools.partial(_watch, place, len(request.results), has_first, together)
+        follow(watch, min(SLOWEST, POLL * now), news)
     else:
         news.empty()
 
@@ -287,15 +287,6 @@ def follow(watch: Callable[[], None], every: float, place: Any = None) -> None:
     st.session_state.setdefault(FOLLOWED, []).append((where, watch, every))
 
 
-def _follow(news: Any, place: str, request: Request) -> None:
-    """Draw the progress of runs here once the page is drawn."""
-    count, now = len(request.specs), strain()
-    together = max(TOGETHER, count // 8) if now <= 1 else count
-    has_first = next(iter(request.specs)) in request.results
-    watch = functools.partial(_watch, place, len(request.results), has_first, together)
-    follow(watch, min(SLOWEST, POLL * now), news)
-
-
 def _watch(place: str, result_count: int, has_first: bool, together: int) -> None:
     """Draw the progress; draw the page again after the first run, `together` runs, or all."""
     request = request_at(place)
@@ -312,18 +303,17 @@ def _watch(place: str, result_count: int, has_first: bool, together: int) -> Non
 
 
 def _draw_troubles(place: str, request: Request) -> None:
-    by_state: dict[str, list[Job]] = {}
-    for job in request.jobs.values():
-        by_state.setdefault(job.state, []).append(job)
-    failed, cancelled = by_state.get("failed", []), by_state.get("cancelled", [])
-    for message in dict.fromkeys(job.error for job in failed if job.error):
+    jobs = request.jobs.values()
+    errors = [job.error for job in jobs if job.state == "failed"]
+    cancelled = [job for job in jobs if job.state == "cancelled"]
+    for message in dict.fromkeys(filter(None, errors)):
         safe_text.error(message, "")
     if cancelled:
         words = "Cancelled. Finished runs are shown; cancelled runs were discarded."
         if any(odometer.is_private(job.spec) for job in cancelled):
             words += " Their releases from private data count in the total."
         st.info(words)
-    if failed or cancelled:
+    if errors or cancelled:
         st.button("Run again", key=f"{place}.again", on_click=_again, args=(place,))
 
 
@@ -355,13 +345,11 @@ def may_begin(place: str, seconds: float, what: str, signature: str, few: bool =
 def note_shipped(specs: Sequence[RunSpec]) -> None:
     """Draw a note if some of these runs are shipped with dpmf and not stored here."""
     lacking = [spec for spec in specs if not engine().known_runs.is_stored(spec)]
-    records = [it for it in map(shipped_runs.record, lacking) if it is not None]
-    if records:
-        day = max(it.created for it in records)[:10]
-        titles = {it.title: it.version for it in records}
+    if records := [it for it in map(shipped_runs.record, lacking) if it is not None]:
+        methods = dict.fromkeys(f"{it.title} version {it.version}" for it in records)
         st.caption(
             f"{len(records)} results shown here are shipped with dpmf and were not computed on this"
             " machine.",
-            help=f"Computed on {day} with exactly these settings, by"
-            f" {', '.join(f'{title} version {version}' for title, version in titles.items())}.",
+            help=f"Computed on {max(it.created for it in records)[:10]} with exactly these"
+            f" settings, by {', '.join(methods)}.",
         )

@@ -21,13 +21,10 @@ def bind(key: str, options: Sequence[Any] | None = None, emptiable: bool = False
     reports it, so the value is also the default. A widget that may be empty has an empty default;
     there only persisting helps, which repeats the value until the browser has reported one.
     """
-    value = st.session_state[key]
-    start = (
-        {"value": None if emptiable else value}
-        if options is None
-        else {"index": list(options).index(value)}
-    )
-    return {"key": key, "persist_state": "session", **start}
+    value, bound = st.session_state[key], {"key": key, "persist_state": "session"}
+    if options is not None:
+        return bound | {"index": list(options).index(value)}
+    return bound | {"value": None if emptiable else value}
 
 
 def start(key: str, name: str, first: Any, read: Read = str) -> None:

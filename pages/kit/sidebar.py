@@ -73,9 +73,8 @@ def _draw_widgets(unused: Collection[str]) -> None:
     _draw_widget("algorithm", _algorithm, unused)
     _draw_widget("epsilon", partial(_epsilon, unused=unused), unused)
     if "delta" not in unused and value("delta") >= 1 / units:
-        st.warning(
-            f"δ of 1/n ({1 / units:.0e}) or more would allow publishing one person's whole row."
-        )
+        limit = f"δ of 1/n ({1 / units:.0e}) or more"
+        st.warning(f"{limit} would allow publishing one person's whole row.")
     if not entry.public:
         _draw_widget("noise", partial(_radio, "noise"), unused)
     with st.expander("More"):

@@ -72,8 +72,7 @@ def costs(works: Iterable[Work]) -> list[float]:
 
     def of(work: Work) -> float:
         if isinstance(work, RunSpec):
-            in_parts = is_in_parts(work.data.id)
-            reading = PART_READING * size_of(work.data.id) / 1e6 if in_parts else 0.0
+            reading = PART_READING / 1e6 * size_of(work.data.id) * is_in_parts(work.data.id)
             return _training(work, speeds, size_of) + AROUND + reading
         if isinstance(work, AuditSpec):
             return work.runs * _training_seconds.get(work.algorithm, A_TRAINING)
@@ -136,20 +135,17 @@ def progress(open_jobs: Sequence[Job], done_count: int, count: int) -> tuple[flo
     sentences = [f"{done_count} of {count} runs finished"]
     if ended_count > done_count:
         sentences.append(f"{ended_count - done_count:,} refused, failed or cancelled")
-    costs = [job.cost for job in open_jobs]
-    remaining_seconds = max(engine().seconds_until(open_jobs), *costs)
+    rests = [engine().seconds_until(open_jobs), *(job.cost for job in open_jobs)]
     now = running.progress if running else None
     if now and now.steps:
         share += now.step / now.steps / count
-        remaining_seconds = max(
-            remaining_seconds, now.seconds / max(now.step, 1) * (now.steps - now.step)
-        )
+        rests.append(now.seconds / max(now.step, 1) * (now.steps - now.step))
         sentences.append(f"one run at step {now.step} of {now.steps}")
     if now and now.part:
         sentences.append(f"reading part {now.part[0]:,} of {now.part[1]:,}")
     if not (now and (now.steps or now.part)) and open_jobs[0].state == "waiting":
         place = open_jobs[0].ahead + 1
         sentences.append(f"place {place:,} of {max(open_jobs[0].waiting, place):,} in the queue")
-    if remaining_seconds >= 1:
-        sentences.append(f"about {duration(remaining_seconds)}")
+    if max(rests) >= 1:
+        sentences.append(f"about {duration(max(rests))}")
     return min(share, 1.0), "; ".join(sentences)

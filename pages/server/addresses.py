@@ -1,10 +1,17 @@
-"""Redirects from former and natural addresses to those of pages, with all parameters."""
+"""The addresses of pages: redirects from former and natural ones, and the page loaded at each.
 
-from collections.abc import Callable
+That page is Streamlit's, with a script before its own. Redirects keep all parameters.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from urllib.parse import unquote, urlencode
 
+import streamlit as st
 from starlette.datastructures import Headers, QueryParams
-from starlette.responses import RedirectResponse
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dpmf_core.teaching.lesson_links import CONTROLS, OLD_NAMES
@@ -12,6 +19,9 @@ from dpmf_core.teaching.lesson_links import CONTROLS, OLD_NAMES
 UNKNOWN_PAGE = "unknown"  # in the first page's address: the unknown page
 NO_PAGES = ("oauth2callback",)  # where a login returns
 STREAMLIT = ("_stcore", "auth", "component", "media", "static")  # folders of its own
+SCRIPT = Path(__file__).with_name("browser.js")
+STREAMLIT_PAGE = Path(st.__file__).parent / "static/index.html"
+HEADERS = {"cache-control": "no-cache"}
 FIRST_ONCE = "explore"  # its links once were the server's address alone
 
 
@@ -50,7 +60,11 @@ class Addresses:
             return None
         name = unquote(scope["path"].removeprefix(self.base).rstrip("/"))
         if not name:
-            return FIRST_ONCE if _is_of_a_run(query) else None
+            names = QueryParams(query).keys()
+            is_of_a_run = {*CONTROLS, *OLD_NAMES}.intersection(names) or any(
+                it.startswith("p.") for it in names
+            )
+            return FIRST_ONCE if is_of_a_run else None
         own = None if "/" in name else self.page_address(name)
         if own is not None:
             return None if own == name else own
@@ -59,6 +73,21 @@ class Addresses:
         return f"?{urlencode({UNKNOWN_PAGE: name[:40]})}" if wants_page and not is_file else None
 
 
-def _is_of_a_run(query: str) -> bool:
-    names = QueryParams(query).keys()
-    return any(name in CONTROLS or name in OLD_NAMES or name.startswith("p.") for name in names)
+def routes(sections: Iterable[str], base: str = "") -> list[Route]:
+    """Return the routes of these sections and of the script, under the server's path."""
+    start = f"/{base.strip('/')}".rstrip("/")
+    html = with_script(STREAMLIT_PAGE.read_text("utf-8"))
+
+    def page(_: Request) -> Response:
+        return HTMLResponse(html, headers=HEADERS)
+
+    def script(_: Request) -> Response:
+        return FileResponse(SCRIPT, headers=HEADERS)
+
+    pages = [Route(f"{start}/{name}", page) for name in ("", *sections)]
+    return [*pages, Route(f"{start}/{SCRIPT.name}", script)]
+
+
+def with_script(html: str) -> str:
+    """Return the page with the script before all others."""
+    return html.replace("<head>", f'<head>\n    <script src="./{SCRIPT.name}"></script>', 1)

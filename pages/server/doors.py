@@ -22,6 +22,7 @@ from dpmf_core.base.settings import Settings, settings
 
 log = logging.getLogger("dpmf.server")
 METRICS = "/_stcore/metrics"
+EVERY_ADDRESS = ("0.0.0.0", "::")
 # files opened by their address are not pages
 MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 # developers' messages of Streamlit's client, which empty all caches, write a
@@ -53,7 +54,7 @@ def names_at(now: Settings, listens_at: str | None, login: bool) -> frozenset[st
             " without a login. Configure a login in .streamlit/secrets.toml (docs/SERVING.md),"
             " listen on 127.0.0.1 behind a proxy, or set DPMF_OPEN=on-purpose to admit everyone."
         )
-    return names if _is_wildcard(name) else names | {name.lower()}
+    return names if name in EVERY_ADDRESS else names | {name.lower()}
 
 
 def names() -> frozenset[str]:
@@ -83,13 +84,6 @@ def is_loopback(name: str) -> bool:
         return name.lower() == "localhost"
 
 
-def _is_wildcard(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_unspecified
-    except ValueError:
-        return False
-
-
 @functools.cache
 def login_described() -> bool:
     """Return whether the server's secrets describe a login, read once."""
@@ -114,25 +108,23 @@ def policy(
     hashes.
     """
     inline = re.findall(r"<script>(.*?)</script>", page.read_text("utf-8"), re.S)
-    hashes = " ".join(
-        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-        for script in inline
-    )
-    return "; ".join(
-        (
-            "default-src 'self'",
-            f"script-src 'self' 'wasm-unsafe-eval' {hashes}".rstrip(),
-            "style-src 'self' 'unsafe-inline'",
-            "img-src 'self' data: blob:",
-            "font-src 'self' data:",
-            "media-src 'self' data: blob:",
-            "worker-src 'self' blob:",
-            "object-src 'none'",
-            "base-uri 'self'",
-            "form-action 'self'",
-            " ".join(("frame-ancestors 'self'", *embed_in)),
-        )
-    )
+    digests = [base64.b64encode(hashlib.sha256(it.encode()).digest()).decode() for it in inline]
+    sources = {
+        "default-src": "'self'",
+        "script-src": " ".join(
+            ("'self' 'wasm-unsafe-eval'", *(f"'sha256-{it}'" for it in digests))
+        ),
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "media-src": "'self' data: blob:",
+        "worker-src": "'self' blob:",
+        "object-src": "'none'",
+        "base-uri": "'self'",
+        "form-action": "'self'",
+        "frame-ancestors": " ".join(("'self'", *embed_in)),
+    }
+    return "; ".join(f"{name} {source}" for name, source in sources.items())
 
 
 class Guard:
@@ -169,10 +161,8 @@ class Guard:
         # the origin is checked; with it, Streamlit would ask an outside server for
         # this machine's address, to compare
         if scope["type"] == "http":
-            scope = {
-                **scope,
-                "headers": [(name, value) for name, value in scope["headers"] if name != b"origin"],
-            }
+            kept_headers = [it for it in scope["headers"] if it[0] != b"origin"]
+            scope = {**scope, "headers": kept_headers}
         if scope["type"] == "websocket" and refusal is None:
             await self._stream(scope, receive, with_headers)
         else:
@@ -234,19 +224,17 @@ def _is_for_developers(message: Message) -> bool:
 # ---- capacity ------------------------------------------------------------------------------------
 
 
-def raise_descriptors() -> int:
-    """Raise this process's limit of open files as far as allowed; return the limit."""
+def most_streams() -> int:
+    """Return how many sessions the process can hold open; raise BadInput below ten.
+
+    The process's limit of open files is raised as far as allowed.
+    """
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = DESCRIPTORS if most == resource.RLIM_INFINITY else min(DESCRIPTORS, most)
     if now != resource.RLIM_INFINITY and now < limit:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, most))
-        return limit
-    return now if now != resource.RLIM_INFINITY else DESCRIPTORS
-
-
-def most_streams() -> int:
-    """Return how many sessions the process can hold open; raise BadInput below ten."""
-    limit = raise_descriptors()
+    elif now != resource.RLIM_INFINITY:
+        limit = now
     count = (limit - OTHERS) // PER_SESSION
     if count < 10:
         raise BadInput(

@@ -25,7 +25,6 @@ from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.queue import IDLE
 from dpmf_core.privacy import accounts
 from dpmf_core.runs import first_views
-from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import session_files
 from pages.server import sessions
 
@@ -42,10 +41,10 @@ def round_made() -> None:
         logging.getLogger(__name__).warning("Old uploads could not be removed: %s", error)
 
 
-def warming_specs() -> list[RunSpec]:
-    """Return the runs for idle workers, cheapest page first.
+def warm() -> list[Job]:
+    """Submit runs for idle workers, cheapest page first.
 
-    Empty if the operator disabled it, memory is small, or older runs would have to go.
+    None if the operator disabled it, memory is small, or older runs would have to go.
     """
     most = settings().most_runs
     if not settings().warm or machine.is_small():
@@ -53,12 +52,8 @@ def warming_specs() -> list[RunSpec]:
     specs = [it for it in first_views.cheapest_first() if limits.allowed_here(it.data.id)]
     if most is not None and engine().store.count() + len(specs) > most:
         return []
-    return specs
-
-
-def warm() -> list[Job]:
     try:
-        return [engine().submit(spec, IDLE) for spec in warming_specs()]
+        return [engine().submit(spec, IDLE) for spec in specs]
     except BadInput as error:
         logging.getLogger(__name__).warning("Nothing is computed beforehand: %s", error)
         return []

@@ -187,12 +187,11 @@ def uploaded_files() -> dict[str, dict[str, Any]]:
     return files
 
 
-def _has_browser(ident: str) -> bool:
-    """Return whether a browser is connected; Streamlit keeps disconnected sessions for a while."""
-    return bool(Runtime.exists() and Runtime.instance().is_active_session(ident))
-
-
-registry = Sessions(_has_browser, lambda: list(uploaded_files()))
+# Streamlit keeps disconnected sessions for a while
+registry = Sessions(
+    lambda ident: Runtime.exists() and Runtime.instance().is_active_session(ident),
+    lambda: list(uploaded_files()),
+)
 
 
 def this() -> str:

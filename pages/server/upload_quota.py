@@ -125,9 +125,8 @@ class Guard:
     ) -> None:
         size = Headers(scope=scope).get("content-length", "")
         if not size.isdecimal():
-            await PlainTextResponse("The size of an upload must be declared.", 411)(
-                scope, receive, send
-            )
+            refusal = PlainTextResponse("The size of an upload must be declared.", 411)
+            await refusal(scope, receive, send)
             return
         try:
             must_fit(ident, int(size))
@@ -135,11 +134,30 @@ class Guard:
             await self._refuse(str(error), file, scope, receive, send)
             return
         _refusals.pop(file, None)
-        upload = _Upload(ident, receive)
+        n_arrived = n_counted = 0
+
+        async def next_piece() -> Message:
+            """Return the next piece, or a disconnect if there is no room left.
+
+            The bytes that arrived count, not those declared: an upload that declares much and sends
+            nothing blocks no one.
+            """
+            nonlocal n_arrived, n_counted
+            message = await receive()
+            n_arrived += len(message.get("body", b""))
+            if n_arrived - n_counted >= MB:
+                _coming[ident] += n_arrived - n_counted
+                n_counted = n_arrived
+                try:
+                    must_fit(ident, 0)
+                except BadInput:
+                    return {"type": "http.disconnect"}
+            return message
+
         try:
-            await self.app(scope, upload.next_piece, send)
+            await self.app(scope, next_piece, send)
         finally:
-            _coming.subtract({ident: upload.n_counted})
+            _coming.subtract({ident: n_counted})
 
     async def _refuse(
         self, sentence: str, file: str, scope: Scope, receive: Receive, send: Send
@@ -156,29 +174,6 @@ class Guard:
         while len(_refusals) > MOST_REFUSALS:
             _refusals.popitem(last=False)
         await self.app(*_empty(scope, head), send)
-
-
-class _Upload:
-    """An upload that counts the bytes that arrived, not those declared.
-
-    An upload that declares much and sends nothing therefore blocks no one.
-    """
-
-    def __init__(self, ident: str, receive: Receive) -> None:
-        self.ident, self._receive, self._arrived, self.n_counted = ident, receive, 0, 0
-
-    async def next_piece(self) -> Message:
-        """Return the next piece, or a disconnect if there is no room left."""
-        message = await self._receive()
-        self._arrived += len(message.get("body", b""))
-        if self._arrived - self.n_counted >= MB:
-            _coming[self.ident] += self._arrived - self.n_counted
-            self.n_counted = self._arrived
-            try:
-                must_fit(self.ident, 0)
-            except BadInput:
-                return {"type": "http.disconnect"}
-        return message
 
 
 def _empty(scope: Scope, head: bytes) -> tuple[Scope, Receive]:

@@ -5,7 +5,9 @@ from functools import partial
 
 import streamlit as st
 
+from dpmf_core.algorithms import REGISTRY
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.needed_epsilon import share_kept
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import charts, colours, links, sidebar_values
 from pages.kit.components import draw_price_curve
@@ -19,13 +21,28 @@ FIRST = 2.0  # the first epsilon: both sides of the price are visible there
 @st.fragment
 def figure() -> None:
     """Draw what is kept at each epsilon; the handle moves without the server."""
-    choice = price.choice()
-    stops = price.stops()
-    dial = sidebar_values.dial(FIRST)
-    first = min(price.epsilons(), key=lambda it: abs(math.log(it / dial)))
-    colour, then = colours.of(choice.algorithm), partial(sidebar_values.put, "epsilon")
-    own, words, follows = price.kept_without_noise(), price.words(), you.has_rated()
-    draw_price_curve("start.price", stops, own, first, words, colour, then, follows)
+    choice, stops = price.choice(), price.stops()
+    dial, best = sidebar_values.dial(FIRST), price.best_title()
+    epsilons = [it["epsilon"] for it in stops]
+    words = {
+        "name": "Epsilon",
+        "low": "more private",
+        "high": "more accurate",
+        "best": f"100%: the best known without privacy ({best})",
+        "open": f"{REGISTRY[choice.algorithm].title} without noise",
+        "trivial": "0%: guessing the mean",
+        "price": "what noise costs",
+    }
+    draw_price_curve(
+        "start.price",
+        stops,
+        share_kept([price.levels()]) or 0.0,
+        min(epsilons, key=lambda it: abs(math.log(it / dial))),
+        words,
+        colours.of(choice.algorithm),
+        partial(sidebar_values.put, "epsilon"),
+        follows=you.has_rated(),
+    )
     numbers = charts.Ready("What is kept at each epsilon", price.table())
     charts.below("start.price", numbers, leaves=True, caption=price.caption())
     epsilon = budget_text(dial)
@@ -34,13 +51,14 @@ def figure() -> None:
 
 
 def section(name: str) -> None:
-    pages, it = [page for page in PAGES if page.section == name], SECTIONS[name]
+    it = SECTIONS[name]
     with st.container(border=True, height="stretch"):
         links.to(first_page(name).id, f"**{it.title}**", {}, it.material_icon)
         st.write(it.words)
         with st.container(horizontal=True, gap="xsmall"):
-            for page in pages:
-                links.to(page.id, page.title, {})
+            for page in PAGES:
+                if page.section == name:
+                    links.to(page.id, page.title, {})
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 import functools
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,8 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.interpretation import meaning
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import DRAWS
-from dpmf_core.runs.epsilon_grid import EpsilonGrid, GridRun, grid_runs, read_grid
-from dpmf_core.runs.needed_epsilon import Goal, answer, share_kept
+from dpmf_core.runs.epsilon_grid import EpsilonGrid, grid_runs, read_grid
+from dpmf_core.runs.needed_epsilon import Goal, answer
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_cost import PrivacyCost
 from pages.explore.story import USUAL
@@ -25,6 +26,7 @@ from pages.kit.comparison import best_known_title
 from pages.kit.sidebar_values import EPSILONS, Choice
 
 COLUMNS = ("kept", "lowest draw", "highest draw", "RMSE")
+RMSE = METRICS["rmse"]
 
 
 @functools.cache
@@ -34,14 +36,10 @@ def choice() -> Choice:
     return Choice(**first, delta=default_delta(data_sets.find(first["dataset"]).n_users))
 
 
-def runs() -> list[GridRun]:
-    return grid_runs(choice().spec())
-
-
 @functools.cache
 def grid() -> EpsilonGrid:
-    run_list = runs()
-    return read_grid(run_list, [shipped_runs.summary(it.spec) for it in run_list], "rmse")
+    runs = grid_runs(choice().spec())
+    return read_grid(runs, [shipped_runs.summary(it.spec) for it in runs], RMSE.id)
 
 
 @functools.cache
@@ -60,18 +58,15 @@ def table() -> pd.DataFrame:
 
 
 @functools.cache
-def epsilons() -> list[float]:
-    """Return the measured epsilons and the slider's stops between them."""
-    measured = table()["epsilon"].tolist()
-    return sorted({*measured, *(it for it in EPSILONS if measured[0] < it < measured[-1])})
+def stops() -> Sequence[dict[str, Any]]:
+    """Return the figure's data at each place of its handle, linear along log epsilon.
 
-
-@functools.cache
-def stops() -> Sequence[dict[str, object]]:
-    """Return the figure's data at each place of its handle, linear along log epsilon."""
+    The places are the measured epsilons and the slider's stops between them.
+    """
     known = table()
     measured = known["epsilon"].tolist()
-    lines = [np.interp(np.log(epsilons()), np.log(measured), known[it]).tolist() for it in COLUMNS]
+    places = sorted({*measured, *(it for it in EPSILONS if measured[0] < it < measured[-1])})
+    lines = [np.interp(np.log(places), np.log(measured), known[it]).tolist() for it in COLUMNS]
     return [
         {
             "epsilon": epsilon,
@@ -81,7 +76,7 @@ def stops() -> Sequence[dict[str, object]]:
             "measured": epsilon in measured,
             "facts": _facts(epsilon, kept, error, "" if epsilon in measured else "about "),
         }
-        for epsilon, kept, low, high, error in zip(epsilons(), *lines, strict=True)
+        for epsilon, kept, low, high, error in zip(places, *lines, strict=True)
     ]
 
 
@@ -97,8 +92,7 @@ def caption() -> str:
 
 def _facts(epsilon: float, kept: float, error: float, about: str) -> list[dict[str, str]]:
     """Return numbers with their meaning. about: 'about ' between measured points."""
-    kind = METRICS["rmse"]
-    cost, best = PrivacyCost.of(kind, [(error, *levels())]), best_title()
+    cost, best = PrivacyCost.of(RMSE, [(error, *levels())]), best_title()
     return [
         {
             "number": f"ε = {budget_text(epsilon)}",
@@ -108,8 +102,8 @@ def _facts(epsilon: float, kept: float, error: float, about: str) -> list[dict[s
         {
             "number": f"{about}{max(0.0, kept):.0%} kept",
             "words": f"of what {best}, the best known method without privacy, can learn."
-            f" Predicted ratings are off by {about}{kind.text(error)} stars; by"
-            f" {kind.text(cost.best)} with {best}, by {kind.text(cost.guess)} when guessing the"
+            f" Predicted ratings are off by {about}{RMSE.text(error)} stars; by"
+            f" {RMSE.text(cost.best)} with {best}, by {RMSE.text(cost.guess)} when guessing the"
             f" mean. {cost.words(best)}",
         },
         {
@@ -118,10 +112,6 @@ def _facts(epsilon: float, kept: float, error: float, about: str) -> list[dict[s
             f" (exceptions: {exceptions(epsilon)} in 100,000).",
         },
     ]
-
-
-def percent(share: float) -> str:
-    return f"{share:.0%}" if share < 0.995 else "over 99%"
 
 
 def exceptions(epsilon: float) -> str:
@@ -139,25 +129,6 @@ def levels() -> tuple[float, float, float]:
 
 def best_title() -> str:
     return best_known_title(choice().algorithm)
-
-
-def words() -> dict[str, str]:
-    method = REGISTRY[choice().algorithm].title
-    return {
-        "name": "Epsilon",
-        "low": "more private",
-        "high": "more accurate",
-        "best": f"100%: the best known without privacy ({best_title()})",
-        "open": f"{method} without noise",
-        "trivial": "0%: guessing the mean",
-        "price": "what noise costs",
-    }
-
-
-@functools.cache
-def kept_without_noise() -> float:
-    """Return the share of the best known method's gain that the method keeps without noise."""
-    return share_kept([levels()]) or 0.0
 
 
 @functools.cache

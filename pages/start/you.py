@@ -115,7 +115,8 @@ def _draw_lists(epsilon: float, ratings: Mapping[str, int]) -> None:
     st.subheader("Your list", anchor=False)
     lists = {f"At ε = {budget_text(epsilon)}": own, "Without noise": plain}
     for column, (heading, titles) in zip(st.columns(2), lists.items(), strict=True):
-        lines = [f"1. {_mark(title, own)}" for title in titles]
+        texts = {it: safe_text.escape_letters(it) for it in titles}
+        lines = [f"1. {text if it in own else f'~~{text}~~'}" for it, text in texts.items()]
         column.markdown("\n".join([f"**{heading}**\n", *lines]))
     count = len(set(own) & set(plain))
     st.caption(
@@ -125,16 +126,10 @@ def _draw_lists(epsilon: float, ratings: Mapping[str, int]) -> None:
     )
 
 
-def _mark(title: str, visible_titles: list[str]) -> str:
-    text = safe_text.escape_letters(title)
-    return text if title in visible_titles else f"~~{text}~~"
-
-
 def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     delta = price.choice().delta
-    known_titles = list(ratings)[:N_KNOWN]
     noise = membership.noise_of(epsilon, delta, COUNT, max(STARS))
-    attack = _attack(tuple(ratings[it] for it in known_titles), noise)
+    attack = _attack(tuple(ratings.values())[:N_KNOWN], noise)
     most = certainty_text(epsilon)
     low, high = np.quantile(attack.beliefs, (0.05, 0.95))
     st.subheader("Can an attacker tell that you took part?", anchor=False)
@@ -149,10 +144,8 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     }
     for column, (label, value) in zip(st.columns(3), figures.items(), strict=True):
         column.markdown(f"{label}  \n**{value}**")
-    st.write(
-        f"With noise the attacker is right in **{price.percent(attack.right)}** of cases. Guessing"
-        " is right in 50%."
-    )
+    right = f"{attack.right:.0%}" if attack.right < 0.995 else "over 99%"
+    st.write(f"With noise the attacker is right in **{right}** of cases. Guessing is right in 50%.")
     st.caption(
         f"Measured on {len(attack.beliefs):,} simulated publications with you and as many without"
         f" you: five sums with Gaussian noise of {noise:.3g} stars. The range covers 90% of them."
@@ -162,6 +155,4 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     )
 
 
-@functools.lru_cache(256)
-def _attack(known_ratings: tuple[int, ...], noise: float) -> membership.MembershipAttack:
-    return membership.attack(known_ratings, noise)
+_attack = functools.lru_cache(256)(membership.attack)

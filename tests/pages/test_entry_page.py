@@ -5,23 +5,23 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from pages.kit.page_table import SECTIONS
-from pages.server import entry_page
+from pages.server import addresses
 
 
 @pytest.mark.parametrize("base", ["", "course"])
 def test_every_section_loads_the_script_before_streamlits(base):
-    client = TestClient(Starlette(routes=entry_page.routes(SECTIONS, base)))
+    client = TestClient(Starlette(routes=addresses.routes(SECTIONS, base)))
     start = f"/{base}".rstrip("/")
     for name in ("", *SECTIONS):
         html = client.get(f"{start}/{name}").text
         assert 0 < html.index('<script src="./browser.js">') < html.index('<script type="module"')
     script = client.get(f"{start}/browser.js")
     assert script.headers["content-type"].partition(";")[0].endswith("/javascript")
-    assert script.text == entry_page.SCRIPT.read_text("utf-8")
+    assert script.text == addresses.SCRIPT.read_text("utf-8")
 
 
 def test_streamlits_page_is_otherwise_as_it_is():
     """Its inline scripts too, whose hashes the policy allows."""
-    html = entry_page.STREAMLIT_PAGE.read_text("utf-8")
-    whole = entry_page.with_script(html)
+    html = addresses.STREAMLIT_PAGE.read_text("utf-8")
+    whole = addresses.with_script(html)
     assert whole.replace('\n    <script src="./browser.js"></script>', "") == html != whole

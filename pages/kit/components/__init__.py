@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
-from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.components.v2.types import ComponentRenderer
@@ -40,18 +39,14 @@ def _mount(name: str, key: str, data: Any, **on_change: Any) -> None:
     """
     folders = (*SHARED.get(name, ()), name)
     with LOCK:
+        manager = get_bidi_component_manager()
         for folder in folders:
-            _declare(get_bidi_component_manager(), folder)
+            if manager.get_component_asset_root(f"{PROJECT}.{folder}") is None:  # of this runtime
+                config = ComponentConfig(name=folder, asset_dir=folder)
+                manifest = ComponentManifest(PROJECT, __version__, components=[config])
+                manager.register_from_manifest(manifest, FOLDER)
         render = _renderer(folders)
     render(key=key, data=data, height="content", **on_change)
-
-
-def _declare(manager: BidiComponentManager, folder: str) -> None:
-    """Serve the folder's files under its name, once per runtime."""
-    if manager.get_component_asset_root(f"{PROJECT}.{folder}") is None:
-        config = ComponentConfig(name=folder, asset_dir=folder)
-        manifest = ComponentManifest(name=PROJECT, version=__version__, components=[config])
-        manager.register_from_manifest(manifest, FOLDER)
 
 
 @cache
