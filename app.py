@@ -6,14 +6,30 @@ any navigation is declared.
 """
 
 import sys
+import warnings
 
 from dpmf_core.base import interrupts
 
 if __name__ == "__main__":
     interrupts.exit_at_once()  # before anything large is imported
-    from pages.server.command import serve
+    import click
+    from streamlit.web import cli
 
-    sys.exit(serve(__file__, sys.argv[1:]))
+    def serve() -> int:
+        try:
+            cli.main(
+                ["run", __file__, *sys.argv[1:]], prog_name="python app.py", standalone_mode=False
+            )
+        except click.ClickException as error:
+            error.show()
+            return error.exit_code
+        except click.Abort:
+            raise KeyboardInterrupt from None  # click has converted it
+        return 0
+
+    # Ctrl-C just before uvicorn's coroutine starts is no error
+    warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
+    sys.exit(interrupts.exit_code_of(serve))
 
 from pathlib import Path
 

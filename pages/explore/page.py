@@ -169,7 +169,7 @@ def who_pays(runs: dict[str, Run]) -> None:
 
 
 def person(choice: Choice, run: Run) -> None:
-    key = start_person(choice, someone(run))
+    key = start_person(choice, partial(someone, run))
     left, right = st.columns([1, 4], vertical_alignment="bottom")
     box = bind(key, emptiable=True)
     user = left.number_input("Show person", 0, choice.entry.n_users - 1, **box)

@@ -6,7 +6,7 @@ All of it comes from the grid of epsilons, so the browser can follow the slider 
 import contextlib
 import functools
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -113,29 +113,28 @@ def person(choice: Choice, spec: RunSpec) -> int | None:
 
     None while no run tells who there is.
     """
-    key = f"{USER}{choice.dataset}"
-    if key not in st.session_state:
+
+    def usual() -> int | None:
         trivial = references(spec)["trivial"]
         run = engine().known_runs.whole(trivial)
-        user = shipped_runs.view_data(trivial, PERSON) if run is None else someone(run)
-        start_person(choice, user)
-    person_id: int | None = st.session_state.get(key)
-    return person_id
+        return shipped_runs.view_data(trivial, PERSON) if run is None else someone(run)
+
+    shown: int | None = st.session_state.get(start_person(choice, usual))
+    return shown
 
 
-def start_person(choice: Choice, usual: int | None) -> str:
+def start_person(choice: Choice, usual: Callable[[], int | None]) -> str:
     """Return the session's key of the person shown for these data, and set it if it is new.
 
     The person in the address comes first, if this session has shown no one yet, then the usual one.
     """
     key = f"{USER}{choice.dataset}"
-    if key in st.session_state:
-        return key
-    is_new = not any(str(it).startswith(USER) for it in st.session_state)
-    text = st.query_params.get(PERSON, "") if is_new else ""
-    linked = text.isdecimal() and int(text) < choice.entry.n_users
-    if linked or usual is not None:
-        st.session_state[key] = int(text) if linked else usual
+    if key not in st.session_state:
+        is_first = not any(str(it).startswith(USER) for it in st.session_state)
+        text = st.query_params.get(PERSON, "") if is_first else ""
+        is_linked = text.isdecimal() and int(text) < choice.entry.n_users
+        if (user := int(text) if is_linked else usual()) is not None:
+            st.session_state[key] = user
     return key
 
 

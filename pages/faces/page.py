@@ -18,18 +18,17 @@ def outlier_settings(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]
 
     No link holds these settings, so a lesson that fixes parameters uses the defaults.
     """
-    data: dict[str, object] = {}
-    if lesson.fixed_value("parameters") is None:
-        text = (
-            "Uniform noise on some pixels of some images, the same for every visitor. The objective"
-            " is measured on clean images."
-        )
-        if st.toggle("Plant outliers", key="faces.outliers", help=text):
-            left, right = st.columns(2)
-            rows = left.slider("Share of the images", 0.01, 1.0, 0.1, 0.01, key="faces.rows")
-            cells = right.slider("Share of their pixels", 0.01, 1.0, 0.7, 0.01, key="faces.cells")
-            data = {"outlier_rows": rows, "outlier_cells": cells}
-    return data, choice.assumptions
+    text = (
+        "Uniform noise on some pixels of some images, the same for every visitor. The objective is"
+        " measured on clean images."
+    )
+    is_fixed = lesson.fixed_value("parameters") is not None
+    if is_fixed or not st.toggle("Plant outliers", key="faces.outliers", help=text):
+        return {}, choice.assumptions
+    left, right = st.columns(2)
+    rows = left.slider("Share of the images", 0.01, 1.0, 0.1, 0.01, key="faces.rows")
+    cells = right.slider("Share of their pixels", 0.01, 1.0, 0.7, 0.01, key="faces.cells")
+    return {"outlier_rows": rows, "outlier_cells": cells}, choice.assumptions
 
 
 SIDES = {"main": "with privacy", "best": "without privacy"}
@@ -79,8 +78,7 @@ def recovery_table(runs: dict[str, Run]) -> None:
         if (run := runs.get(name)) and "outlier_f1" in run.record.metrics
     ]
     if rows:
-        words = "**Outlier detection** (planted: pixels changed by over 1% of the largest)"
-        st.markdown(words)
+        st.markdown("**Outlier detection** (planted: pixels changed by over 1% of the largest)")
         safe_text.table(pd.DataFrame(rows))
 
 

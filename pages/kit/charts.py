@@ -23,6 +23,7 @@ plotly.io.templates.default = None
 
 Settings = Mapping[str, Any]
 NONE: Settings = MappingProxyType({})
+SILENT: Settings = {"showlegend": False, "hoverinfo": "skip"}  # of a trace that only adds to others
 MOST_LINES, LETTERS = 9, 16  # of a legend on the right; letters in one of its rows
 CACHE_SIZE = 200  # figures in memory
 LABEL = 0.8  # opacity behind words, which lines may cross

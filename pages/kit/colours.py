@@ -26,15 +26,7 @@ PALETTE = {
     "periwinkle": ("#8685f2", "#4e5db2"),
     "magenta": ("#f6265e", "#c8395a"),
 }
-# for private methods without a colour of their own
-FURTHER = (
-    ("#4d7c0f", "#84cc16"),
-    ("#b45309", "#f59e0b"),
-    ("#4338ca", "#818cf8"),
-    ("#be185d", "#f472b6"),
-    ("#0f766e", "#2dd4bf"),
-    ("#a16207", "#facc15"),
-)
+UNCOLOURED = "teal"  # private methods without a colour of their own
 NOT_PRIVATE = ("#4a4f59", "#b8bec9")
 # variants drawn next to their method
 VARIANTS = {PLAIN: "periwinkle"}
@@ -89,11 +81,6 @@ def _pair(method: str) -> tuple[str, str]:
         return PALETTE[method]
     kind = REGISTRY.get(method)
     colour = VARIANTS.get(method, kind.colour if kind is not None else "")
-    if colour:
-        return PALETTE[colour]
-    uncoloured_ids = [
-        it.id for it in REGISTRY.values() if issubclass(it, PrivateAlgorithm) and not it.colour
-    ]
-    if method in uncoloured_ids:
-        return FURTHER[uncoloured_ids.index(method) % len(FURTHER)]
-    return NOT_PRIVATE
+    if not colour and kind is not None and issubclass(kind, PrivateAlgorithm):
+        colour = UNCOLOURED
+    return PALETTE[colour] if colour else NOT_PRIVATE

@@ -173,24 +173,14 @@ def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
             "title": None,
         },
     )
-    fig.add_scatter(
-        x=values,
-        y=points["name"].tolist(),
-        mode="markers",
-        marker={"color": tints.tolist(), "size": 9, "opacity": 0.45},
-        showlegend=False,
-        cliponaxis=False,
-        hovertemplate=f"%{{y}}<br>%{{x:.{kind.digits}f}}<extra></extra>",
-    )
-    fig.add_scatter(
-        x=medians.tolist(),
-        y=names,
-        mode="markers",
-        marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": bars}},
-        showlegend=False,
-        hoverinfo="skip",
-        cliponaxis=False,
-    )
+    dots = {"color": tints.tolist(), "size": 9, "opacity": 0.45}
+    look = {
+        "showlegend": False,
+        "hovertemplate": f"%{{y}}<br>%{{x:.{kind.digits}f}}<extra></extra>",
+    }
+    fig.add_scatter(x=values, y=points["name"].tolist(), mode="markers", marker=dots, **look)
+    marks = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": bars}}
+    fig.add_scatter(x=medians.tolist(), y=names, mode="markers", marker=marks, **charts.SILENT)
     ends = points.groupby("name")[metric].max()
     fig.add_scatter(  # right of all dots of a row: above a bar lies the row before
         x=[ends[name] for name in names],
@@ -199,10 +189,9 @@ def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
         text=[f"\u2003{kind.text(median)}" for median in medians],
         textposition="middle right",
         textfont={"color": colours.ink()},
-        showlegend=False,
-        hoverinfo="skip",
-        cliponaxis=False,
+        **charts.SILENT,
     )
+    fig.update_traces(cliponaxis=False)
     return fig
 
 

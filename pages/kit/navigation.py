@@ -61,12 +61,8 @@ def _open(visible: bool) -> page_table.Page:
 
 
 def _draw_views(page: page_table.Page) -> None:
-    views = [
-        it
-        for it in page_table.PAGES
-        if it.section == page.section and (who.operator or not it.for_operator)
-    ]
-    parent = page.under or page.id
+    shown = [it for it in page_table.PAGES if who.operator or not it.for_operator]
+    views, parent = [it for it in shown if it.section == page.section], page.under or page.id
     with st.container(horizontal=True, gap="small", key="navigation.row"):
         _draw_switch("View", {it.id: it.title for it in views if not it.under}, parent)
         tabs = {it.id: it.tab or it.title for it in views if parent in (it.id, it.under)}
@@ -101,7 +97,14 @@ def _draw_unknown(page: page_table.Page) -> None:
         name = st.query_params[section.parameter]
     if not name:
         return
-    st.warning(safe_text.escape(page_table.why_missing(section.id, name)))
+    known = page_table.page_of(section.id, name)
+    words = f"There is no page '{name[:40]}' here. Choose one of these."
+    if known is not None and known.for_operator:
+        words = (
+            f"Only operators of this server can open '{known.title}'. Log in as one of those listed"
+            " in DPMF_OPERATORS, or choose one of these."
+        )
+    st.warning(safe_text.escape(words))
     with st.container(horizontal=True, gap="xsmall"):
         for it in page_table.SECTIONS.values():
             st.page_link(streamlit_pages[it.id], label=it.title, icon=it.material_icon)

@@ -175,13 +175,3 @@ def page_of(section: str, view: str) -> Page | None:
         return first_page(section)
     page, _ = _ADDRESSES.get(_plain(view), (None, ""))
     return BY_ID[page] if page and BY_ID[page].section == section else None
-
-
-def why_missing(section: str, name: str) -> str:
-    page = page_of(section, name)
-    if page is not None and page.for_operator:
-        return (
-            f"Only operators of this server can open '{page.title}'. Log in as one of those listed"
-            " in DPMF_OPERATORS, or choose one of these."
-        )
-    return f"There is no page '{name[:40]}' here. Choose one of these."

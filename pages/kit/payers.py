@@ -11,8 +11,7 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours
 
-COLUMNS = ("group", "name", "id", "rmse")
-# title of the axis, and names of the quarters
+# title of the axis, and names of the quarters: in a figure, in a sentence
 GROUPS = {
     "activity": ("people, by how much they rated", ("fewest", "few", "many", "most")),
     "popularity": (
@@ -20,37 +19,35 @@ GROUPS = {
         ("rarest", "rare", "common", "most rated"),
     ),
 }
-QUARTERS = {  # names in a sentence
+QUARTERS = {
     "activity": [f"people with {it} ratings" for it in ("the fewest", "few", "many", "the most")],
     "popularity": [
         f"{it} items" for it in ("the rarest", "rarely rated", "often rated", "the most rated")
     ],
 }
-TABS = {"activity": "People", "popularity": "Items"}
 Runs = Mapping[str, Sequence[Run]]  # draws of each method by name
 
 
 def errors_by_quarter(runs: Runs, by: str) -> pd.DataFrame:
     """Return group, name, id, rmse: mean held-out RMSE of each method in each quarter."""
-    _, groups = GROUPS[by]
-    rows = []
-    for name, draws in runs.items():
-        for place, group in enumerate(groups):
-            if errors := _errors(draws, by, place):
-                mean = statistics.fmean(errors)
-                rows.append((group, name, draws[0].spec.algorithm, mean))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
 
+    def errors(draws: Sequence[Run], place: int) -> list[float]:
+        quarters = [run.record.buckets.get(by, ()) for run in draws]
+        values = [it[place].get("rmse") for it in quarters if place < len(it)]
+        return [float(it) for it in values if it is not None]
 
-def _errors(draws: Sequence[Run], by: str, place: int) -> list[float]:
-    quarters = [run.record.buckets.get(by, ()) for run in draws]
-    errors = [it[place].get("rmse") for it in quarters if place < len(it)]
-    return [float(error) for error in errors if error is not None]
+    rows = [
+        (group, name, draws[0].spec.algorithm, statistics.fmean(values))
+        for name, draws in runs.items()
+        for place, group in enumerate(GROUPS[by][1])
+        if (values := errors(draws, place))
+    ]
+    return pd.DataFrame(rows, columns=["group", "name", "id", "rmse"])
 
 
 def draw_payers(key: str, runs: Runs, leaves: bool | None = None) -> None:
     every = [(name, run) for name, draws in runs.items() for run in draws]
-    for tab, by in zip(st.tabs(list(TABS.values())), TABS, strict=True):
+    for tab, by in zip(st.tabs(["People", "Items"]), GROUPS, strict=True):
         figure = charts.of_runs(by, every, partial(_quarters_figure, runs, by))
         if len(figure.table):
             with tab:
@@ -106,9 +103,7 @@ def finding(runs: Runs, private: str, plain: str) -> tuple[str, str]:
         )
     parts = []
     for by, cost in known.items():
-        most, least = (cost.index(it) for it in (max(cost), min(cost)))
-        parts.append(
-            f"**{QUARTERS[by][most]}** pay most ({cost[most]:+.3f}),"
-            f" {QUARTERS[by][least]} least ({cost[least]:+.3f})"
-        )
+        most, least = max(cost), min(cost)
+        names = [QUARTERS[by][cost.index(it)] for it in (most, least)]
+        parts.append(f"**{names[0]}** pay most ({most:+.3f}), {names[1]} least ({least:+.3f})")
     return "Who pays for privacy?", f"RMSE of {private} compared with {plain}: {'; '.join(parts)}."

@@ -13,7 +13,7 @@ from dpmf_core.runs.privacy_cost import Reference, ReferenceLine
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.sweep import Point
 from pages.kit import colours
-from pages.kit.charts import figure, level, reference_line
+from pages.kit.charts import SILENT, figure, level, reference_line
 
 DASHES = ("solid", "dash", "dashdot", "longdash")
 SPAN = 8  # ratio of largest to smallest value from which an axis is logarithmic
@@ -178,24 +178,10 @@ def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash
     (name, ident), draws = who, rows.groupby(x)["value"]
     tint, symbol, at = colours.of(ident), colours.marker(ident), draws.median()
     band = pd.concat([draws.max(), draws.min()[::-1]])
-    fig.add_scatter(
-        x=band.index,
-        y=band,
-        fill="toself",
-        mode="none",
-        fillcolor=tint,
-        opacity=0.15,
-        showlegend=False,
-        hoverinfo="skip",
-    )
-    fig.add_scatter(
-        x=rows[x],
-        y=rows["value"],
-        mode="markers",
-        marker={"color": tint, "size": 6, "opacity": 0.35, "symbol": symbol},
-        showlegend=False,
-        hoverinfo="skip",
-    )
+    look = {"fillcolor": tint, "opacity": 0.15, **SILENT}
+    fig.add_scatter(x=band.index, y=band, fill="toself", mode="none", **look)
+    marks = {"color": tint, "size": 6, "opacity": 0.35, "symbol": symbol}
+    fig.add_scatter(x=rows[x], y=rows["value"], mode="markers", marker=marks, **SILENT)
     fig.add_scatter(
         x=at.index,
         y=at,

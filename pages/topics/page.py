@@ -1,7 +1,6 @@
 """What happens to topics? Words that belong together, found with and without privacy."""
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WEIGHTS_ARE_PUBLIC, WORDS_ARE_PUBLIC
@@ -52,24 +51,6 @@ def preparation(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
     return data, public + assumed
 
 
-def weights(bars: pd.DataFrame) -> go.Figure:
-    """Return bars of a topic's words and its partner's. bars: word, name, id, weight."""
-    fig = charts.figure("weight", "", height=80 + 24 * bars["word"].nunique(), barmode="group")
-    for (name, ident), rows in bars.groupby(["name", "id"], sort=False):
-        fig.add_bar(
-            y=rows["word"],
-            x=rows["weight"],
-            name=name,
-            orientation="h",
-            marker={"color": colours.of(str(ident))},
-            hovertemplate="%{y}: %{x:.2f}<extra></extra>",
-        )
-    fig.update_yaxes(
-        categoryorder="array", categoryarray=list(dict.fromkeys(bars["word"]))[::-1], title=None
-    )
-    return fig
-
-
 def one_topic(runs: dict[str, Run]) -> None:
     """Draw a topic's weights as bars, and the documents in which it is strongest."""
     matched_pairs = pairs(runs["main"], runs["best"])
@@ -91,8 +72,20 @@ def one_topic(runs: dict[str, Run]) -> None:
         for word, weight in side
     ]
     bars = pd.DataFrame(rows, columns=["word", "name", "id", "weight"])
+    fig = charts.figure("weight", "", height=80 + 24 * bars["word"].nunique(), barmode="group")
+    for (name, ident), own in bars.groupby(["name", "id"], sort=False):
+        fig.add_bar(
+            y=own["word"],
+            x=own["weight"],
+            name=name,
+            orientation="h",
+            marker={"color": colours.of(str(ident))},
+            hovertemplate="%{y}: %{x:.2f}<extra></extra>",
+        )
+    words = list(dict.fromkeys(bars["word"]))[::-1]
+    fig.update_yaxes(categoryorder="array", categoryarray=words, title=None)
     alt = f"Weights of the heaviest words of the topic {names[part]}, with privacy and without."
-    charts.show(weights(bars), "topics.words", alt, bars)
+    charts.show(fig, "topics.words", alt, bars)
     if st.toggle("Documents most typical of this topic", key="topics.typical"):
         st.warning(
             "Documents are private data. This list is only for the people who hold them; it is not"
