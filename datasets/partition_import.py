@@ -8,6 +8,7 @@ partition; each partition is sorted and written.
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +24,29 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_datasets import partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
 from dpmf_datasets.path_facts import ITEM_TABLE, RATING_FACTS, facts_in, path_of, split_path, ways
-from dpmf_datasets.readers import dates
 from dpmf_datasets.readers.archives import fingerprint_of, fingerprint_of_bytes
-from dpmf_datasets.readers.cells import Ids, Numbers, spelling_notes
-from dpmf_datasets.readers.cleaning import Batch, CleanRows
-from dpmf_datasets.readers.columns import after_path, chosen_columns
+from dpmf_datasets.readers.cleaning import Batch, Ids
+from dpmf_datasets.readers.columns import after_path
+from dpmf_datasets.readers.dates import (
+    FORMAT_IS_PUBLIC,
+    READING_IS_PUBLIC,
+    ColumnTimes,
+    column_times,
+)
 from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_tables import (
     assumed_sizes,
-    column_facts,
     declared_size,
-    empty_users,
     item_labels,
-    require_bounds,
+    open_rows,
+    report_of,
     require_several,
     require_usable,
+    spelling_notes,
     user_keys,
 )
 from dpmf_datasets.readers.report import Kind, Order, Problem, Report
 from dpmf_datasets.readers.table import file_name, report_damage
-from dpmf_datasets.readers.tables import open_table
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
@@ -56,30 +60,16 @@ def import_partitions(
     name: str,
     path_and_facts: str,
     *,
-    n_partitions: int | None = None,
-    replace: bool = False,
-    progress: Progress = lambda stage, count, total: None,
+    n_partitions: int | None,
+    replace: bool,
+    progress: Progress,
 ) -> Report:
     """Store the ratings of tables in partitions under a name.
 
-    Parameters
-    ----------
-    name : str
-        The new set's name.
-    path_and_facts : str
-        A table, a folder of tables, or a pattern such as ``days/*.csv``, with the facts of `load`
-        after the path: ``big.csv?bounds=1,5``.
-    n_partitions : int, optional
-        By default one per 32,768 users.
-    replace : bool
-        Whether to replace a set of this name.
-    progress : callable
-        Of the stage, the amount done, and the total.
-
-    Raises
-    ------
-    BadInput
-        If the tables cannot be read, or the name is taken.
+    path_and_facts: a table, a folder of tables, or a pattern such as ``days/*.csv``, with the facts
+    of `load` after the path: ``big.csv?bounds=1,5``. n_partitions: by default one per 32,768 users.
+    replace: whether to replace a set of this name. progress: of the stage, the amount done, and the
+    total. Raises BadInput if the tables cannot be read, or the name is taken.
     """
     partitions.require_name(name)
     files, facts = _files(path_and_facts)
@@ -121,138 +111,123 @@ def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
     return paths, facts
 
 
-@dataclass(frozen=True)
-class _FileRead:
-    """What one file held, in addition to its rows."""
-
-    report: Report
-    assumptions: tuple[str, ...]
-    titles: dict[str, str]
-    times: frozenset[str] | None  # how they were read; None if they make no order
-
-
+@dataclass
 class _Import:
-    def __init__(
-        self,
-        name: str,
-        files: list[Path],
-        facts: dict[str, str],
-        n_partitions: int | None,
-        progress: Progress,
-        folder: Path,
-    ) -> None:
-        self._name, self._files, self._facts = name, files, facts
-        self._n_partitions, self._progress, self._folder = n_partitions, progress, folder
-        self._ways = ways(facts)
-        advice = after_path(str(files[0]), facts)
-        self._bounds = require_bounds(self._ways["bounds"], file_name(files[0]), advice)
-        self._users, self._items, self._n_batches = Ids(), Ids(), 0
+    """An import under way. folder: for files until it is finished."""
+
+    name: str
+    files: list[Path]
+    facts: dict[str, str]
+    n_partitions: int | None
+    progress: Progress
+    folder: Path
+    users: Ids = field(default_factory=Ids)
+    items: Ids = field(default_factory=Ids)
+    titles: dict[str, str] = field(default_factory=dict)
+    assumptions: list[str] = field(default_factory=list)
+    ways_of_times: set[str] = field(default_factory=set)  # how they were read
+    has_order: bool = True  # whether the times of all files can be read
+    n_batches: int = 0
 
     def run(self) -> Report:
-        files = [self._read(file) for file in self._files]
-        ways_of_times = frozenset[str]().union(*(it.times or () for it in files))
-        has_order = all(it.times is not None for it in files) and len(ways_of_times) == 1
-        users, items = self._users.labels(), self._items.labels()
-        n_users, n_items = (
-            declared_size(self._ways[f"n_{what}"], len(labels), what, self._name)
-            for what, labels in (("users", users), ("items", items))
+        reports = [self._read(file) for file in self.files]
+        self.has_order &= len(self.ways_of_times) == 1
+        n_users = declared_size(self._ways["n_users"], len(self.users.labels), "users", self.name)
+        n_items = declared_size(self._ways["n_items"], len(self.items.labels), "items", self.name)
+        members = Members(n_users, self.n_partitions or usual_parts(n_users))
+        self._gather(members)
+        keys = user_keys(self.users, n_users)
+        hashes, kept, read, raters = zip(
+            *(self._write(part, keys, n_items) for part in range(members.n_parts)), strict=True
         )
-        n_partitions = self._n_partitions or usual_parts(n_users)
-        self._gather((users, items), Members(n_users, n_partitions), has_order)
-        written = self._write(user_keys(users, n_users), n_items, n_partitions, has_order)
-        require_several(written.raters, self._name)
-        sentences = self._finish(files, item_labels(items, n_items), n_users, written)
+        require_several(sum(raters), self.name)
+        merged, empty = sum(read) - sum(kept), len(self.users.labels) - sum(raters)
+        sentences = self._finish(item_labels(self.items, n_items), n_users, hashes, sum(kept))
         return replace(
-            files[0].report,
-            name=self._name,
-            read=sum(it.report.read for it in files),
-            kept=written.n_ratings,
+            reports[0],
+            name=self.name,
+            read=sum(it.read for it in reports),
+            kept=sum(kept),
             n_users=n_users,
             n_items=n_items,
             problems=(
-                *(problem for it in files for problem in it.report.problems),
-                *([Problem(Kind.DUPLICATE, written.merged)] if written.merged else []),
-                *empty_users(len(users) - written.raters),
+                *(problem for it in reports for problem in it.problems),
+                *([Problem(Kind.DUPLICATE, merged)] if merged else []),
+                *([Problem(Kind.EMPTY_USER, empty)] if empty else []),
             ),
             assumed=(
-                *dict.fromkeys(words for it in files for words in it.report.assumed),
-                *spelling_notes(users, "users"),
-                *spelling_notes(items, "items"),
-                *([SEVERAL_TIMES] if len(ways_of_times) > 1 else []),
+                *dict.fromkeys(words for it in reports for words in it.assumed),
+                *spelling_notes(self.users, self.items),
+                *([SEVERAL_TIMES] if len(self.ways_of_times) > 1 else []),
                 *sentences,
             ),
         )
 
-    def _read(self, file: Path) -> _FileRead:
+    @cached_property
+    def _ways(self) -> dict[str, Any]:
+        return ways(self.facts)
+
+    def _read(self, file: Path) -> Report:
         """Spill the usable rows of a file."""
-        name, advice = file_name(file), after_path(str(file), self._facts)
+        name, advice = file_name(file), after_path(str(file), self.facts)
+        bounds, columns, outside, encoding = (
+            self._ways[it] for it in ("bounds", "columns", "outside", "encoding")
+        )
+        size, kept, words = max(file.stat().st_size, 1), 0, set[str]()
         with report_damage(name), file.open("rb") as stream:
-            table = open_table(stream, name, self._ways["encoding"])
-            places = chosen_columns(table, dict(self._ways["columns"]), name, advice)
-            rows = CleanRows(table, places, self._bounds, self._ways["outside"])
-            size, usable, words, are_read = max(file.stat().st_size, 1), 0, set[str](), True
+            rows = open_rows(stream, name, bounds, columns, outside, advice, encoding)
+            self.has_order &= "time" in rows.places
             for batch in rows:
                 times = _times_of(batch, self._ways["dates"], name)
-                rows.tally.add(Kind.NO_TIME, batch.rows[times.unread], times.example)
+                rows.tally.add(Kind.NO_TIME, batch.rows[times.unread])
                 words |= {times.words} - {""}
-                are_read &= times.order is not None or not len(batch.values)
+                self.has_order &= times.order is not None or not len(batch.values)
                 self._spill(batch, times.order)
-                usable += len(batch.values)
-                self._progress(f"reading {name}", min(stream.tell(), size), size)
+                kept += len(batch.values)
+                self.progress(f"reading {name}", min(stream.tell(), size), size)
         require_usable(rows, name, advice)
-        report = Report(
-            name=name,
-            read=rows.read,
-            kept=usable,
-            n_users=0,
-            n_items=0,
-            problems=rows.problems,
-            assumed=(*rows.reading_notes, *sorted(words)),
-            **column_facts(rows),
-        )
-        return _FileRead(
-            report,
-            (*table.assumptions, *([dates.READING_IS_PUBLIC] if "time" in places else [])),
-            rows.titles,
-            frozenset(words) if "time" in places and are_read else None,
-        )
+        self.ways_of_times |= words
+        self.titles = {**rows.titles, **self.titles}
+        times_are_public = [READING_IS_PUBLIC] if "time" in rows.places else []
+        self.assumptions += [*rows.table.assumptions, *times_are_public]
+        assumed = tuple(sorted(words))
+        return report_of(rows, name, 0, assumed, kept=kept, n_users=0, n_items=0)
 
     def _spill(self, batch: Batch, order: npt.NDArray[np.int64] | None) -> None:
         """Write a batch with its times to the folder. Raises BadInput if the disk is full."""
         order = np.zeros(len(batch.values), np.int64) if order is None else order
         columns = [batch.users, batch.items, pa.array(batch.values), pa.array(order)]
-        rows = pa.table(columns, names=["user", "item", "value", "order"])
-        self._users.add(batch.users.dictionary)
-        self._items.add(batch.items.dictionary)
+        rows = pa.table(columns, names=list(ROW_TYPE.names or ()))
+        self.users.add(batch.users)
+        self.items.add(batch.items)
         try:
-            pyarrow.feather.write_feather(rows, self._batch(self._n_batches), "uncompressed")
+            pyarrow.feather.write_feather(rows, self._batch(self.n_batches), "uncompressed")
         except OSError as error:
             raise BadInput(
                 f"The data folder has no room for the ratings ({error}). An import needs about 50"
                 " bytes per rating: free some space, or set DPMF_DATA to another folder."
             ) from error
-        self._n_batches += 1
+        self.n_batches += 1
 
     def _batch(self, at: int) -> Path:
-        return self._folder / f"batch-{at}.arrow"
+        return self.folder / f"batch-{at}.arrow"
 
-    def _gather(self, labels: tuple[pa.Array, pa.Array], members: Members, has_order: bool) -> None:
+    def _gather(self, members: Members) -> None:
         """Gather all rows, with numbers for ids, by their users' partition, in their order."""
-        users, items = (Numbers(each) for each in labels)
         chunks = list[npt.NDArray[Any]]()
-        for at in range(self._n_batches):
+        for at in range(self.n_batches):
             table = pyarrow.feather.read_table(self._batch(at), memory_map=False)
             self._batch(at).unlink()
             rows = np.empty(len(table), ROW_TYPE)
-            rows["user"] = users.of(table["user"].combine_chunks())
-            rows["item"] = items.of(table["item"].combine_chunks())
+            rows["user"] = self.users.numbers(table["user"].combine_chunks())
+            rows["item"] = self.items.numbers(table["item"].combine_chunks())
             rows["value"] = table["value"].to_numpy()
-            rows["order"] = table["order"].to_numpy() if has_order else 0
+            rows["order"] = table["order"].to_numpy() if self.has_order else 0
             chunks.append(rows)
-            if sum(map(len, chunks)) > AT_ONCE or at == self._n_batches - 1:
+            if sum(map(len, chunks)) > AT_ONCE or at == self.n_batches - 1:
                 self._put(np.concatenate(chunks), members)
                 chunks.clear()
-            self._progress("gathering", at + 1, self._n_batches)
+            self.progress("gathering", at + 1, self.n_batches)
 
     def _put(self, rows: npt.NDArray[Any], members: Members) -> None:
         partition_of = members.part_of[rows["user"]]
@@ -260,97 +235,78 @@ class _Import:
         rows, numbers = rows[order], partition_of[order]
         some, first = np.unique(numbers, return_index=True)
         for partition, part in zip(some, np.split(rows, first[1:]), strict=True):
-            with (self._folder / f"rows-{partition}").open("ab") as file:
+            with (self.folder / f"rows-{partition}").open("ab") as file:
                 part.tofile(file)
 
     def _write(
-        self, keys: npt.NDArray[np.uint64], n_items: int, n_partitions: int, has_order: bool
-    ) -> "_Written":
-        """Sort and write each partition. keys: (n_users,) of each user's random draws."""
-        written = _Written()
-        for partition in range(n_partitions):
-            rows_file = self._folder / f"rows-{partition}"
-            rows_file.touch()
-            rows = np.fromfile(rows_file, ROW_TYPE)
-            rows_file.unlink()
-            ratings = Ratings.of(
-                rows["user"].copy(),
-                rows["item"].copy(),
-                rows["value"].copy(),
-                n_users=len(keys),
-                n_items=n_items,
-                bounds=self._bounds,
-                order=rows["order"].copy() if has_order else None,
-                user_keys=keys,
-            )
-            file = file_of(self._folder, partition)
-            written.hashes.append(write_partition(file, ratings.users, ratings))
-            written.n_ratings += len(ratings)
-            written.merged += len(rows) - len(ratings)
-            written.raters += len(np.unique(ratings.users))
-            self._progress("writing partitions", partition + 1, n_partitions)
-        return written
+        self, partition: int, keys: npt.NDArray[np.uint64], n_items: int
+    ) -> tuple[str, int, int, int]:
+        """Sort and write a partition.
+
+        keys: (n_users,) of each user's random draws. Returns the file's hash, and the numbers of
+        ratings, of rows and of users with ratings.
+        """
+        rows_file = self.folder / f"rows-{partition}"
+        rows_file.touch()
+        rows = np.fromfile(rows_file, ROW_TYPE)
+        rows_file.unlink()
+        users, items, values, order = (rows[name].copy() for name in ROW_TYPE.names or ())
+        ratings = Ratings.of(
+            users,
+            items,
+            values,
+            n_users=len(keys),
+            n_items=n_items,
+            bounds=self._ways["bounds"],
+            order=order if self.has_order else None,
+            user_keys=keys,
+        )
+        digest = write_partition(file_of(self.folder, partition), ratings.users, ratings)
+        self.progress(
+            "writing partitions", partition + 1, self.n_partitions or usual_parts(len(keys))
+        )
+        return digest, len(ratings), len(rows), len(np.unique(ratings.users))
 
     def _finish(
-        self, files: list[_FileRead], labels: tuple[str, ...], n_users: int, written: "_Written"
+        self, labels: tuple[str, ...], n_users: int, hashes: tuple[str, ...], n_ratings: int
     ) -> tuple[str, ...]:
         """Write the manifest and move the set into place; returns the item table's sentences."""
-        titles: dict[str, str] = {}
-        for it in files:
-            titles = {**it.titles, **titles}
-        assumptions = assumed_sizes(self._ways["n_users"])
-        assumptions += tuple(words for it in files for words in it.assumptions)
         features, sentences = None, tuple[str, ...]()
-        if ITEM_TABLE in self._facts:
-            path = path_of(self._facts[ITEM_TABLE])
+        if ITEM_TABLE in self.facts:
+            path = path_of(self.facts[ITEM_TABLE])
             item_table = read_item_table(path, labels)
             features, sentences = item_table.features, item_table.sentences(file_name(path))
+        assumptions = (*assumed_sizes(self._ways["n_users"]), *self.assumptions)
         manifest = Manifest(
-            name=self._name,
+            name=self.name,
             n_users=n_users,
             n_items=len(labels),
-            n_ratings=written.n_ratings,
-            bounds=self._bounds,
+            n_ratings=n_ratings,
+            bounds=self._ways["bounds"],
             public=False,
             assumptions=tuple(dict.fromkeys(assumptions)),
-            origin=_origin(self._files),
-            titles=tuple(titles.get(label) or label for label in labels),
+            origin=_origin(self.files),
+            titles=tuple(self.titles.get(label) or label for label in labels),
             labels=labels,
-            parts=tuple(written.hashes),
+            parts=hashes,
             feature_names=None if features is None else features.names,
             features=None if features is None else tuple(features.values.tolist()),
         )
-        partitions.finish(self._folder, manifest)
-        target = partitions.folder_of(self._name)
-        aside = target.with_name(f".{self._name}.old")
+        partitions.finish(self.folder, manifest)
+        target = partitions.folder_of(self.name)
+        aside = target.with_name(f".{self.name}.old")
         shutil.rmtree(aside, ignore_errors=True)
         if target.exists():
             target.replace(aside)
-        self._folder.replace(target)
+        self.folder.replace(target)
         shutil.rmtree(aside, ignore_errors=True)
         return sentences
 
 
-@dataclass
-class _Written:
-    """Totals of the partitions.
-
-    merged: repeated ratings of a pair; raters: users with ratings.
-    """
-
-    hashes: list[str] = field(default_factory=list)
-    n_ratings: int = 0
-    merged: int = 0
-    raters: int = 0
-
-
-def _times_of(batch: Batch, declared: Order | None, name: str) -> dates.ColumnTimes:
+def _times_of(batch: Batch, declared: Order | None, name: str) -> ColumnTimes:
     """The times of a batch. Raises BadInput on dates whose order it would have to assume."""
-    column = dates.Column(declared)
-    if batch.times is not None:
-        column.take(batch.times)
-    times = column.result()
-    if dates.FORMAT_IS_PUBLIC in times.assumptions:
+    times = column_times([] if batch.times is None else [batch.times], declared)
+    if FORMAT_IS_PUBLIC in times.assumptions:
         raise BadInput(
             f"Dates of {name} such as 03/04/2021 can be read in two ways. Declare the order after"
             " the path: dates=dmy or dates=mdy."

@@ -1,7 +1,13 @@
-"""The usable rows of a table: numbers are parsed, and bad rows are counted with their places."""
+"""The usable rows of a table: numbers are parsed, and bad rows are counted with their places.
+
+Ids are text, so "007" and "7" differ. They get numbers when all are known, so the order of the rows
+does not matter.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,13 +15,88 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmf_datasets.readers.cells import Flags, dictionary_of, only, stripped
+from dpmf_datasets.readers.dates import Part, read_times, stripped
 from dpmf_datasets.readers.report import LINES_SHOWN, Kind, Outside, Problem, Tally
 from dpmf_datasets.readers.table import Table
 
+Flags = npt.NDArray[np.bool_]
 NOTHING = ("", "na", "n/a", "null", "none")  # how a missing rating is written
 # if commas separate columns, such a number is in quotation marks; 1,234 may be a thousand
 QUOTED_DECIMAL = r"^[+-]?\d+,(\d{1,2}|\d{4,})$"
+LONGEST_WHOLE = 19  # digits; ids that are sorted by size have fewer
+MOST_WAITING = 4_000_000  # ids in memory before repeated ones are removed
+
+
+def _only(column: pa.Array, keep: Flags) -> pa.Array:
+    """The cells under a mask (n,)."""
+    return column if keep.all() else column.filter(pa.array(keep))
+
+
+def _dictionary_of(ids: pa.Array) -> pa.DictionaryArray:
+    """Return ids of text as a dictionary, of 64-bit integers if all are written like some."""
+    texts = ids.dictionary_encode()
+    try:
+        numbers = texts.dictionary.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return texts
+    if not numbers.cast(pa.string()).equals(texts.dictionary):  # such as 007
+        return texts
+    return pa.DictionaryArray.from_arrays(texts.indices, numbers)
+
+
+class Ids:
+    """The distinct ids of users or items, added batch by batch and then numbered."""
+
+    def __init__(self) -> None:
+        self._arrays: list[pa.Array] = []
+        self._waiting = 0
+
+    def add(self, ids: pa.DictionaryArray) -> None:
+        self._arrays.append(ids.dictionary)
+        self._waiting += len(ids.dictionary)
+        if self._waiting > MOST_WAITING:
+            self._arrays, self._waiting = [self._distinct()], 0
+
+    def _distinct(self) -> pa.Array:
+        """Whole numbers if all are, else text."""
+        arrays = [it for it in self._arrays if len(it)] or [pa.array([], pa.string())]
+        if len({it.type for it in arrays}) > 1:
+            arrays = [it.cast(pa.string()) for it in arrays]
+        return pc.unique(pa.concat_arrays(arrays))
+
+    @cached_property
+    def labels(self) -> pa.Array:
+        """All of them: whole numbers by size, others by alphabet."""
+        labels = self._distinct()
+        texts = labels.cast(pa.string())
+        is_short = pc.less(pc.binary_length(texts), LONGEST_WHOLE)
+        are_whole = pc.all(pc.and_(pc.ascii_is_decimal(texts), is_short)).as_py()
+        columns = {"size": texts.cast(pa.int64())} if are_whole else {}
+        table = pa.table({**columns, "text": texts})
+        return labels.take(pc.sort_indices(table, [(it, "ascending") for it in table.column_names]))
+
+    @cached_property
+    def _index(self) -> "pd.Index[Any]":
+        index: pd.Index[Any] = pd.Index(self.labels.to_numpy(zero_copy_only=False))
+        return index
+
+    def numbers(self, ids: pa.DictionaryArray) -> npt.NDArray[np.int32]:
+        """The places of ids (n,) among the labels."""
+        distinct = ids.dictionary.cast(self.labels.type).to_numpy(zero_copy_only=False)
+        numbers = self._index.get_indexer(distinct).astype(np.int32)
+        return np.asarray(numbers[ids.indices.to_numpy(zero_copy_only=False)])
+
+    def spelling_notes(self, what: str) -> list[str]:
+        """A note if some ids are one number written in several ways."""
+        if pa.types.is_integer(self.labels.type):
+            return []
+        texts = pd.Series(self.labels.to_pylist(), dtype=object)
+        texts = texts[texts.str.fullmatch(r"[+-]?\d{1,15}([.,]0*)?")]
+        count = int(texts.str.replace(",", ".").astype(float).duplicated().sum())
+        return [
+            f"{count:,} {what} are numbers written in several ways, such as 1, 1.0 and 01. Ids are"
+            f" text, so these count as different {what}."
+        ] * bool(count)
 
 
 @dataclass(frozen=True)
@@ -23,38 +104,23 @@ class Batch:
     """The usable rows of some of a table (n_rows,).
 
     users, items: their ids; the dictionaries also hold those of unusable rows. rows: their places
-    in the table. times: unparsed; None if no column holds times.
+    in the table. times: None if no column holds times.
     """
 
     users: pa.DictionaryArray
     items: pa.DictionaryArray
     values: npt.NDArray[np.float32]
     rows: npt.NDArray[np.int32]
-    times: pa.Array | None
+    times: Part | None
 
 
 class CleanRows:
     """The usable rows of a table, batch by batch; afterwards, what was wrong with the others.
 
-    Parameters
-    ----------
-    table : Table
-    places : mapping
-        The column of each role.
-    bounds : (float, float)
-        Declared lowest and highest rating.
-    outside : {"clamp", "leave-out"}
-        Whether a rating outside the bounds is set to the nearest one, or its row is left out. The
-        decision depends on the rating and the public bounds only. So a person's remaining rows
-        follow from their rows alone, neighbouring tables make neighbouring ratings, and no
-        sensitivity changes.
-
-    Attributes
-    ----------
-    read : int
-        Rows that are not blank, so far.
-    titles : dict
-        Of items by their ids, where the table has them.
+    places: the column of each role. outside: whether a rating outside the bounds is set to the
+    nearest one, or its row is left out. The decision depends on the rating and the public bounds
+    only. So a person's remaining rows follow from their rows alone, neighbouring tables make
+    neighbouring ratings, and no sensitivity changes. titles: of items by their ids.
     """
 
     def __init__(
@@ -62,7 +128,7 @@ class CleanRows:
         table: Table,
         places: Mapping[str, int],
         bounds: tuple[float, float],
-        outside: Outside = "clamp",
+        outside: Outside,
     ) -> None:
         self.table, self.places = table, places
         self.bounds, self._outside = bounds, outside
@@ -75,6 +141,7 @@ class CleanRows:
 
     @property
     def read(self) -> int:
+        """Rows that are not blank, so far."""
         return self._usable + len(self._ragged_lines)
 
     @property
@@ -133,11 +200,11 @@ class CleanRows:
             good &= ~beyond
         # Ids are added before bad ratings are removed: a user with only bad ratings is still a user
         keep = good[has_ids]
-        users, items = (only(dictionary_of(only(ids, has_ids)), keep) for ids in (user, item))
+        users, items = (_only(_dictionary_of(_only(ids, has_ids)), keep) for ids in (user, item))
         if "title" in batch:
-            self._take_titles(items, only(batch["title"], good))
+            self._take_titles(items, _only(batch["title"], good))
         kept = slice(None) if good.all() else good
-        times = only(batch["time"], good) if "time" in batch else None
+        times = read_times(_only(batch["time"], good)) if "time" in batch else None
         clean_values = values[kept].clip(*self.bounds).astype(np.float32)
         return Batch(users, items, clean_values, row[kept], times)
 

@@ -6,15 +6,15 @@ Only their order is used.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from pandas.tseries.api import guess_datetime_format
 
-from dpmf_datasets.readers.cells import stripped
 from dpmf_datasets.readers.report import Order
 
 Times = npt.NDArray[np.int64]
@@ -45,134 +45,16 @@ CENTURY = 69  # two-digit years below it are in this century, as in POSIX
 
 
 @dataclass(frozen=True)
-class ColumnTimes:
-    """The times of a column.
-
-    They are whole numbers that grow with time, None if some cannot be read; with how they were read
-    and what that takes as public. unread: (n,).
-    """
-
-    order: Times | None
-    unread: npt.NDArray[np.bool_]
-    example: str = ""
-    words: str = ""
-    assumptions: tuple[str, ...] = (READING_IS_PUBLIC,)  # none without a column of times
-
-
-class Column:
-    """The times of a table, batch by batch.
-
-    Unless declared, the format of dates is decided when all are known.
-    """
-
-    def __init__(self, order: Order | None = None) -> None:
-        self._order: Order | None = order
-        self._parts: list[Dates | npt.NDArray[Any]] = []  # or numbers
-        self._examples: dict[Order, str] = {}
-
-    def take(self, column: pa.Array) -> None:
-        if not len(column):
-            return
-        part = _read(column)
-        self._parts.append(part)
-        for name in ORDERS:
-            unread = (part.read(name) if isinstance(part, Dates) else _whole(part)) == UNREAD
-            if name not in self._examples and unread.any():
-                self._examples[name] = str(column[int(unread.argmax())].as_py())
-
-    def result(self) -> ColumnTimes:
-        """The times of the whole column."""
-        if not self._parts:
-            return ColumnTimes(None, np.empty(0, np.bool_), assumptions=())
-        dates = [part for part in self._parts if isinstance(part, Dates)]
-        numbers = [part for part in self._parts if not isinstance(part, Dates)]
-        if dates and numbers:
-            kind = type(self._parts[0])
-            others = [np.full(len(it), type(it) is not kind) for it in self._parts]
-            return ColumnTimes(None, np.concatenate(others), "numbers and dates")
-        if not dates:
-            return _of_numbers(np.concatenate(numbers), self._examples.get("dmy", ""))
-        return self._of_dates(
-            Dates(
-                np.concatenate([it.day_first for it in dates]),
-                np.concatenate([it.month_first for it in dates]),
-                frozenset().union(*(it.signs for it in dates)),
-                any(it.have_names for it in dates),
-            )
-        )
-
-    def _of_dates(self, dates: "Dates") -> ColumnTimes:
-        order, why = self._order, "this was declared"
-        if order is None:
-            order = dates.clear_order
-            why = f"some {'first' if order == 'dmy' else 'second'} number is above 12"
-        if order is None:
-            order = "mdy" if "/" in dates.signs else "dmy"
-            why = "no date in the column decides it, so this was assumed"
-        times = dates.read(order)
-        if (unread := times == UNREAD).any():
-            return ColumnTimes(None, unread, self._examples.get(order, ""))
-        if not dates.signs:
-            how = "with the names of months" if dates.have_names else "as year, month, day"
-            return ColumnTimes(times, unread, words=f"Dates were read {how}.")
-        return ColumnTimes(
-            times,
-            unread,
-            words=f"Dates such as 03/04/2021 were read with {ORDERS[order]}: {why}.",
-            assumptions=(READING_IS_PUBLIC, *([] if self._order else [FORMAT_IS_PUBLIC])),
-        )
-
-
-def _of_numbers(numbers: npt.NDArray[Any], example: str) -> ColumnTimes:
-    """Times that are numbers: since 1970, dates of eight digits, or in an unknown unit."""
-    order = _whole(numbers)
-    if (unread := order == UNREAD).any():
-        return ColumnTimes(None, unread, example)
-    units = [
-        next((unit for unit, low, high in EPOCHS if low <= value < high), "")
-        for value in (numbers.min(), numbers.max())
-    ]
-    if units[0] != units[1] and all(units):
-        late = numbers >= next(low for unit, low, _ in EPOCHS if unit == units[1])
-        fewer = late if 2 * late.sum() < len(late) else ~late
-        return ColumnTimes(None, fewer, f"{units[0]} and {units[1]} since 1970 in one column")
-    if all(units):
-        words = f"Times were read as {units[0]} since 1970."
-    elif np.array_equal(order, numbers) and 19000101 <= order.min() and order.max() <= 21001231:
-        words = "Times were read as dates of eight digits: year, month, day."
-    else:
-        words = "Times are numbers in an unknown unit; only their order is used."
-    return ColumnTimes(order, unread, words=words)
-
-
-def _whole(numbers: npt.NDArray[Any]) -> Times:
-    """Whole numbers unchanged, others in millionths; UNREAD if they are too large or none."""
-    if numbers.dtype == np.int64:
-        return numbers
-    is_usable = np.isfinite(numbers) & (np.abs(numbers) < LATEST)
-    if (np.abs(numbers) < 2.0**62).all() and (numbers == np.floor(numbers)).all():
-        return numbers.astype(np.int64)
-    return np.where(is_usable, np.where(is_usable, numbers, 0) * 1e6, UNREAD).astype(np.int64)
-
-
-@dataclass(frozen=True)
 class Dates:
     """Some dates in microseconds since 1970, UNREAD if a text is none.
 
-    Parameters
-    ----------
-    day_first, month_first : int64 (n,)
-        Read with the day first and with the month first; equal if that makes no difference.
-    signs : set of str
-        The signs between the numbers of dates for which it makes a difference.
-    have_names : bool
-        Whether some have names of months.
+    day_first, month_first: (n,) read with the day or the month first; equal if that makes no
+    difference. signs: between the numbers of dates for which it makes a difference.
     """
 
     day_first: Times
     month_first: Times
     signs: frozenset[str] = frozenset()
-    have_names: bool = False
 
     def __len__(self) -> int:
         return len(self.day_first)
@@ -189,8 +71,102 @@ class Dates:
         return "dmy" if day_first < month_first else "mdy"
 
 
-def _read(column: pa.Array) -> Dates | npt.NDArray[Any]:
-    """A column as whole numbers, as floats (NaN for a cell that is none), or else as dates."""
+Part = Dates | npt.NDArray[Any]  # some cells of a column: dates or numbers
+
+
+@dataclass(frozen=True)
+class ColumnTimes:
+    """The times of a column.
+
+    order: (n,) whole numbers that grow with time; None if some cannot be read. unread: (n,). words:
+    how they were read. assumptions: what that takes as public; none without a column of times.
+    """
+
+    order: Times | None
+    unread: npt.NDArray[np.bool_]
+    words: str = ""
+    assumptions: tuple[str, ...] = (READING_IS_PUBLIC,)
+
+
+def column_times(parts: Sequence[Part], declared: Order | None = None) -> ColumnTimes:
+    """The times of a column in some parts. declared: the order of dates, else all decide it."""
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        return ColumnTimes(None, np.empty(0, np.bool_), assumptions=())
+    dates = [part for part in parts if isinstance(part, Dates)]
+    numbers = [part for part in parts if not isinstance(part, Dates)]
+    if dates and numbers:
+        others = [np.full(len(it), type(it) is not type(parts[0])) for it in parts]
+        return ColumnTimes(None, np.concatenate(others))
+    if not dates:
+        return _of_numbers(np.concatenate(numbers))
+    day_first, month_first = (
+        np.concatenate([it.read(order) for it in dates]) for order in get_args(Order)
+    )
+    signs = frozenset[str]().union(*(it.signs for it in dates))
+    return _of_dates(Dates(day_first, month_first, signs), declared)
+
+
+def _of_dates(dates: Dates, declared: Order | None) -> ColumnTimes:
+    order, why = declared or dates.clear_order, "this was declared"
+    if not declared:
+        why = f"some {'first' if order == 'dmy' else 'second'} number is above 12"
+    if order is None:
+        order = "mdy" if "/" in dates.signs else "dmy"
+        why = "no date in the column decides it, so this was assumed"
+    times = dates.read(order)
+    if (unread := times == UNREAD).any():
+        return ColumnTimes(None, unread)
+    if not dates.signs:
+        return ColumnTimes(times, unread, "Dates were read, each in the only way possible.")
+    words = f"Dates such as 03/04/2021 were read with {ORDERS[order]}: {why}."
+    return ColumnTimes(
+        times, unread, words, (READING_IS_PUBLIC, *([] if declared else [FORMAT_IS_PUBLIC]))
+    )
+
+
+def _of_numbers(numbers: npt.NDArray[Any]) -> ColumnTimes:
+    """Times that are numbers: since 1970, dates of eight digits, or in an unknown unit."""
+    order = _whole(numbers)
+    if (unread := order == UNREAD).any():
+        return ColumnTimes(None, unread)
+    first, last = (
+        next((unit for unit, low, high in EPOCHS if low <= value < high), "")
+        for value in (numbers.min(), numbers.max())
+    )
+    if first and last and first != last:
+        late = numbers >= next(low for unit, low, _ in EPOCHS if unit == last)
+        return ColumnTimes(None, late if 2 * late.sum() < len(late) else ~late)
+    if first and last:
+        words = f"Times were read as {first} since 1970."
+    elif np.array_equal(order, numbers) and 19000101 <= order.min() and order.max() <= 21001231:
+        words = "Times were read as dates of eight digits: year, month, day."
+    else:
+        words = "Times are numbers in an unknown unit; only their order is used."
+    return ColumnTimes(order, unread, words)
+
+
+def _whole(numbers: npt.NDArray[Any]) -> Times:
+    """Whole numbers unchanged, others in millionths; UNREAD if they are too large or none."""
+    if numbers.dtype == np.int64:
+        return numbers
+    is_usable = np.isfinite(numbers) & (np.abs(numbers) < LATEST)
+    if (np.abs(numbers) < 2.0**62).all() and (numbers == np.floor(numbers)).all():
+        return numbers.astype(np.int64)
+    return np.where(is_usable, np.where(is_usable, numbers, 0) * 1e6, UNREAD).astype(np.int64)
+
+
+def stripped(column: pa.Array) -> pa.Array:
+    """A column as text without surrounding blanks; an empty cell becomes empty text."""
+    text = column.cast(pa.string())
+    text = pc.fill_null(text, "") if text.null_count else text
+    codes = np.frombuffer(text.buffers()[2] or b"", np.uint8)
+    has_blanks = len(codes) and (codes.min() <= ord(" ") or codes.max() > ord("~"))
+    return pc.utf8_trim_whitespace(text) if has_blanks else text
+
+
+def read_times(column: pa.Array) -> Part:
+    """Cells as whole numbers, as floats (NaN for a cell that is none), or else as dates."""
     if pa.types.is_temporal(column.type):
         stamps = pd.to_datetime(pd.Series(column.to_pandas()), errors="coerce", utc=True)
         return Dates(_micro(stamps), _micro(stamps))
@@ -222,14 +198,9 @@ def parse_dates(texts: Sequence[str]) -> Dates:
         iso = (iso + parts["rest"]).where(pd.to_numeric(parts[month]) <= MONTHS, "")
         return _moments(values.where(~is_numeric, iso))
 
-    names = values[~is_numeric].str.replace(CLOCK, "", regex=True)
     day_first = read("first", "second")
-    return Dates(
-        day_first,
-        read("second", "first") if is_numeric.any() else day_first,
-        frozenset(parts["sign"][is_numeric]),
-        bool(names.str.contains(r"[A-Za-z]{3}").any()),
-    )
+    month_first = read("second", "first") if is_numeric.any() else day_first
+    return Dates(day_first, month_first, frozenset(parts["sign"][is_numeric]))
 
 
 def _moments(texts: "pd.Series[str]") -> Times:

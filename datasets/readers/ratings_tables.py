@@ -1,8 +1,7 @@
 """Ratings from any table: columns are recognised, bad rows left out, and everything counted."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,10 +13,9 @@ import pyarrow as pa
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
-from dpmf_datasets.readers import dates as times
-from dpmf_datasets.readers.cells import Ids, Numbers, spelling_notes
-from dpmf_datasets.readers.cleaning import Batch, CleanRows
+from dpmf_datasets.readers.cleaning import CleanRows, Ids
 from dpmf_datasets.readers.columns import Advice, chosen_columns, in_python, other_columns
+from dpmf_datasets.readers.dates import column_times, looks_like_times
 from dpmf_datasets.readers.report import UNUSABLE, Kind, Order, Outside, Problem, Report, outside_of
 from dpmf_datasets.readers.table import PREVIEW, Table, report_damage
 from dpmf_datasets.readers.tables import open_table
@@ -75,114 +73,109 @@ def read_table(
         If the table is no ratings table, holds one user only, more than half of its rows cannot be
         used, or more than a tenth of its ratings lie outside the bounds.
     """
-    low, high = require_bounds(bounds, name, advice)
     with report_damage(name):
-        table = open_table(source, name, encoding)
-        places = chosen_columns(table, dict(columns or {}), name, advice)
-        rows = CleanRows(table, places, (low, high), outside)
-        batches, clock = _read_all(rows, dates)
+        rows = open_rows(source, name, bounds, columns or {}, outside, advice, encoding)
+        batches = list(rows)
     require_usable(rows, name, advice)
-    (users, user_ids), (items, item_ids) = (
-        _numbered([getattr(batch, what) for batch in batches]) for what in ("users", "items")
-    )
-    values = np.concatenate([it.values for it in batches])
-    row = np.concatenate([it.rows for it in batches])
+    users, items = Ids(), Ids()
+    for batch in batches:
+        users.add(batch.users)
+        items.add(batch.items)
+    user_ids = np.concatenate([users.numbers(it.users) for it in batches])
+    item_ids = np.concatenate([items.numbers(it.items) for it in batches])
+    values, row = (np.concatenate([getattr(it, of) for it in batches]) for of in ("values", "rows"))
+    clock = column_times([it.times for it in batches if it.times is not None], dates)
     batches.clear()
-    rows.tally.add(Kind.NO_TIME, row[clock.unread], clock.example)
-    size = (
-        declared_size(n_users, len(users), "users", name),
-        declared_size(n_items, len(items), "items", name),
-    )
-    labels = item_labels(items, size[1])
+    rows.tally.add(Kind.NO_TIME, row[clock.unread])
+    sizes = {
+        "n_users": declared_size(n_users, len(users.labels), "users", name),
+        "n_items": declared_size(n_items, len(items.labels), "items", name),
+    }
+    labels = item_labels(items, sizes["n_items"])
     ratings = Ratings.of(
         user_ids,
         item_ids,
         values,
-        n_users=size[0],
-        n_items=size[1],
-        bounds=(low, high),
+        **sizes,
+        bounds=rows.bounds,
         order=clock.order,
         titles=tuple(rows.titles.get(label) or label for label in labels),
         labels=labels,
-        user_keys=user_keys(users, size[0]),
+        user_keys=user_keys(users, sizes["n_users"]),
         name=name,
-        assumptions=(*assumed_sizes(n_users), *table.assumptions, *clock.assumptions),
+        assumptions=(*assumed_sizes(n_users), *rows.table.assumptions, *clock.assumptions),
     )
     raters = int(np.count_nonzero(np.diff(ratings.by_user)))
     require_several(raters, name)
-    cells = {"user": user_ids, "item": item_ids, "value": values}
-    has_repeats = len(ratings) < len(values)
-    repeats = _count_repeats(rows, cells, row, users, items) if has_repeats else ""
-    report = Report(
-        name=name,
-        read=rows.read,
+    if len(ratings) < len(values):
+        pairs = pd.Series(user_ids.astype(np.int64) * sizes["n_items"] + item_ids)
+        again = np.flatnonzero(pairs.duplicated())
+        example = f"{users.labels[int(user_ids[again[0]])]},{labels[item_ids[again[0]]]}"
+        rows.tally.add(Kind.DUPLICATE, row[again], example)
+    report = report_of(
+        rows,
+        name,
+        len(users.labels) - raters,
+        (*filter(None, [clock.words]), *spelling_notes(users, items)),
         kept=len(ratings),
-        n_users=size[0],
-        n_items=size[1],
-        problems=(*rows.problems, *empty_users(len(users) - raters)),
-        **column_facts(rows),
-        assumed=(
-            *rows.reading_notes,
-            *filter(None, [clock.words, repeats]),
-            *spelling_notes(users, "users"),
-            *spelling_notes(items, "items"),
-        ),
+        **sizes,
     )
     return ratings, report
 
 
-def _read_all(rows: CleanRows, order: Order | None) -> tuple[list[Batch], times.ColumnTimes]:
-    """All batches, and the times of all their rows."""
-    column, batches = times.Column(order), list[Batch]()
-    for batch in rows:
-        if batch.times is not None:
-            column.take(batch.times)
-        batches.append(replace(batch, times=None))
-    return batches, column.result()
+def open_rows(
+    source: Source,
+    name: str,
+    bounds: tuple[float, float] | None,
+    columns: Mapping[str, str],
+    outside: Outside,
+    advice: Advice,
+    encoding: str | None,
+) -> CleanRows:
+    """Open a table whose usable rows are read. For the arguments see `read_table`."""
+    low, high = require_bounds(bounds, name, advice)
+    table = open_table(source, name, encoding)
+    places = chosen_columns(table, columns, name, advice)
+    return CleanRows(table, places, (low, high), outside)
 
 
-def _numbered(parts: Sequence[pa.DictionaryArray]) -> tuple[pa.Array, npt.NDArray[np.int32]]:
-    """The distinct ids of all batches in order, and each row's place among them."""
-    ids = Ids()
-    for part in parts:
-        ids.add(part.dictionary)
-    labels = ids.labels()
-    numbers = Numbers(labels)
-    return labels, np.concatenate([numbers.of(part) for part in parts])
+def report_of(
+    rows: CleanRows, name: str, empty_users: int, assumed: tuple[str, ...], **facts: Any
+) -> Report:
+    """The report on a table that was read, with some values of each column.
 
-
-def _count_repeats(
-    rows: CleanRows, cells: dict[str, Any], row: Any, users: pa.Array, items: pa.Array
-) -> str:
-    """Count the rows whose user and item came before; tell how many have another rating."""
-    keys = pd.Series(cells["user"].astype(np.int64) * len(items) + cells["item"])
-    same = keys.duplicated(keep=False).to_numpy()
-    pairs = pd.DataFrame({name: it[same] for name, it in cells.items()}, row[same])
-    again = pairs.duplicated(["user", "item"])
-    n_differing = int((again & ~pairs.duplicated()).sum())
-    first = pairs[again].iloc[0]
-    example = f"{users[int(first['user'])]},{items[int(first['item'])]}"
-    rows.tally.add(Kind.DUPLICATE, pairs.index[again].to_numpy(), example)
-    return (
-        f"{n_differing:,} of {again.sum():,} repeats of a user and an item have a rating that the"
-        " pair did not have before; the average was taken."
+    empty_users: users without a usable row.
+    """
+    names, places = rows.table.shown_names, rows.places
+    samples = [[it.strip()[:40] for it in rows.table.sample(j, PREVIEW)] for j in places.values()]
+    empty = [Problem(Kind.EMPTY_USER, empty_users)] if empty_users else []
+    return Report(
+        name=name,
+        read=rows.read,
+        problems=(*rows.problems, *empty),
+        columns=tuple((role, names[j]) for role, j in places.items()),
+        values=tuple(tuple(dict.fromkeys(filter(None, it)))[:VALUES_SHOWN] for it in samples),
+        ignored=tuple(it for j, it in enumerate(names) if j not in places.values()),
+        assumed=(*rows.reading_notes, *assumed),
+        **facts,
     )
 
 
-def item_labels(items: pa.Array, n_items: int) -> tuple[str, ...]:
+def spelling_notes(users: Ids, items: Ids) -> tuple[str, ...]:
+    """Notes on ids that are one number written in several ways."""
+    return (*users.spelling_notes("users"), *items.spelling_notes("items"))
+
+
+def item_labels(items: Ids, n_items: int) -> tuple[str, ...]:
     """The items' ids as text; declared items that are not in the file get names too."""
-    names = items.cast(pa.string()).to_pylist()
+    names = items.labels.cast(pa.string()).to_pylist()
     return (*names, *(f"item {j}" for j in range(len(names), n_items)))
 
 
-def user_keys(users: pa.Array, n_users: int) -> npt.NDArray[np.uint64]:
+def user_keys(users: Ids, n_users: int) -> npt.NDArray[np.uint64]:
     """The keys (n_users,) of users' random draws, by their ids; 0 for those not in the file."""
-    return np.append(keys_of_ids(users), np.zeros(n_users - len(users), np.uint64))
-
-
-def empty_users(count: int) -> list[Problem]:
-    """Users of a file without a usable row."""
-    return [Problem(Kind.EMPTY_USER, count)] if count else []
+    keys = keys_of_ids(users.labels)
+    return np.append(keys, np.zeros(n_users - len(keys), np.uint64))
 
 
 def require_several(raters: int, name: str) -> None:
@@ -212,18 +205,6 @@ def require_bounds(
     return float(bounds[0]), float(bounds[1])
 
 
-def column_facts(rows: CleanRows) -> dict[str, Any]:
-    """The report's facts about columns: their roles, some distinct values, and unused ones."""
-    table, places = rows.table, rows.places
-    names = table.shown_names
-    samples = [[it.strip()[:40] for it in table.sample(j, PREVIEW)] for j in places.values()]
-    return {
-        "columns": tuple((role, names[j]) for role, j in places.items()),
-        "values": tuple(tuple(dict.fromkeys(filter(None, it)))[:VALUES_SHOWN] for it in samples),
-        "ignored": tuple(it for j, it in enumerate(names) if j not in places.values()),
-    }
-
-
 def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:
     """Raise BadInput if too few rows can be used, or too many ratings lie outside the bounds."""
     read, table, problems = rows.read, rows.table, rows.problems
@@ -248,7 +229,7 @@ def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:
     if beyond is None or MOST_OUTSIDE * beyond.count <= total:
         return
     low, high = rows.bounds
-    times_words = " They look like times." if times.looks_like_times((beyond.example,)) else ""
+    times_words = " They look like times." if looks_like_times((beyond.example,)) else ""
     another = advice({"rating": other_columns(table, rows.places["rating"])[-1]})
     raise BadInput(
         f"{beyond.count:,} of the {total:,} ratings of {name}, more than a tenth, lie outside the"

@@ -1,7 +1,7 @@
 """The roles of a ratings table's columns, by their names."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 # Names of columns, without case and punctuation, in English and German ratings files; the most
 # certain first.
@@ -32,37 +32,34 @@ ROLE_NAMES = {
 }
 ROLES = ("user", "item", "rating", "time")
 REQUIRED_ROLES = ROLES[:3]
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-BEGINNINGS: dict[str, tuple[str, ...]] = {
-    "user": _words(
-        "client buyer subject visitor guest patron subscriber participant listener rater"
-    ),
-    "item": _words("programme show series course recipe restaurant hotel"),
-    "rating": ("points", "mark"),
-    "time": ("when",),
-    "title": (),
+# further beginnings of names, for a person to check
+BEGINNINGS = {
+    "user": "client buyer subject visitor guest patron subscriber participant listener rater",
+    "item": "programme show series course recipe restaurant hotel",
+    "rating": "points mark",
+    "time": "when",
+    "title": "",
 }
-WHEN = _words("time timestamp date datetime day ts epoch")  # how a column of times ends
-BEFORE_WHEN = ("at", "on", "am")  # after one of PAST_VERBS
-PAST_VERBS = _words(
+WHEN = "time timestamp date datetime day ts epoch"  # how a column of times ends
+PAST_VERBS = (
     "rated reviewed created watched added submitted posted voted listened seen read viewed played"
     " visited bought ordered purchased updated bewertet gesehen gekauft erstellt"
 )
-OF_RATING = _words("rating rated review reviewed vote voted unix")
-NOT_OF_RATING = _words(
+OF_RATING = "rating rated review reviewed vote voted unix"
+NOT_OF_RATING = (
     "release released birth born publication published join joined signup member registration"
     " registered"
 )
 # words that may come last
-NO_RATING = (
-    *WHEN,
-    *_words("at on id ids count counts number num no name text title type user item"),
-)
+NO_RATING = f"{WHEN} at on id ids count counts number num no name text title type user item"
+
+
+def _any(words: str) -> str:
+    return f"({words.replace(' ', '|')})"
+
+
+IS_WHEN = re.compile(rf"\b({_any(WHEN)}|{_any(PAST_VERBS)} (at|on|am))$")
+IS_COMPOUND = re.compile(rf"(unix)?{_any(f'{OF_RATING} {PAST_VERBS}')}({_any(WHEN)}|at|on)")
 
 
 def split_name(name: str) -> list[str]:
@@ -73,16 +70,7 @@ def split_name(name: str) -> list[str]:
 def is_when(name: str) -> bool:
     """Whether a column holds times, by its name."""
     words = split_name(name)
-    if not words:
-        return False
-    return (
-        words[-1] in WHEN
-        or (len(words) > 1 and words[-1] in BEFORE_WHEN and words[-2] in PAST_VERBS)
-        or bool(re.fullmatch(_COMPOUND, "".join(words)))
-    )
-
-
-_COMPOUND = rf"(unix)?({'|'.join((*OF_RATING, *PAST_VERBS))})({'|'.join(WHEN)}|at|on)"
+    return bool(IS_WHEN.search(" ".join(words)) or IS_COMPOUND.fullmatch("".join(words)))
 
 
 def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
@@ -92,46 +80,37 @@ def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
     """
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
     places: dict[str, int] = {}
+
+    def take_first(role: str, candidates: Iterable[int]) -> None:
+        free = (place for place in candidates if place not in places.values())
+        if role not in places and (place := next(free, None)) is not None:
+            places[role] = place
+
     for role, role_names in ROLE_NAMES.items():
-        found_places = (plain.index(word) for word in role_names.split() if word in plain)
-        if free := [place for place in found_places if place not in places.values()]:
-            places[role] = free[0]
-    if "time" not in places and (times := _times(names, places)):
-        places["time"] = times[0]
-    for role in (role for role in ROLE_NAMES if loosely and role not in places):
-        known_words = [
-            word for word in (*ROLE_NAMES[role].split(), *BEGINNINGS[role]) if len(word) > 3
-        ]
-        fits = [
-            place
-            for word in known_words
-            for place, text in enumerate(plain)
-            if _begins(role, word, text, names[place])
-        ]
-        if free := [place for place in fits if place not in places.values()]:
-            places[role] = free[0]
+        take_first(role, (plain.index(word) for word in role_names.split() if word in plain))
+    take_first("time", _times(names))
+    for role in ROLE_NAMES if loosely else ():
+        take_first(role, _likely(role, names, plain))
     if "title" in places:
         places.setdefault("item", places["title"])  # a title may identify an item
     return places
 
 
-def _begins(role: str, word: str, plain: str, name: str) -> bool:
-    """Whether a column's name begins with a word of a role; for ratings, also ends."""
-    return (
-        plain.startswith(word) or (role == "rating" and split_name(name)[-1:] == [word])
-    ) and _may_be(role, name)
-
-
-def _times(names: Sequence[str], places: Mapping[str, int]) -> list[int]:
+def _times(names: Sequence[str]) -> list[int]:
     """Columns of times, the likeliest first; dates of releases and births are left out."""
-    candidates = [
-        (not set(words) & set(OF_RATING), place)
-        for place, words in enumerate(map(split_name, names))
-        if place not in places.values()
-        and is_when(names[place])
-        and not set(words) & set(NOT_OF_RATING)
-    ]
-    return [place for _, place in sorted(candidates)]
+    words = [set(split_name(name)) for name in names]
+    times = [place for place, name in enumerate(names) if is_when(name)]
+    candidates = [place for place in times if not words[place] & set(NOT_OF_RATING.split())]
+    return sorted(candidates, key=lambda place: not words[place] & set(OF_RATING.split()))
+
+
+def _likely(role: str, names: Sequence[str], plain: Sequence[str]) -> Iterator[int]:
+    """The columns whose names begin with a word of a role; for ratings, also end with one."""
+    for word in f"{ROLE_NAMES[role]} {BEGINNINGS[role]}".split():
+        for place, name in enumerate(names):
+            ends = role == "rating" and split_name(name)[-1:] == [word]
+            if len(word) > 3 and (plain[place].startswith(word) or ends) and _may_be(role, name):
+                yield place
 
 
 def _may_be(role: str, name: str) -> bool:
@@ -139,9 +118,8 @@ def _may_be(role: str, name: str) -> bool:
 
     Names that end in time, count or id are no ratings; names that end in rating are no items.
     """
+    words = split_name(name)
     if role == "time":
-        return not set(split_name(name)) & set(NOT_OF_RATING)
-    last = (split_name(name) or [""])[-1]
-    if role == "rating":
-        return not is_when(name) and last not in NO_RATING
-    return not is_when(name) and last not in ROLE_NAMES["rating"].split()
+        return not set(words) & set(NOT_OF_RATING.split())
+    others = NO_RATING if role == "rating" else ROLE_NAMES["rating"]
+    return not is_when(name) and words[-1:] not in [[word] for word in others.split()]

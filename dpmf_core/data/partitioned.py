@@ -233,6 +233,7 @@ class Members:
     """
 
     def __init__(self, n_users: int, n_parts: int) -> None:
+        self.n_parts = n_parts
         everybody = np.arange(n_users, dtype=np.int32)
         self.part_of = (keyed_uniform(KEY, everybody) * n_parts).astype(np.int32)
         self._order = np.argsort(self.part_of, kind="stable").astype(np.int32)

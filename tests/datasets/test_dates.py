@@ -9,8 +9,9 @@ import pytest
 from dpmf_datasets.readers.dates import (
     FORMAT_IS_PUBLIC,
     UNREAD,
-    Column,
+    column_times,
     parse_dates,
+    read_times,
 )
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -26,10 +27,7 @@ PLAIN = (
 
 
 def times_of(*batches, order=None):
-    column = Column(order)
-    for batch in batches:
-        column.take(pa.array(batch))
-    return column.result()
+    return column_times([read_times(pa.array(batch)) for batch in batches], order)
 
 
 @pytest.mark.parametrize("form", [*DAY_OR_MONTH, "%m/%d/%Y %I:%M:%S %p", *PLAIN])

@@ -309,11 +309,10 @@ def test_what_leaves_follows_from_no_row():
     assert not any(secret in str(other.facts) for secret in ("secret", "11"))
 
 
-def test_repeats_that_contradict_each_other_are_counted():
+def test_repeats_are_counted_and_averaged():
     rows = ("1,1,3", "1,1,3", "1,2,3", "2,1,2", "1,2,5", "2,2,4", "1,1,3")
     ratings, report = read(table(*rows))
     assert problems(report)[Kind.DUPLICATE][0] == 3
-    assert [it for it in report.assumed if it.startswith("1 of 3 ")]
     assert sorted(ratings.values.tolist()) == [2, 3, 4, 4]
 
 
