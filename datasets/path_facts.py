@@ -78,10 +78,6 @@ SAMPLE_FACTS = {  # of documents and images
         Literal["0", "1"],
         "must be 1 if the rows of a matrix are the pixels or words and its columns are the samples",
     ),
-    "white": Fact(
-        Annotated[float, Field(gt=0, allow_inf_nan=False)],
-        "must be the value of white in pictures of more than 8 bits, above 0, e.g. white=1",
-    ),
     "group": Fact(),
     "people": COUNT,
 }

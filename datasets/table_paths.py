@@ -185,8 +185,7 @@ def samples_at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | No
     """Documents or images at a path; None if it holds neither.
 
     Examples are `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
-    group: names the person of each row (`people.with_people`). white: of pictures with more than 8
-    bits.
+    group: names the person of each row (`people.with_people`).
     """
     result = _samples(path, facts)
     if result is None:
@@ -227,8 +226,7 @@ def _samples_in(path: Path, facts: dict[str, str], reader: Reader) -> tuple[Samp
     with members_of(path) as members:
         endings = {Path(name).suffix.lower() for name in members.names}
     if "image" in facts or endings & set(picture_files.PICTURES):
-        image, white = value(facts, "image"), value(facts, "white")
-        return picture_files.pictures(path, name=path.name, image=image, white=white)
+        return picture_files.pictures(path, name=path.name, image=value(facts, "image"))
     if ".txt" not in endings:
         raise BadInput(
             f"{file_name(path)} holds neither pictures ({', '.join(picture_files.PICTURES)}) nor"

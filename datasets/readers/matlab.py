@@ -6,6 +6,7 @@ server too.
 
 import math
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,93 +23,58 @@ NO_DATA = ("char", "cell", "struct", "object", "function")
 
 
 def table(path: Path, key: str | None = None) -> tuple[Any, str]:
-    """Read the matrix of a MATLAB file (version 7 or older).
+    """Read the matrix of a MATLAB file (version 7 or older), an array or csr_array, and its name.
 
-    Parameters
-    ----------
-    path : Path
-    key : str, optional
-        Its name, if there are several.
-
-    Returns
-    -------
-    matrix : array or csr_array
-    name : str
-
-    Raises
-    ------
-    BadInput
-        The message lists the matrices in the file.
+    key: its name, if there are several. Raises BadInput, which lists the matrices in the file.
     """
+    from scipy.sparse import csr_array, load_npz
+
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "matrix.npz"
         limits = sandbox.OWN_MACHINE
         name = sandbox.read(write_matrix, path.name, str(path), key, str(target), limits=limits)
-        return _read(target), name
-
-
-def _read(file: Path) -> Any:
-    from scipy.sparse import csr_array, load_npz
-
-    with np.load(file, allow_pickle=False) as arrays:
-        if "dense" in arrays:
-            return arrays["dense"]
-    return csr_array(load_npz(file))
+        with np.load(target, allow_pickle=False) as arrays:
+            return arrays["dense"] if "dense" in arrays else csr_array(load_npz(target)), name
 
 
 def write_matrix(path: str, key: str | None, target: str) -> str:
     """Write the matrix as an .npz file. Returns its name. Raises BadInput."""
-    from scipy.io import loadmat
+    from scipy.io import loadmat, whosmat
 
     file = Path(path)
-    name = _matrix_name(file, key)
     try:
+        name = _matrix_name(whosmat(file), file.name, key)
         _write(loadmat(file, variable_names=[name])[name], target)
-    except MemoryError:
-        raise
-    except Exception as error:  # a damaged file makes scipy raise almost anything
-        raise BadInput(
-            f"{file.name} cannot be read: '{name}' is damaged or not a table of numbers"
-            f" ({str(error)[:200]}). The file may be cut short."
-        ) from None
-    return name
-
-
-def _matrix_name(file: Path, key: str | None) -> str:
-    """The name of the matrix to read: the given one, else a usual name, else the largest."""
-    shapes = _shapes(file)
-    listing = (
-        ", ".join(f"{name} ({' x '.join(map(str, shape))})" for name, shape in shapes.items())[:500]
-        or "no numeric matrix"
-    )
-    if key and key not in shapes:
-        raise BadInput(f"{file.name} has no matrix '{key}'. It has {listing}.")
-    if not shapes:
-        raise BadInput(f"{file.name} has {listing}. A table with one row per sample is needed.")
-    usual = next((candidate for candidate in KNOWN_KEYS if candidate in shapes), None)
-    return key or usual or max(shapes, key=lambda one: math.prod(shapes[one]))
-
-
-def _shapes(file: Path) -> dict[str, tuple[int, ...]]:
-    """The matrices in a file."""
-    from scipy.io import whosmat
-
-    try:
-        matrices = whosmat(file)
-    except MemoryError:
+    except (MemoryError, BadInput):
         raise
     except NotImplementedError:
         raise BadInput(
             f"{file.name} is a MATLAB 7.3 file. Save it again with `save -v7`."
         ) from None
-    except Exception as error:
+    except Exception as error:  # a damaged file makes scipy raise almost anything
         raise BadInput(
-            f"{file.name} cannot be read as a MATLAB file ({error}). Give one saved by MATLAB 7 or"
-            " older, or with `save -v7`."
+            f"{file.name} cannot be read as a table of numbers in a MATLAB file"
+            f" ({str(error)[:200]}). It may be cut short. Give one saved by MATLAB 7 or older, or"
+            " with `save -v7`."
         ) from None
-    return {
+    return name
+
+
+def _matrix_name(matrices: Sequence[tuple[Any, ...]], file: str, key: str | None) -> str:
+    """The name of the matrix to read: the given one, else a usual name, else the largest."""
+    shapes = {
         name: shape for name, shape, kind in matrices if len(shape) == 2 and kind not in NO_DATA
     }
+    if key in shapes:
+        return str(key)
+    if key or not shapes:
+        listing = ", ".join(f"{name} ({' x '.join(map(str, it))})" for name, it in shapes.items())
+        raise BadInput(
+            f"{file} has no numeric matrix{f' {key!r}' if key else ''}. Its matrices:"
+            f" {listing[:500] or 'none'}. A table with one row per sample is needed."
+        )
+    usual = next((candidate for candidate in KNOWN_KEYS if candidate in shapes), None)
+    return usual or max(shapes, key=lambda one: math.prod(shapes[one]))
 
 
 def _write(matrix: Any, target: str) -> None:
@@ -152,41 +118,6 @@ def _side_of(columns: int, name: str, image: tuple[int, int] | None) -> tuple[in
     return side, side
 
 
-def _without(matrix: Any, columns: tuple[int, ...], name: str) -> Any:
-    """A table without some columns, counted from 1."""
-    if bad := [column for column in columns if not 1 <= column <= matrix.shape[1]]:
-        raise BadInput(
-            f"{name} has columns 1 to {matrix.shape[1]:,}. There is no column {bad[0]:,} to leave"
-            " out."
-        )
-    remaining = np.setdiff1d(np.arange(matrix.shape[1]), np.array(columns, int) - 1)
-    return matrix[:, remaining]
-
-
-def _upright(
-    matrix: Any, name: str, transpose: bool, features: int | None, *, square: bool
-) -> tuple[Any, list[str]]:
-    """A table with one row per sample, and notes about its orientation.
-
-    square: whether only the number of columns tells the size of images.
-    """
-    rows, columns = matrix.shape
-    if transpose or (features is not None and rows == features != columns):
-        note = (
-            f"'{name}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so it"
-            " was transposed: each column is a sample."
-        )
-        return matrix.T, [note]
-    may_be_pixels = all(round(count**0.5) ** 2 == count > 1 for count in (rows, columns))
-    if square and not is_sparse(matrix) and rows != columns and may_be_pixels:
-        note = (
-            f"Each of the {rows:,} rows of '{name}' was taken as an image. If its rows are the"
-            " pixels, declare it (after a path: transpose=1)."
-        )
-        return matrix, [note]
-    return matrix, []
-
-
 def samples_of(
     path: Path,
     *,
@@ -205,10 +136,21 @@ def samples_of(
     also assumed if the rows, not the columns, match the declared features (or pixels of `image`).
     """
     matrix, key = table(path, key)
-    features = features or (image[0] * image[1] if image else None)
-    matrix, notes = _upright(matrix, key, transpose, features, square=image is None)
-    matrix = _without(matrix, drop, f"'{key}'")
+    features, notes = features or (image[0] * image[1] if image else None), []
+    rows, columns = matrix.shape
+    if transpose or (features is not None and rows == features != columns):
+        notes.append(
+            f"'{key}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so it"
+            " was transposed: each column is a sample."
+        )
+        matrix = matrix.T
     if drop:
+        if max(drop) > matrix.shape[1]:
+            raise BadInput(
+                f"'{key}' has columns 1 to {matrix.shape[1]:,}. There is no column {max(drop):,} to"
+                " leave out."
+            )
+        matrix = matrix[:, np.setdiff1d(np.arange(matrix.shape[1]), np.array(drop) - 1)]
         notes.append(f"Columns {', '.join(map(str, drop))} were left out.")
     facts: dict[str, Any] = {"name": name, "public": public}
     if is_sparse(matrix):  # a table without the words

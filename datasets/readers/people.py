@@ -3,6 +3,7 @@
 It is a column of a table, a vector of a MATLAB file, or the sub-folder of a file.
 """
 
+import posixpath
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -51,7 +52,12 @@ def with_people(
             " a person: fill in a name, or leave these rows out."
         )
     names, people = np.unique(np.array(labels), return_inverse=True)
-    n_people = _declared_people(facts, len(names))
+    declared = facts.get("people", str(len(names)))
+    if not (declared.isdecimal() and int(declared) >= len(names)):
+        raise BadInput(
+            f"people= must be a whole number of at least {len(names):,}, the number of people in"
+            f" the file. Got '{declared[:20]}'."
+        )
     if len(names) < 2:
         raise BadInput(
             f"All rows of {path.name} belong to one person by '{facts['group']}'. At least 2 people"
@@ -62,7 +68,7 @@ def with_people(
         f"{len(names):,} people by '{facts['group']}', with up to {most:,} of the {report.what[0]}"
         f" each: all of a person's {report.what[0]} are protected together."
     )
-    result = samples.of_people(people, n_people)
+    result = samples.of_people(people, int(declared))
     result = result if "people" in facts else result.assuming(PEOPLE_ARE_COUNTED)
     return result, replace(report, assumed=(*report.assumed, note))
 
@@ -71,23 +77,23 @@ def _labels(path: Path, samples: Samples, group: str, encoding: str | None) -> l
     """A name for each row; '' if there is none. encoding: of a table, if declared."""
     ending = path.suffix.lower()
     if ending == ".mat":
-        return _vector(matlab.table(path, group)[0], path, group)
+        return _of_vector(matlab.table(path, group)[0], path, group)
     if ending in TABLES:
         return [cell.strip() for cell in text.column(path, group, Reader(encoding))]
-    if path.is_dir() or ending in ARCHIVES:
-        if group != FOLDER:
-            raise BadInput(
-                f"Whose the files of {path.name} are can be read only from their sub-folders:"
-                f" group={FOLDER}. Got group={group[:40]}."
-            )
-        return folders(samples.titles or ())
-    raise BadInput(
-        f"{path.name} does not name the person of each document. Give a table with a column for it"
-        " (text=COLUMN&group=COLUMN), or a folder for each person."
-    )
+    if not path.is_dir() and ending not in ARCHIVES:
+        raise BadInput(
+            f"{path.name} does not name the person of each document. Give a table with a column for"
+            " it (text=COLUMN&group=COLUMN), or a folder for each person."
+        )
+    if group != FOLDER:
+        raise BadInput(
+            f"Whose the files of {path.name} are can be read only from their sub-folders:"
+            f" group={FOLDER}. Got group={group[:40]}."
+        )
+    return folders(samples.titles or ())
 
 
-def _vector(values: Any, path: Path, group: str) -> list[str]:
+def _of_vector(values: Any, path: Path, group: str) -> list[str]:
     array = np.asarray(values.toarray() if is_sparse(values) else values)
     if min(array.shape) != 1:
         raise BadInput(
@@ -100,24 +106,6 @@ def _vector(values: Any, path: Path, group: str) -> list[str]:
 
 def folders(names: Sequence[str]) -> list[str]:
     """Each file's first folder below the common one; '' for a file outside these folders."""
-    parts = [PurePosixPath(name).parts[:-1] for name in names]
-    depth = 0
-    while (
-        parts
-        and all(len(part) > depth for part in parts)
-        and len({part[depth] for part in parts}) == 1
-    ):
-        depth += 1
-    return [part[depth] if len(part) > depth else "" for part in parts]
-
-
-def _declared_people(facts: dict[str, str], count: int) -> int:
-    if "people" not in facts:
-        return count
-    number = facts["people"]
-    if not (number.isdecimal() and int(number) >= count):
-        raise BadInput(
-            f"people= must be a whole number of at least {count:,}, the number of people in the"
-            f" file. Got '{number[:20]}'."
-        )
-    return int(number)
+    parents = [PurePosixPath(name).parent for name in names]
+    depth = len(PurePosixPath(posixpath.commonpath(parents)).parts) if parents else 0
+    return ["".join(parent.parts[depth : depth + 1]) for parent in parents]

@@ -24,16 +24,15 @@ from dpmf_datasets.readers.table import file_name
 if TYPE_CHECKING:
     from PIL import Image
 
-Array = npt.NDArray[Any]
 PICTURES = (".png", ".jpg", ".jpeg", ".pgm", ".bmp", ".gif", ".tif", ".tiff", ".webp")
 UNREADABLE = "file that is no picture, left out"
 RESIZED_PICTURE = "picture of another size, brought to the commonest"
 STRETCHED_PICTURE = "picture of other proportions, stretched"
-DEEP = "picture of more than 8 bits, scaled by its depth or the white declared"
+DEEP = "picture of more than 8 bits, scaled by its depth"
 TURNED_PICTURE = "picture turned upright, as its EXIF data say"
 FIRST_FRAME = "animation or stack of pages, of which the first picture is taken"
 TRANSPARENT = "picture with transparent parts, laid on white"
-BEYOND = "picture with values below black or above white, cut off there"
+NO_WHITE = "picture of fractions or 32 bits, which do not define white (save it with 16), left out"
 DAMAGED_PICTURE = "picture that is cut short or damaged, left out"
 TOO_LARGE = "picture of more than 40 million pixels, left out"
 STRETCH = 0.05  # relative change of proportions, below which it is rounding
@@ -50,36 +49,44 @@ class Unusable(ValueError):
 
 
 def pictures(
-    path: Path, *, name: str, image: tuple[int, int] | None = None, white: float | None = None
+    path: Path, *, name: str, image: tuple[int, int] | None = None
 ) -> tuple[Samples, Report]:
     """Read every picture of a folder or archive in shades of grey, upright, at one size.
 
-    The size is declared or the most common one. The report counts all changes. white: the declared
-    value of white in pictures with more than 8 bits. Raises BadInput if most pictures are damaged
-    or fewer than three are left.
+    The size is declared or the most common one. The report counts all changes. Raises BadInput if
+    most pictures are damaged or fewer than three are left.
     """
+    rows, titles, tally = list[npt.NDArray[Any]](), list[str](), Tally()
     with members_of(path) as members:
         names = sorted(members.names)
         if len(names) > MOST_FILES:
             raise BadInput(
                 f"{file_name(path)} holds {len(names):,} files; at most {MOST_FILES:,} are read."
             )
-        size = image or _commonest(members, names)
-        if size is not None and size[0] * size[1] > LARGEST:
+        size = image or _commonest(members, names) or (1, 1)
+        if size[0] * size[1] > LARGEST:
             raise BadInput(
                 f"The pictures have {size[0]} x {size[1]} pixels; the limit is {LARGEST:,}. Declare"
                 " a smaller size: image=H,W."
             )
-        rows, titles, tally = _grey_rows(
-            members, names if size else [], size or (0, 0), image is not None, white
-        )
-    n_damaged = tally.count(DAMAGED_PICTURE)
-    if len(rows) < 3 or size is None:
+        for place, title in enumerate(names):
+            try:
+                picture, changes = _grey(members, title)
+            except (Unusable, OSError) as why:
+                changes = [_left_out(title, why)]
+            else:
+                picture, resized = _fit_to_size(picture, size, image is not None)
+                rows.append(np.clip(np.asarray(picture, np.float64), 0, WHITE).ravel())
+                titles.append(title)
+                changes += resized
+            for kind in changes:
+                tally.add(kind, np.array([place]), title)
+    if len(rows) < 3:
         raise BadInput(
             f"{file_name(path)} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are"
             f" needed. Other files: {len(names) - len(rows)}."
         )
-    if n_damaged > len(rows):
+    if (n_damaged := tally.count(DAMAGED_PICTURE)) > len(rows):
         raise BadInput(
             f"{n_damaged:,} of the {n_damaged + len(rows):,} pictures of {file_name(path)} are cut"
             " short or damaged. Copy them again."
@@ -96,34 +103,6 @@ def pictures(
     return samples, samples_report(samples, problems=problems, read=len(names))
 
 
-def _grey_rows(
-    members: Members,
-    names: list[str],
-    size: tuple[int, int],
-    is_declared: bool,
-    white: float | None,
-) -> tuple[list[Array], list[str], Tally]:
-    """The pixels of every picture among some files, their names, and counts of changes."""
-    rows, titles, tally = [], [], Tally()
-    for place, name in enumerate(names):
-        try:
-            picture, repairs = grey(_content(members, name), name, white)
-        except (Unusable, OSError) as why:
-            tally.add(_left_out(name, why), np.array([place]), name)
-            continue
-        row, size_repairs = _fit_to_size(picture, size, is_declared)
-        rows.append(row)
-        titles.append(name)
-        for kind in (*repairs, *size_repairs):
-            tally.add(kind, np.array([place]), name)
-    return rows, titles, tally
-
-
-def _content(members: Members, name: str) -> bytes:
-    with members.open(name) as stream:
-        return stream.read()
-
-
 def _commonest(members: Members, names: list[str]) -> tuple[int, int] | None:
     """The most common size, the smaller of two; None if there is no picture.
 
@@ -132,7 +111,10 @@ def _commonest(members: Members, names: list[str]) -> tuple[int, int] | None:
     sizes: Counter[tuple[int, int]] = Counter()
     for name in names:
         try:
-            sizes[size(_content(members, name))] += 1
+            with _picture_in(members, name) as picture:
+                # the library has turned TIFF already
+                turned = picture.format != "TIFF" and picture.getexif().get(ORIENTATION) in SIDEWAYS
+                sizes[picture.size if turned else picture.size[::-1]] += 1
         except (Unusable, OSError):
             continue  # counted when it is read
     return min(sizes, key=lambda size: (-sizes[size], size[0] * size[1], size), default=None)
@@ -146,23 +128,19 @@ def _left_out(name: str, why: Exception) -> str:
 
 
 def _fit_to_size(
-    grey: Any, size: tuple[int, int], is_declared: bool
-) -> tuple[Array, tuple[str, ...]]:
-    """The pixels of a picture at a size, line by line, and the changes that this made."""
+    grey: "Image.Image", size: tuple[int, int], is_declared: bool
+) -> "tuple[Image.Image, list[str]]":
+    """A picture at a size (height, width), and the changes that this made."""
     height, width = size
-    repairs: tuple[str, ...] = ()
-    if grey.size != (width, height):
-        stretched = abs(grey.width * height / (grey.height * width) - 1) > STRETCH
-        repairs = (STRETCHED_PICTURE,) if stretched else () if is_declared else (RESIZED_PICTURE,)
-        grey = grey.resize((width, height))
-    return np.clip(np.asarray(grey, np.float64), 0, WHITE).ravel(), repairs
-
-
-# ---- one picture ---------------------------------------------------------------------------------
+    if grey.size == (width, height):
+        return grey, []
+    stretched = abs(grey.width * height / (grey.height * width) - 1) > STRETCH
+    changes = [STRETCHED_PICTURE] if stretched else [] if is_declared else [RESIZED_PICTURE]
+    return grey.resize((width, height)), changes
 
 
 @contextmanager
-def _picture_in(content: bytes) -> "Iterator[Image.Image]":
+def _picture_in(members: Members, name: str) -> "Iterator[Image.Image]":
     """A picture, not decoded yet.
 
     Raises Unusable if it is no picture, cut short, damaged, or too large.
@@ -170,6 +148,8 @@ def _picture_in(content: bytes) -> "Iterator[Image.Image]":
     with extra("files"):
         from PIL import Image
 
+    with members.open(name) as stream:
+        content = stream.read()
     try:
         with Image.open(io.BytesIO(content)) as candidate:
             if candidate.width * candidate.height > MOST_PIXELS:
@@ -178,7 +158,7 @@ def _picture_in(content: bytes) -> "Iterator[Image.Image]":
                 candidate.verify()  # checksums and end of all parts; decoding does not check them
         with Image.open(io.BytesIO(content)) as picture:
             yield picture
-    except (Unusable, BadInput):
+    except Unusable:
         raise
     except Image.DecompressionBombError:
         raise Unusable(TOO_LARGE) from None
@@ -186,77 +166,43 @@ def _picture_in(content: bytes) -> "Iterator[Image.Image]":
         raise Unusable(DAMAGED_PICTURE) from error
 
 
-def size(content: bytes) -> tuple[int, int]:
-    """Height and width of a picture once it is upright. Raises Unusable."""
-    with _picture_in(content) as picture:
-        width, height = picture.size
-        # the library has turned TIFF already
-        sideways = picture.format != "TIFF" and picture.getexif().get(ORIENTATION) in SIDEWAYS
-        return (width, height) if sideways else (height, width)
-
-
-def grey(content: bytes, name: str, white: float | None) -> "tuple[Image.Image, list[str]]":
+def _grey(members: Members, name: str) -> "tuple[Image.Image, list[str]]":
     """A picture from 0 (black) to 255 (white), mode L or F, and the changes that were made.
 
-    white: the declared value of white in deep pictures. Raises Unusable, and BadInput if the
-    picture's numbers do not define white.
+    Raises Unusable.
     """
-    from PIL import ImageOps
+    from PIL import Image, ImageOps
 
-    repairs = []
-    with _picture_in(content) as picture:
+    changes = []
+    with _picture_in(members, name) as picture:
         if picture.getexif().get(ORIENTATION, 1) in range(2, 9):
-            repairs.append(TURNED_PICTURE)
+            changes.append(TURNED_PICTURE)
         # a photograph with a preview is no animation
         if picture.format != "MPO" and getattr(picture, "n_frames", 1) > 1:
-            repairs.append(FIRST_FRAME)
+            changes.append(FIRST_FRAME)
         is_deep = picture.mode == "F" or picture.mode.startswith("I")
-        brightest = _white(picture, name, white) if is_deep else None
+        white = _white(picture) if is_deep else WHITE
         upright = ImageOps.exif_transpose(picture)
-        if brightest is None:
-            return _on_white(upright, repairs), repairs
-        return _scale(upright, brightest, repairs), repairs
+        if is_deep:
+            values = np.asarray(upright, np.float64) * (WHITE / white)
+            return Image.fromarray(values.astype(np.float32)), [*changes, DEEP]
+        if upright.has_transparency_data:
+            layers = upright.convert("RGBA").convert("LA")
+            if layers.getchannel("A").getextrema() != (255, 255):
+                ground = Image.new("L", layers.size, 255)
+                laid = Image.composite(layers.getchannel("L"), ground, layers.getchannel("A"))
+                return laid, [*changes, TRANSPARENT]
+        return upright.convert("L"), changes
 
 
-def _white(picture: "Image.Image", name: str, white: float | None) -> float:
-    """The number that stands for white.
+def _white(picture: "Image.Image") -> float:
+    """The number that stands for white, by a deep picture's format.
 
-    Raises BadInput if only the pixels could tell, because reading it from private ones would leak.
+    Raises Unusable if only the pixels could tell, because reading it from private ones would leak.
     """
-    if white is not None:
-        return white
     if picture.format in ("PNG", "PPM") and picture.mode != "F":
         return 65535.0
     if picture.mode.startswith("I;16"):
         tags: Any = getattr(picture, "tag_v2", {})
         return float(2 ** max(tags.get(BITS_PER_SAMPLE, (16,))) - 1)
-    kind = "fractions" if picture.mode == "F" else "32 bits"
-    raise BadInput(
-        f"The pixels of {name} are numbers of {kind}, which do not define white, and reading it"
-        " from private pictures would leak information. Declare it, e.g. white=1 (on the command"
-        " line FOLDER?white=1), or save the pictures with 8 or 16 bits."
-    )
-
-
-def _scale(picture: "Image.Image", white: float, repairs: list[str]) -> "Image.Image":
-    from PIL import Image
-
-    values = np.asarray(picture, np.float64) * (WHITE / white)
-    if not np.isfinite(values).all():
-        raise Unusable(DAMAGED_PICTURE)
-    repairs.append(DEEP)
-    if ((values < 0) | (values > WHITE)).any():
-        repairs.append(BEYOND)
-    return Image.fromarray(np.clip(values, 0, WHITE).astype(np.float32))
-
-
-def _on_white(picture: "Image.Image", repairs: list[str]) -> "Image.Image":
-    from PIL import Image
-
-    if picture.has_transparency_data:
-        layers = picture.convert("RGBA").convert("LA")
-        if layers.getchannel("A").getextrema() != (255, 255):
-            repairs.append(TRANSPARENT)
-            ground = Image.new("L", layers.size, 255)
-            return Image.composite(layers.getchannel("L"), ground, layers.getchannel("A"))
-    return picture.convert("L")
+    raise Unusable(NO_WHITE)

@@ -24,9 +24,6 @@ from dpmf_datasets.readers.table import file_name
 SHORTEST = 3  # letters of a word
 # invisible characters that may stand inside a word
 INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
-SPACELESS = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
 NEW_LINE = re.compile(r"\r\n|\r|\n")
 EMPTY, CUT, NO_LETTER = (
     "document without a word, kept as an empty row",
@@ -74,7 +71,11 @@ def documents(
     """
     from scipy.sparse import csr_array  # needed for documents only
 
-    _must_be_many_enough(texts, name)
+    if not 3 <= len(texts) <= MOST_DOCUMENTS:
+        raise BadInput(
+            f"{name} holds {len(texts):,} document{'s' * (len(texts) != 1)}. From 3 to"
+            f" {MOST_DOCUMENTS:,} can be used."
+        )
     reading, left_out = _read(texts)
     if len(reading.words) < 2:
         raise BadInput(
@@ -99,18 +100,6 @@ def documents(
         assumptions=assumptions,
     )
     return samples, _report(samples, texts, reading, left_out, reader or Reader())
-
-
-def _must_be_many_enough(texts: Sequence[str], name: str) -> None:
-    if len(texts) > MOST_DOCUMENTS:
-        raise BadInput(
-            f"{name} holds {len(texts):,} documents; the limit is {MOST_DOCUMENTS:,}. Use fewer."
-        )
-    if len(texts) < 3:
-        raise BadInput(
-            f"{name} holds {len(texts)} document{'s' * (len(texts) != 1)}. At least 3 are needed to"
-            " find topics."
-        )
 
 
 def _read(texts: Sequence[str]) -> tuple[Texts, Counter[str]]:
@@ -146,20 +135,9 @@ def _report(
     reader: Reader,
 ) -> Report:
     problems = [Problem(NO_LETTER, reader.n_damaged)] if reader.n_damaged else []
-    removals = [f"{what} ({count:,})" for what, count in left_out.items() if count]
-    notes = [
-        *reader.words,
-        *(
-            [f"Left out: {', '.join(removals)}. Kept: {len(reading.ids):,} words."]
-            if removals
-            else []
-        ),
-    ]
-    if spaceless := sum(bool(SPACELESS.search(word)) for word in reading.words):
-        notes.append(
-            f"{spaceless:,} words of the vocabulary are text without spaces (Chinese, Japanese,"
-            " Thai): put spaces between the words first."
-        )
+    notes = list(reader.words)
+    if removals := [f"{what} ({count:,})" for what, count in left_out.items() if count]:
+        notes.append(f"Left out: {', '.join(removals)}. Kept: {len(reading.ids):,} words.")
     for kind, rows in (
         (EMPTY, np.flatnonzero(np.diff(reading.starts) == 0)),
         (CUT, np.flatnonzero([len(text) > LONGEST for text in texts])),

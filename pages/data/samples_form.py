@@ -30,7 +30,10 @@ def draw(file: Any) -> None:
             "Height,width of images (empty: as stored)", key="data.image", max_chars=20
         )
     if ending == "zip":
-        facts |= _of_archive(left)
+        by_folder = left.checkbox(
+            "Each sub-folder holds the files of one person", key="data.folders"
+        )
+        facts["group"] = FOLDER if by_folder else ""
     if ending in ("txt", "csv", "tsv", "zip"):
         facts["encoding"] = (left if ending == "txt" else right).text_input(
             "Encoding of text (empty: detect it)",
@@ -89,14 +92,3 @@ def _of_matrix(left: Any, right: Any) -> Facts:
         "transpose": "1" if transposed else "",
         "group": group,
     }
-
-
-def _of_archive(left: Any) -> Facts:
-    white = left.text_input(
-        "Number that stands for white (fractions and 32 bits only)",
-        key="data.white",
-        max_chars=20,
-        placeholder="e.g. 1",
-    )
-    by_folder = st.checkbox("Each sub-folder holds the files of one person", key="data.folders")
-    return {"white": white, "group": FOLDER if by_folder else ""}

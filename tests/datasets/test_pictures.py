@@ -8,8 +8,6 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-import dpmf_datasets as datasets
-from dpmf_core.base.errors import BadInput
 from dpmf_datasets.readers import picture_files
 
 Array = npt.NDArray[Any]
@@ -62,21 +60,10 @@ def test_deep_pictures_are_scaled_by_their_depth(tmp_path, name, content):
     assert problems == {picture_files.DEEP: 1}
 
 
-def test_the_white_of_floating_numbers_is_declared_not_read_off(tmp_path):
+def test_a_picture_whose_white_only_its_pixels_tell_is_left_out(tmp_path):
     path = folder(tmp_path / "x", a_tif=picture_bytes((2 * RAMP).astype(np.float32), "tiff"))
-    with pytest.raises(BadInput, match="fractions"):
-        read(path)
-    pictures, problems = read(path, white=2.0)
-    np.testing.assert_allclose(pictures["a.tif"], RAMP, atol=1e-6)
-    assert problems == {picture_files.DEEP: 1}
-    pictures, problems = read(path, white=1.0)
-    np.testing.assert_allclose(pictures["a.tif"], np.minimum(2 * RAMP, 1), atol=1e-6)
-    assert problems == {picture_files.DEEP: 1, picture_files.BEYOND: 1}
-    samples = datasets.load(f"{path}?white=2")
-    assert samples.X.max() == pytest.approx(255)
-    for white in ("0", "-1", "nan", "bright"):
-        with pytest.raises(BadInput, match="white"):
-            datasets.load(f"{path}?white={white}")
+    pictures, problems = read(path)
+    assert "a.tif" not in pictures and problems == {picture_files.NO_WHITE: 1}
 
 
 def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path):
