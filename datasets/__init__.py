@@ -118,16 +118,11 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
     Parameters
     ----------
     id_or_path
-        An id; a table such as `ratings.csv?bounds=0.5,5&users=1000&items=200` (users, items:
-        optional); documents or images (`table_paths.samples_at`); the name of a set in partitions
+        An id; a path with facts after it (`path_facts.FACTS`), such as
+        `ratings.csv?bounds=0.5,5&users=1000`; the name of a set in partitions
         (`import_partitions`), or its folder's copy at an address of fsspec (`s3://bucket/own`); or
         the simulated cinema in a declared shape,
         `cinema?users=2000&items=200&density=0.05&bounds=1,5`.
-
-        Facts after a table's path also name columns (`user=who&rating=points`, `time=` for none),
-        the order in dates such as 03/04/2021 (`dates=dmy` or `dates=mdy`), the encoding of a text
-        that is not UTF-8 (`encoding=koi8-r`), and a public table of the items
-        (`item_table=films.csv`, see `readers.item_tables`).
     seed
         The draw of a simulated set, at least 0; other sets have only one.
 
@@ -172,21 +167,11 @@ def fetch(
     accept_licence: bool,
     progress: Callable[[int, int], None] | bool = False,
 ) -> None:
-    """Download the official archive, check it and store its data.
+    """Download a published set's official archive, check it and store its data.
 
-    Parameters
-    ----------
-    id
-        Of a published set.
-    accept_licence
-        Whether its terms are accepted; without, nothing is downloaded.
-    progress
-        A bar on the terminal, or a function of (bytes done, bytes in all).
-
-    Raises
-    ------
-    BadInput
-        If the set cannot be downloaded, or its checksum differs.
+    accept_licence: without, nothing is downloaded. progress: a bar on the terminal, or a function
+    of (bytes done, bytes in all). Raises BadInput if the set cannot be downloaded, or its checksum
+    differs.
     """
     source = _source_outside(id)
     entry = source.entry
@@ -210,21 +195,10 @@ def fetch(
 
 
 def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # noqa: A002
-    """Store the ratings of a file or folder under a catalogue id.
+    """Store the data of a published set from its official archive or folder, or from a table.
 
-    Parameters
-    ----------
-    id
-        Of a published set.
-    path
-        Its official archive or folder, or a table with a header.
-    replace
-        Whether another set may replace the published one.
-
-    Raises
-    ------
-    BadInput
-        If the file cannot be read, or would replace the published set.
+    replace: whether another set may replace the published one. Raises BadInput if the file cannot
+    be read, or would replace the published set.
     """
     return _keep(id, path, data_folder(), replace)
 
@@ -243,15 +217,9 @@ def _keep(id: str, path: str | Path, folder: Path, replace: bool) -> Report:  # 
             " data would replace the public copy. Nothing was changed. Name the file itself as the"
             " data set, or repeat with --replace (from Python: replace=True)."
         )
-    npz_folder.save(
-        id,
-        (
-            data
-            if data.public
-            else dataclasses.replace(data, origin=fingerprint_of(Path(path).expanduser()))
-        ),
-        folder,
-    )
+    if not data.public:
+        data = dataclasses.replace(data, origin=fingerprint_of(Path(path).expanduser()))
+    npz_folder.save(id, data, folder)
     return report
 
 

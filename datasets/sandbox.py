@@ -39,12 +39,7 @@ is_inside = False  # whether this process is such a child
 class Limits:
     """The limits of reading one file.
 
-    Parameters
-    ----------
-    memory : int
-        Bytes, in addition to what the readers need without the file.
-    seconds : int
-        Processor time.
+    memory: bytes, in addition to what the readers need without the file. seconds: processor time.
     """
 
     memory: int
@@ -61,37 +56,21 @@ OWN_MACHINE = Limits(3 << 30, 120)
 
 
 def read(task: Callable[..., Any], name: str, *arguments: Any, limits: Limits) -> Any:
-    """Call a function of a module in a child process.
+    """The result of a function of a module in a child process.
 
-    Parameters
-    ----------
-    task : callable
-        A function at module level, whose arguments and result are JSON.
-    name : str
-        What messages call the file.
-
-    Returns
-    -------
-    The result of the function.
-
-    Raises
-    ------
-    BadInput
-        As raised by the function, or because the child crashed or met a limit.
+    task: a function at module level, whose arguments and result are JSON. name: what messages call
+    the file. Raises BadInput as the function does, or because the child crashed or met a limit.
     """
     if is_inside:
         return task(*arguments)
-    request = {
-        "task": [task.__module__, task.__name__],
-        "arguments": arguments,
-        "limits": asdict(limits),
-    }
+    request = [task.__module__, task.__name__, arguments, asdict(limits)]
     code, answer, errors = _run(json.dumps(request).encode(), PATIENCE * limits.seconds)
-    if code == 0:
-        return json.loads(answer)
-    raise BadInput(
-        json.loads(answer) if code == REFUSAL else _why(name, code, errors.decode(), limits)
-    )
+    if code not in (0, REFUSAL):
+        raise BadInput(_why(name, code, errors.decode(), limits))
+    result = json.loads(answer)
+    if code == REFUSAL:
+        raise BadInput(result)
+    return result
 
 
 def _run(request: bytes, seconds: int) -> tuple[int, bytes, bytes]:
@@ -103,7 +82,7 @@ def _run(request: bytes, seconds: int) -> tuple[int, bytes, bytes]:
             capture_output=True,
             timeout=seconds,
             check=False,
-            env={**_environment(), **ONE_THREAD},
+            env=_environment() | ONE_THREAD,
         )
     except subprocess.TimeoutExpired:
         return TOO_SLOW, b"", b""
@@ -137,15 +116,14 @@ def main() -> None:
     """Answer the request on standard input."""
     global is_inside  # noqa: PLW0603
     is_inside = True
-    request = json.loads(sys.stdin.buffer.read())
-    module, function = request["task"]
+    module, function, arguments, limits = json.loads(sys.stdin.buffer.read())
     task = getattr(importlib.import_module(module), function)
     if hasattr(os, "nice"):
         os.nice(NICE)
     with os.fdopen(os.dup(1), "w") as answer:
         os.dup2(2, 1)  # so that a library's prints do not disturb the answer
-        _limit(Limits(**request["limits"]))
-        code, result = called(task, request["arguments"])
+        _limit(Limits(**limits))
+        code, result = called(task, arguments)
         json.dump(result, answer)
     sys.stderr.flush()
     os._exit(code)

@@ -134,33 +134,15 @@ def ratings(
 ) -> Upload:
     """Read the ratings of a table and store them.
 
-    Parameters
-    ----------
-    source : OwnTable
-    columns : dict
-        Role to column ("": none), where its header does not tell.
-    bounds, dates, outside
-        See `read_table`.
-    owner : str
-        The uploading session or login, which has an account of its own. If it is "", all who upload
-        the same file share an account.
-
-    Raises
-    ------
-    BadInput
-        If the table is no ratings table.
+    columns: role to column ("": none), where its header does not tell. bounds, dates, outside: see
+    `read_table`. owner: the uploading session or login, which has an account of its own; if it is
+    "", all who upload the same file share an account. Raises BadInput if the table is no ratings
+    table.
     """
     name, detected_roles = source.name, detect_columns(source.table)
     roles = {**detected_roles, **columns}
-    data, report = read_table(
-        source.table,
-        name=name,
-        bounds=bounds,
-        columns=roles,
-        dates=dates,
-        outside=outside,
-        advice=on_page,
-    )
+    ways: Any = {"bounds": bounds, "columns": roles, "dates": dates, "outside": outside}
+    data, report = read_table(source.table, name=name, advice=on_page, **ways)
     data = replace(data, origin=_origin(source.fingerprint, owner))
     file = _keep(data)
     by_role = {role: column for role, column in roles.items() if column or role in detected_roles}
@@ -212,16 +194,8 @@ def load(data_id: str) -> Ratings | Samples:
 def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tuple[str, ...]]:
     """Add a public table of their items to uploaded ratings, replacing an earlier one.
 
-    Returns
-    -------
-    entry : Entry
-    sentences : tuple of str
-        What of the table is not used.
-
-    Raises
-    ------
-    BadInput
-        If it is not a table of these items; the entry is then unchanged.
+    Returns the entry, and what of the table is not used, in sentences. Raises BadInput if it is not
+    a table of these items; the entry is then unchanged.
     """
     data = load(entry.id)
     assert isinstance(data, Ratings)
@@ -298,10 +272,7 @@ def _plain(text: str) -> str:
 
 
 def command_path(data_id: str) -> str:
-    """Return the path and facts by which a command names uploaded ratings.
-
-    They are the file's own name, bounds, columns and order of dates.
-    """
+    """The own name of uploaded ratings, with bounds, columns and dates, as a command names them."""
     return (Path(data_id).parent / COMMAND).read_text("utf-8")
 
 
@@ -318,15 +289,11 @@ def size(data_ids: Collection[str] | None = None) -> int:
         if data_ids is None
         else [Path(data_id).parent for data_id in data_ids if is_own(data_id)]
     )
-    return sum(_bytes(file) for folder in folders for file in folder.glob("*"))
-
-
-def _bytes(file: Path) -> int:
-    """The size of a file; 0 if it has just been removed."""
-    try:
-        return file.stat().st_size
-    except FileNotFoundError:
-        return 0
+    total = 0
+    for file in (file for folder in folders for file in folder.glob("*")):
+        with contextlib.suppress(FileNotFoundError):  # just removed by its owner
+            total += file.stat().st_size
+    return total
 
 
 def origins() -> frozenset[str]:

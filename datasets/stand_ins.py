@@ -13,7 +13,6 @@ from dpmf_datasets.registry import entry_from
 from dpmf_datasets.simulated.cinema import BOUNDS, cinema
 
 HEAD = "cinema?"
-FACTS = ("users", "items", "density", "bounds")
 MOST_CELLS = 200_000_000  # users x items
 LEAST, DENSEST = 10, 0.9
 
@@ -65,22 +64,17 @@ def load(data_id: str, seed: int = 0) -> Ratings:
 
 
 def _facts(data_id: str) -> tuple[int, int, float, tuple[float, float]]:
+    """Users, items, density and bounds. Raises BadInput."""
     facts = dict(parse_qsl(data_id.removeprefix(HEAD)))
     try:
-        if set(facts) != set(FACTS):
-            raise ValueError
         users, items, density = int(facts["users"]), int(facts["items"]), float(facts["density"])
         low, high = map(float, facts["bounds"].split(","))
-    except ValueError:
-        raise _bad_shape(data_id) from None
-    usable = min(users, items) >= LEAST and users * items <= MOST_CELLS
-    if not (usable and 0 < density <= DENSEST and -1e9 <= low < high <= 1e9):
-        raise _bad_shape(data_id)
-    return users, items, density, (low, high)
-
-
-def _bad_shape(data_id: str) -> BadInput:
-    return BadInput(
+        is_shape = min(users, items) >= LEAST and users * items <= MOST_CELLS
+        if len(facts) == 4 and is_shape and 0 < density <= DENSEST and -1e9 <= low < high <= 1e9:
+            return users, items, density, (low, high)
+    except (KeyError, ValueError):
+        pass
+    raise BadInput(
         f"A simulated shape must be written {HEAD}users=2000&items=200&density=0.05&bounds=1,5:"
         f" from {LEAST} users and items, at most {MOST_CELLS:,} pairs of them, a density above 0"
         f" and at most {DENSEST}, and bounds with the lower first. Got '{data_id[:100]}'."

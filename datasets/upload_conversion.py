@@ -4,7 +4,7 @@ It unpacks and reads the file, and leaves one file within bounds and some facts 
 """
 
 import gzip
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from dpmf_datasets import npz_folder, table_paths
 from dpmf_datasets.readers.archives import GZIP, fingerprint_of, members_of
 from dpmf_datasets.readers.bounded_tables import write_bounded
 from dpmf_datasets.readers.item_tables import read_item_table
-from dpmf_datasets.readers.picture_files import PICTURES
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import ZIP, is_packed_table, open_table, ratings_tables
@@ -28,17 +27,13 @@ TABLES = (
     *(".csv", ".tsv", ".txt", ".dat", ".data", ".inter", ".jsonl", ".json"),
     *(".parquet", ".feather", ".xlsx", ".xls", ".ods", ".npz"),
 )
-OTHER_KIND = "Choose 'Documents or images' above the file."
 REPORT: TypeAdapter[Report] = TypeAdapter(Report)
 
 
 def write_table(path: str, name: str, target: str) -> str:
     """Write a table as Parquet, also from a gzip or from a zip with one table.
 
-    Returns
-    -------
-    str
-        The fingerprint of the unpacked file.
+    Returns the fingerprint of the unpacked file.
     """
     file = _unpacked(Path(path), name)
     with report_damage(name), file.open("rb") as stream:
@@ -49,10 +44,7 @@ def write_table(path: str, name: str, target: str) -> str:
 def write_item_features(path: str, name: str, items: list[str], target: str) -> dict[str, Any]:
     """Write the features of `items` from a table of them, float32 (n_items, n_features), as .npy.
 
-    Returns
-    -------
-    dict
-        "names": of the features; "sentences": what of the table is not used.
+    Returns their names, and sentences on what of the table is not used.
     """
     table = read_item_table(_unpacked(Path(path), name), items, name)
     np.save(target, table.features.values)
@@ -60,13 +52,7 @@ def write_item_features(path: str, name: str, items: list[str], target: str) -> 
 
 
 def write_samples(path: str, name: str, facts: dict[str, str], target: str) -> dict[str, Any]:
-    """Write documents or images as .npz.
-
-    Returns
-    -------
-    dict
-        The report.
-    """
+    """Write documents or images as .npz. Returns the report."""
     file = Path(path)
     with _under_name(file, name), report_damage(name):
         _check_size(file, name)
@@ -98,22 +84,13 @@ def _unpacked(file: Path, name: str) -> Path:
     with _under_name(file, name), members_of(file) as members:
         inside = [it for it in members.names if it.lower().endswith(TABLES)]
         if len(inside) != 1:
-            raise BadInput(_no_one_table(name, members.names, inside))
+            raise BadInput(
+                f"{name} should hold one table ({', '.join(TABLES)}). Found:"
+                f" {', '.join(map(file_name, inside[:5])) or members.some}. If it holds documents"
+                " or images, choose 'Documents or images' above the file."
+            )
         with members.open(inside[0]) as packed:
             return _copy(packed, file.with_name("unpacked"), name)
-
-
-def _no_one_table(name: str, members: Sequence[str], tables: Sequence[str]) -> str:
-    """Why an archive is no table of ratings, and what to choose if it holds images or texts."""
-    pictures = [it for it in members if it.lower().endswith(PICTURES)]
-    if len(pictures) > len(tables):
-        return f"{name} holds {len(pictures):,} images and no table of ratings. {OTHER_KIND}"
-    if tables and all(it.lower().endswith(".txt") for it in tables):
-        return f"{name} holds {len(tables):,} texts. If they are documents: {OTHER_KIND}"
-    return (
-        f"{name} should hold one table ({', '.join(TABLES)}). Found:"
-        f" {', '.join(map(file_name, tables[:5])) or 'none'}."
-    )
 
 
 def _copy(packed: Any, target: Path, name: str) -> Path:

@@ -1,6 +1,8 @@
 """A table of any kind as a Parquet file within bounds, with a report of its reading."""
 
+import itertools
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -22,21 +24,13 @@ MOST_RAGGED = 1_000_000
 LONGEST_COLUMN_NAME = 200  # characters
 KEPT_FACTS = ("unit", "decimal_comma", "above", "layout", "assumptions", "ragged_lines")
 ROWS = 1 << 16  # in a group of the file
-COLUMN_KINDS = (
-    pa.types.is_integer,
-    pa.types.is_floating,
-    pa.types.is_decimal,
-    pa.types.is_temporal,
-)
+KINDS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_temporal)
 
 
 def write_bounded(table: Table, name: str, target: Path) -> None:
     """Write a table as Parquet, with columns of numbers, times or texts.
 
-    Raises
-    ------
-    BadInput
-        If it has more columns, cells or ragged lines than the bounds allow.
+    Raises BadInput if it has more columns, cells or ragged lines than the bounds allow.
     """
     width = len(table.shown_names)
     if width > MOST_COLUMNS:
@@ -44,29 +38,33 @@ def write_bounded(table: Table, name: str, target: Path) -> None:
             f"{name} has {width:,} columns. The limit is {MOST_COLUMNS:,}: leave some out."
         )
     _check_cells(table.n_rows * width, name)
-    rows, writer = 0, None
-    try:
-        for batch in table.batches(range(width)):
-            columns = [_plain(column) for column in batch]
-            rows += len(columns[0]) if columns else 0
-            _check_cells(rows * width, name)
-            if writer is None:
-                schema = pa.schema([(str(j), it.type) for j, it in enumerate(columns)])
-                writer = pa.parquet.ParquetWriter(target, schema, compression="zstd")
-            some = pa.Table.from_arrays(columns, schema=writer.schema)
-            writer.write_table(some, row_group_size=ROWS)
-        if writer is None:
-            schema = pa.schema([(str(j), pa.string()) for j in range(width)])
-            writer = pa.parquet.ParquetWriter(target, schema)
+    parts = _parts(table, width, name)
+    first = next(parts, pa.table({str(j): pa.array([], pa.string()) for j in range(width)}))
+    with pa.parquet.ParquetWriter(target, first.schema, compression="zstd") as writer:
+        for part in itertools.chain([first], parts):
+            writer.write_table(part, row_group_size=ROWS)
         if len(table.ragged_lines) > MOST_RAGGED:
             raise BadInput(
                 f"More than {MOST_RAGGED:,} lines of {name} have a different number of columns. A"
                 " table has the same columns in each line."
             )
-        writer.add_key_value_metadata({FACTS: json.dumps(_facts(table))})
-    finally:
-        if writer is not None:
-            writer.close()
+        facts: dict[str, Any] = {fact: getattr(table, fact) for fact in KEPT_FACTS}
+        facts["names"] = [column[:LONGEST_COLUMN_NAME] for column in table.names]
+        content = json.dumps({**facts, "read_as": table.read_as()})
+        writer.add_key_value_metadata({FACTS: content})
+
+
+def _parts(table: Table, width: int, name: str) -> Iterator[pa.Table]:
+    """The batches, with numbers and times unchanged and anything else as text."""
+    rows = 0
+    for batch in table.batches(range(width)):
+        columns = [
+            column if any(is_kind(column.type) for is_kind in KINDS) else column.cast(pa.string())
+            for column in batch
+        ]
+        rows += len(columns[0]) if columns else 0
+        _check_cells(rows * width, name)
+        yield pa.Table.from_arrays(columns, names=[str(j) for j in range(width)])
 
 
 def _check_cells(count: int, name: str) -> None:
@@ -75,19 +73,6 @@ def _check_cells(count: int, name: str) -> None:
             f"{name} has more than {MOST_CELLS:,} cells. Use a part of it, or use `{program()}` for"
             " large files."
         )
-
-
-def _plain(column: pa.Array) -> pa.Array:
-    """Numbers and times unchanged, anything else as text."""
-    if any(is_kind(column.type) for is_kind in COLUMN_KINDS):
-        return column
-    return column.cast(pa.string())
-
-
-def _facts(table: Table) -> dict[str, Any]:
-    facts: dict[str, Any] = {name: getattr(table, name) for name in KEPT_FACTS}
-    names = [name[:LONGEST_COLUMN_NAME] for name in table.names]
-    return {**facts, "names": names, "read_as": table.read_as()}
 
 
 def read_bounded(stream: BinaryIO) -> Table:
@@ -106,14 +91,7 @@ def read_bounded(stream: BinaryIO) -> Table:
 class OwnTable:
     """An uploaded table, as the child process left it.
 
-    Parameters
-    ----------
-    name : str
-        The file's name.
-    parquet : bytes
-        Its cells, within bounds.
-    fingerprint : str
-        The file's fingerprint.
+    name, fingerprint: of the file. parquet: its cells, within bounds.
     """
 
     name: str
