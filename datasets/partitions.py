@@ -84,6 +84,11 @@ def folder_of(name: str) -> Path:
     return root() / name
 
 
+def _stamp_of(name: str) -> int:
+    """The modification time of a set's manifest."""
+    return (folder_of(name) / MANIFEST).stat().st_mtime_ns
+
+
 def is_there(name: str) -> bool:
     """Whether a finished set of this name is on this machine."""
     return bool(NAME.fullmatch(name)) and (folder_of(name) / MANIFEST).is_file()
@@ -154,22 +159,18 @@ def read_address(address: str) -> PartitionedRatings:
     Raises BadInput if it cannot be read or holds no manifest.
     """
     content = _fetched(address, MANIFEST).decode(errors="replace")
-    manifest = _manifest_in(content, without_query(address))
-    return _of_partitions(_FetchedPartitions(address, manifest), manifest)
+    return of_folder(address, _manifest_in(content, without_query(address)))
 
 
-def of_folder(folder: Path, manifest: Manifest) -> PartitionedRatings:
-    return _of_partitions(ParquetPartitions(folder, manifest), manifest)
-
-
-def _of_partitions(partitions: LazyParts, manifest: Manifest) -> PartitionedRatings:
+def of_folder(folder: Path | str, manifest: Manifest) -> PartitionedRatings:
+    """Return the ratings in a folder or at an address."""
     names = {it.name for it in fields(PartitionedRatings)} - {"parts", "folding"}
-    return PartitionedRatings(partitions, **{name: getattr(manifest, name) for name in names})
+    facts: dict[str, Any] = {name: getattr(manifest, name) for name in names}
+    return PartitionedRatings(ParquetPartitions(folder, manifest), **facts)
 
 
 def _manifest_of(name: str) -> Manifest:
-    file = folder_of(name) / MANIFEST
-    return _manifest(file, file.stat().st_mtime_ns)
+    return _manifest(folder_of(name) / MANIFEST, _stamp_of(name))
 
 
 @functools.lru_cache(8)
@@ -194,9 +195,9 @@ def _tuples(value: Any) -> Any:
 
 
 class ParquetPartitions(LazyParts):
-    """Partitions in files of a folder, read when used and not kept."""
+    """Partitions in files of a folder or at an address, read when used and not kept."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path | str, manifest: Manifest) -> None:
         self._folder, self._manifest = folder, manifest
         self._features = manifest.item_features
         self._checked: set[tuple[int, int]] = set()  # partition, and modification time of its file
@@ -250,6 +251,9 @@ class ParquetPartitions(LazyParts):
 
     def _content(self, place: int) -> tuple[bytes, int]:
         """A file's bytes, and a number that changes when the file does."""
+        if isinstance(self._folder, str):
+            content = _fetched(self._folder, file_of(Path(), place).name)
+            return content, hash(content)
         file = file_of(self._folder, place)
         return file.read_bytes(), file.stat().st_mtime_ns
 
@@ -269,19 +273,11 @@ def entry_of(name: str) -> Entry:
     manifest = _manifest_of(name)
     size = sum(file.stat().st_size for file in folder_of(name).glob("*.parquet"))
     same = ("public", "assumptions", "n_users", "n_items", "n_ratings", "bounds")
-    facts: dict[str, Any] = {name: getattr(manifest, name) for name in same}
-    return Entry(
-        id=name,
-        title=manifest.name,
-        kind="file",
-        words=WORDS,
-        licence="Your own.",
-        citation="",
-        size_mb=round(size / 1e6, 1),
-        home="",
-        item_features=", ".join((manifest.feature_names or ())[:8]),
-        **facts,
-    )
+    facts: dict[str, Any] = {it: getattr(manifest, it) for it in same}
+    facts |= {"id": name, "title": manifest.name, "kind": "file", "words": WORDS}
+    facts |= {"licence": "Your own.", "citation": "", "home": ""}
+    features = ", ".join((manifest.feature_names or ())[:8])
+    return Entry(**facts, size_mb=round(size / 1e6, 1), item_features=features)
 
 
 # ---- at an address -------------------------------------------------------------------------------
@@ -303,9 +299,8 @@ def is_address(text: str) -> bool:
 def stamp(id_or_address: str) -> int:
     """Return a number that changes when the manifest does."""
     if not is_address(id_or_address):
-        return (folder_of(id_or_address) / MANIFEST).stat().st_mtime_ns
-    digest = hashlib.sha256(_fetched(id_or_address, MANIFEST)).hexdigest()
-    return int(digest[:12], 16)
+        return _stamp_of(id_or_address)
+    return int(hashlib.sha256(_fetched(id_or_address, MANIFEST)).hexdigest()[:12], 16)
 
 
 def without_query(address: str) -> str:
@@ -313,20 +308,15 @@ def without_query(address: str) -> str:
     return address.partition("?")[0][:120]
 
 
-class _FetchedPartitions(ParquetPartitions):
-    def __init__(self, address: str, manifest: Manifest) -> None:
-        super().__init__(Path(), manifest)
-        self._address = address
-
-    def _content(self, place: int) -> tuple[bytes, int]:
-        content = _fetched(self._address, file_of(Path(), place).name)
-        return content, hash(content)
-
-
 def _fetched(address: str, name: str) -> bytes:
-    """The content of a file at an address."""
-    files, folder = _file_system(address)
+    """The content of a file at an address. Raises BadInput."""
+    if urlsplit(address).password is not None:
+        raise BadInput(
+            "A password in the address would be stored with every run. Leave it out of the address"
+            " and give it to the driver, e.g. in its environment variables."
+        )
     try:
+        files, folder = _file_system(address)
         return bytes(files.cat_file(f"{folder.rstrip('/')}/{name}"))
     except FileNotFoundError as error:
         raise BadInput(
@@ -336,8 +326,8 @@ def _fetched(address: str, name: str) -> bytes:
         ) from error
     except Exception as error:  # each file system has errors of its own
         raise BadInput(
-            f"{without_query(address)} cannot be read: {type(error).__name__}. Make sure that this"
-            " machine and each worker may read it."
+            f"{without_query(address)} cannot be read ({type(error).__name__}). Check the address,"
+            " that its library is installed, and that this machine and each worker may read it."
         ) from error
 
 
@@ -346,19 +336,5 @@ def _file_system(address: str) -> tuple[Any, str]:
     """The file system, and the path in it."""
     import fsspec  # type: ignore[import-untyped]
 
-    if urlsplit(address).password is not None:
-        raise BadInput(
-            "A password in the address would be stored with every run. Leave it out of the address"
-            " and give it to the driver, e.g. in its environment variables."
-        )
-    try:
-        files, folder = fsspec.core.url_to_fs(address)
-    except ImportError as error:
-        raise BadInput(
-            f"{without_query(address)} needs a library that is not installed here: {error}."
-        ) from error
-    except Exception as error:  # each file system has errors of its own
-        raise BadInput(
-            f"{without_query(address)} is not the address of a folder: {error}. Check the address."
-        ) from error
+    files, folder = fsspec.core.url_to_fs(address)
     return files, folder

@@ -6,11 +6,11 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date, datetime
 from io import BytesIO
 from typing import Any, BinaryIO
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.feather
@@ -42,7 +42,8 @@ def arrow_table(
     rows at a time. layout: follows the number of columns in the report.
     """
     times = Counter(schema.names)
-    names = [it.name for it in schema if times[it.name] == 1 and not _is_nested(it.type)]
+    kinds = {it.name: it.type.value_type if _is_list(it.type) else it.type for it in schema}
+    names = [it for it in kinds if times[it] == 1 and not pa.types.is_nested(kinds[it])]
 
     def read(columns: Sequence[int], rows: int = ROWS) -> Iterator[list[pa.Array]]:
         chosen_names = [names[j] for j in columns]
@@ -65,14 +66,13 @@ def in_memory(table: pa.Table, layout: str, assumptions: tuple[str, ...] = ()) -
     )
 
 
-def _is_nested(kind: pa.DataType) -> bool:
-    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    return bool(pa.types.is_nested(kind.value_type if is_list else kind))
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
 def _flat(column: pa.Array) -> pa.Array:
     """A column of lists as text with | between the values; others unchanged."""
-    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
+    if not _is_list(column.type):
         return column
     return pc.binary_join(column.cast(pa.list_(pa.string())), BETWEEN)
 
@@ -175,74 +175,45 @@ def spreadsheet(stream: BinaryIO, name: str, sheet: str | None = None) -> Table:
 
     sheet: its name; by default the first one. Raises BadInput.
     """
-    book = _workbook(stream.read(), name)
-    sheets = book.sheet_names
-    if sheet is not None and sheet not in sheets:
-        raise BadInput(
-            f"{name} has no sheet '{sheet[:60]}'.{closest(sheet, sheets)} Its sheets:"
-            f" {', '.join(sheets[:20])}. Name one after the path: sheet={sheets[0]}."
-        )
+    rows, sheets = sheet_rows(stream, name, sheet)
     sheet_name = sheet or sheets[0]
-    rows = [row for row in _cells_of(book, sheet_name, name) if any(cell != "" for cell in row)]
+    rows = rows[(rows != "").any(axis=1)]
     if len(rows) < 2:
         raise BadInput(
             f"The sheet '{sheet_name}' of {name} has no row below its header. The first row names"
             f" the columns: user, item, rating. Its sheets: {', '.join(sheets[:20])}."
         )
-    texts = [[_as_text(cell) for cell in row] for row in rows]
-    header = [it or f"column {j + 1}" for j, it in enumerate(texts[0])]
-    columns = [list(it) for it in zip(*texts[1:], strict=True)]
-    return in_memory(
-        pa.Table.from_arrays([pa.array(it, pa.string()) for it in columns], names=header),
-        f"of the sheet '{sheet_name}'",
-    )
+    header = [it or f"column {j + 1}" for j, it in enumerate(rows.iloc[0])]
+    columns = [pa.array(rows.iloc[1:, j], pa.string()) for j in range(len(header))]
+    table = pa.Table.from_arrays(columns, names=header)
+    return in_memory(table, f"of the sheet '{sheet_name}'")
 
 
-def first_sheet(content: bytes, name: str) -> list[list[Any]]:
-    """Return all rows of the first sheet of a spreadsheet. Raises BadInput."""
-    book = _workbook(content, name)
-    return _cells_of(book, book.sheet_names[0], name)
+def sheet_rows(
+    stream: BinaryIO, name: str, sheet: str | None = None
+) -> tuple[pd.DataFrame, list[str]]:
+    """All cells of a sheet as text, and the names of all sheets. Raises BadInput.
 
-
-def _workbook(content: bytes, name: str) -> Any:
-    with extra("files"):
-        import python_calamine  # needed for spreadsheets only
-
-    return _call_reader(
-        lambda: python_calamine.CalamineWorkbook.from_filelike(BytesIO(content)), name
-    )
-
-
-def _cells_of(book: Any, sheet: str, name: str) -> list[list[Any]]:
-    """All rows of a sheet, padded to one width."""
-    rows: list[list[Any]] = _call_reader(
-        lambda: book.get_sheet_by_name(sheet).to_python(skip_empty_area=False), name
-    )
-    return rows
-
-
-def _call_reader(read: Callable[[], Any], name: str) -> Any:
-    """Call a reader of spreadsheets, and convert its errors to BadInput.
-
-    A damaged file may make it raise anything, even what is not an `Exception`.
+    A damaged file may make the reader raise anything, even what is not an `Exception`.
     """
+    options: Any = {"header": None, "dtype": str, "keep_default_na": False, "na_values": []}
     try:
-        return read()
+        with extra("files"), pd.ExcelFile(stream, engine="calamine") as book:
+            sheets = [str(it) for it in book.sheet_names]
+            if sheet is None or sheet in sheets:
+                return pd.read_excel(book, sheet_name=sheet or sheets[0], **options), sheets
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        if isinstance(error, BadInput):
             raise
         raise BadInput(
             f"{name} cannot be read as a spreadsheet: {str(error)[:200]}. Export it as CSV."
         ) from None
-
-
-def _as_text(cell: Any) -> str:
-    """A cell as text: whole numbers without a point, dates in ISO format."""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    if isinstance(cell, datetime | date):
-        return cell.isoformat()
-    return str(cell)
+    raise BadInput(
+        f"{name} has no sheet '{sheet[:60]}'.{closest(sheet, sheets)} Its sheets:"
+        f" {', '.join(sheets[:20])}. Name one after the path: sheet={sheets[0]}."
+    )
 
 
 # ---- tables made from other tables ---------------------------------------------------------------
@@ -251,19 +222,8 @@ def _as_text(cell: Any) -> str:
 def melted(table: Table, user: str | None, name: str) -> Table:
     """Convert a wide table, one row per user and one column per item, to one row per rating.
 
-    Parameters
-    ----------
-    table : Table
-        Its empty cells are no ratings.
-    user : str, optional
-        The column of the users' ids; by default the first.
-    name : str
-        The file's name in messages.
-
-    Raises
-    ------
-    BadInput
-        If it has too few columns, or no such column.
+    Its empty cells are no ratings. user: the column of the users' ids; by default the first. name:
+    of the file in messages. Raises BadInput if it has too few columns, or no such column.
     """
     names = list(table.names or table.first)  # if items are numbers, a header looks like data
     if len(names) < 2:
@@ -276,27 +236,19 @@ def melted(table: Table, user: str | None, name: str) -> Table:
             f"{name} has no column '{user[:40]}' of users.{closest(user, names)} Its columns:"
             f" {', '.join(names[:12])}."
         )
-    place = names.index(user) if user else 0
-    others = [j for j in range(len(names)) if j != place]
-    above = 0 if table.names else 1  # header rows among the data
-    parts: list[pa.Table] = []
-    for batch in table.batches([place, *others]):
-        users, *ratings = (column.slice(above).cast(pa.string()) for column in batch)
-        above = 0
-        parts += [
-            _ratings_of_item(names[j], users, column)
-            for j, column in zip(others, ratings, strict=True)
-        ]
-    words = f"for {len(others):,} items, a row for each user"
-    return in_memory(pa.concat_tables(parts), words, table.assumptions)
-
-
-def _ratings_of_item(item: str, users: pa.Array, column: pa.Array) -> pa.Table:
-    """A column of a wide table as ratings; both columns are texts."""
-    is_rated = pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(column), ""), False)
-    raters = users.filter(is_rated)
-    ids = pa.array([item] * len(raters), pa.string())
-    return pa.table([raters, ids, column.filter(is_rated)], names=list(ROLES[:3]))
+    place = str(names.index(user)) if user else "0"
+    columns = [str(j) for j in range(len(names))]
+    parts = [
+        pa.table([column.cast(pa.string()) for column in batch], columns)
+        for batch in table.batches(range(len(names)))
+    ]
+    cells = pa.concat_tables(parts).slice(0 if table.names else 1).to_pandas()
+    ratings = cells.melt(place).dropna()
+    ratings = ratings[ratings["value"].str.strip() != ""]
+    ratings["variable"] = ratings["variable"].map(dict(zip(columns, names, strict=True)))
+    rows = pa.Table.from_arrays([pa.array(ratings[it], pa.string()) for it in ratings], ROLES[:3])
+    words = f"for {len(names) - 1:,} items, a row for each user"
+    return in_memory(rows, words, table.assumptions)
 
 
 def interactions(table: Table) -> Table:
