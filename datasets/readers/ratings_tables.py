@@ -14,7 +14,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_datasets.readers.cleaning import CleanRows, Ids
-from dpmf_datasets.readers.columns import Advice, chosen_columns, in_python, other_columns
+from dpmf_datasets.readers.columns import Advice, columns_of, in_python, other_columns
 from dpmf_datasets.readers.dates import column_times, looks_like_times
 from dpmf_datasets.readers.report import UNUSABLE, Kind, Order, Outside, Problem, Report, outside_of
 from dpmf_datasets.readers.table import PREVIEW, Table, report_damage
@@ -135,7 +135,7 @@ def open_rows(
     """Open a table whose usable rows are read. For the arguments see `read_table`."""
     low, high = require_bounds(bounds, name, advice)
     table = open_table(source, name, encoding)
-    places = chosen_columns(table, columns, name, advice)
+    places = columns_of(table, columns, name, advice)
     return CleanRows(table, places, (low, high), outside)
 
 

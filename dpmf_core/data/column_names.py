@@ -1,7 +1,9 @@
 """The roles of a ratings table's columns, by their names."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from dpmf_core.base.errors import BadInput, closest
 
 # Names of columns, without case and punctuation, in English and German ratings files; the most
 # certain first.
@@ -94,6 +96,77 @@ def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
     if "title" in places:
         places.setdefault("item", places["title"])  # a title may identify an item
     return places
+
+
+def chosen_columns(
+    names: Sequence[str],
+    columns: Mapping[str, str],
+    source: str,
+    advice: Callable[[Mapping[str, str]], str],
+    *,
+    has_header: bool = True,
+    required: Sequence[str] = REQUIRED_ROLES,
+) -> dict[str, int]:
+    """The place of each role's column: as given ("": none), by its name, or by place.
+
+    names: `column 1` and so on without a header; then 4 is `column 4`. source: its name in
+    messages. advice: how to declare a column, for them. Raises BadInput.
+    """
+    places = _given_places(names, columns, source, advice, has_header)
+    found = dict(zip(ROLES, range(len(names)), strict=False))
+    if has_header:
+        others = ["" if at in places.values() else name for at, name in enumerate(names)]
+        found = by_name(others, loosely=False)
+    for role, place in found.items():
+        if role not in columns and (has_header or place not in places.values()):
+            places[role] = place
+    if missing := [role for role in required if role not in places]:
+        spare = [it for at, it in enumerate(names) if at not in places.values()] or [*names, "?"]
+        example = {role: spare[min(at, len(spare) - 1)] for at, role in enumerate(missing)}
+        raise BadInput(
+            f"No column of {source} is recognised as the {' or the '.join(missing)}. Its columns:"
+            f" {listing(names)}. {advice(example)}"
+        )
+    return {role: places[role] for role in ROLE_NAMES if role in places}
+
+
+def _given_places(
+    names: Sequence[str],
+    columns: Mapping[str, str],
+    source: str,
+    advice: Callable[[Mapping[str, str]], str],
+    has_header: bool,
+) -> dict[str, int]:
+    """The places of the given columns. Raises BadInput."""
+    if unknown := set(columns) - set(ROLE_NAMES):
+        raise BadInput(
+            f"Columns can be named for {', '.join(ROLE_NAMES)}. Got {', '.join(sorted(unknown))}."
+        )
+    places = {}
+    for role, column in columns.items():
+        label = f"column {column}" if not has_header and column.isdecimal() else column
+        if column and label not in names:
+            raise BadInput(
+                f"There is no column '{column[:40]}' for the {role} in {source}."
+                f"{closest(label, names)} Its columns: {listing(names)}."
+                f" {advice({role: (*names, '?')[0]})}"
+            )
+        if column:
+            places[role] = names.index(label)
+    roles: dict[int, str] = {}
+    for role, place in places.items():
+        if role != "title" and roles.setdefault(place, role) != role:  # a title may be the item
+            raise BadInput(
+                f"The column '{names[place]}' was chosen for both the {roles[place]} and the"
+                f" {role}. Choose a different column for each."
+            )
+    return places
+
+
+def listing(names: Sequence[str]) -> str:
+    """The first names of a header, shortened, without unprintable characters."""
+    plain = ["".join(letter for letter in name if letter.isprintable())[:40] for name in names[:20]]
+    return ", ".join(plain) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")
 
 
 def _times(names: Sequence[str]) -> list[int]:

@@ -14,16 +14,16 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
-from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.base.hashing import keys_of_ids
-from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name
+from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns
 from dpmf_core.data.item_tables import SEVERAL, encode
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, is_sparse
 
-TIME = "time"
 Bounds = tuple[float, float]
+Columns = dict[str, "pd.Series[Any]"]  # of a frame by their roles
 INTERACTIONS = (0.0, 1.0)  # the bounds if the data only say who used what
 
 
@@ -68,16 +68,24 @@ def ratings_of(
     BadInput
         If the data are not ratings within the bounds.
     """
-    if not is_sparse(data):
-        frame = _frame_of(data)
-        role_columns = _chosen_columns(frame, dict(columns or {}))
-        by_role = pd.DataFrame({role: frame[column] for role, column in role_columns.items()})
-        if "rating" not in role_columns:
-            bounds = _of_interactions(bounds)
-            by_role["rating"] = 1.0
-        column_names = {role: str(column) for role, column in role_columns.items()}
-        return _of_frame(by_role, column_names, _checked_bounds(bounds), public)
-    low, high = _checked_bounds(bounds)
+    if is_sparse(data):
+        return _of_matrix(data, bounds, public, columns)
+    by_role = _by_role(_frame_of(data), columns or {})
+    if "rating" in by_role:
+        return _of_columns(by_role, _checked_bounds(bounds), public)
+    if bounds is not None and tuple(bounds) != INTERACTIONS:
+        raise BadInput(
+            "Without a column of ratings each row counts as 1, with bounds 0 to 1: leave bounds"
+            f" out. Got {bounds!r}."
+        )
+    ones = pd.Series(1.0, by_role["user"].index, name="rating")
+    return _of_columns(by_role | {"rating": ones}, INTERACTIONS, public)
+
+
+def _of_matrix(
+    data: Any, bounds: Bounds | None, public: bool, columns: Mapping[str, str] | None
+) -> Ratings:
+    bounds = _checked_bounds(bounds)
     if columns:
         raise BadInput(
             "Columns can only be named for a data frame; a sparse matrix has users as rows and"
@@ -87,10 +95,38 @@ def ratings_of(
     if min(rows.shape) < 1 or not rows.nnz:
         raise BadInput(f"A sparse matrix of ratings stores each rating. Got none in {rows.shape}.")
     table = rows.tocoo()
-    _within(table.data, (low, high), "sparse matrix")
-    n_users, n_items = rows.shape
-    facts = _facts("sparse matrix", public) | {"n_users": n_users, "n_items": n_items}
-    return Ratings.of(table.row, table.col, table.data, bounds=(low, high), **facts)
+    _within(table.data, bounds, "sparse matrix")
+    facts = _facts("sparse matrix", public, rows.shape, bounds)
+    return Ratings.of(table.row, table.col, table.data, **facts)
+
+
+def _of_columns(by_role: Columns, bounds: Bounds, public: bool) -> Ratings:
+    user, item, rating = (by_role[role] for role in REQUIRED_ROLES)
+    if user.nunique() < 2:
+        raise BadInput(
+            f"A data frame of ratings needs ratings by at least two users. Got {len(user):,} rows"
+            f" by {user.nunique()}."
+        )
+    for column in (user, item, rating):
+        _refuse(column.isna().to_numpy(), column, "a value")
+    values = pd.to_numeric(rating, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    _refuse(~np.isfinite(values), rating, "a finite number")
+    _within(values, bounds, "data frame")
+    users, who = pd.factorize(_labels(user), sort=True)
+    items, what = pd.factorize(_labels(item), sort=True)
+    labels = tuple(map(str, what))
+    facts = _facts("data frame", public, (len(who), len(what)), bounds)
+    facts |= {"titles": labels, "labels": labels}
+    order = _times(by_role["time"]) if "time" in by_role else None
+    keys = None if public else keys_of_ids(who)
+    return Ratings.of(users, items, values, order=order, user_keys=keys, **facts)
+
+
+def _facts(name: str, public: bool, shape: tuple[int, int], bounds: Bounds) -> dict[str, Any]:
+    """The facts about ratings whose users and items were counted in the data."""
+    assumptions = () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
+    facts = {"name": name, "public": public, "assumptions": assumptions, "bounds": bounds}
+    return facts | {"n_users": shape[0], "n_items": shape[1]}
 
 
 def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
@@ -109,10 +145,9 @@ def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
                 f" them. Got the shape {pairs.shape}. Give ratings as y."
             )
         frame = pd.DataFrame({"user": _whole(pairs[:, 0]), "item": _whole(pairs[:, 1])})
-    role_columns = _chosen_columns(frame, {"rating": ""})
-    roles = REQUIRED_ROLES[:2]
-    by_role = pd.DataFrame({it: frame[role_columns[it]].reset_index(drop=True) for it in roles})
-    for role in roles:
+    columns = _by_role(frame, {"rating": ""})
+    by_role = pd.DataFrame({role: columns[role] for role in ROLES[:2]}).reset_index(drop=True)
+    for role in by_role:
         _refuse(by_role[role].isna().to_numpy(), by_role[role], "a value")
     if ratings is not None:
         y = np.asarray(ratings)
@@ -128,9 +163,8 @@ def ids_in(data: Any) -> "tuple[pd.Index[Any], pd.Index[Any]]":
     """The ids of users and items in the order in which `ratings_of` numbers them."""
     if is_sparse(data):
         return pd.RangeIndex(data.shape[0]), pd.RangeIndex(data.shape[1])
-    frame = _frame_of(data)
-    columns = _chosen_columns(frame, {"rating": ""})
-    return ids_of(frame[columns["user"]]), ids_of(frame[columns["item"]])
+    columns = _by_role(_frame_of(data), {"rating": ""})
+    return ids_of(columns["user"]), ids_of(columns["item"])
 
 
 def ids_of(column: "pd.Series[Any]") -> "pd.Index[Any]":
@@ -243,94 +277,26 @@ def _whole(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return ids
 
 
-def _chosen_columns(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, Any]:
+def _by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
     """The frame's column of each role, as given ("": none) or by its name. Raises BadInput."""
-    names = list(frame.columns)
-    texts = [str(name) for name in names]
-    if unknown := set(columns) - set(ROLES):
-        raise BadInput(f"The roles of columns are {', '.join(ROLES)}. Got {', '.join(unknown)}.")
-    for role, column in columns.items():
-        if column and column not in texts:
+
+    def advice(names: Mapping[str, str]) -> str:
+        rename = {name: role for role, name in names.items()}
+        without = " Without ratings, give columns={'rating': ''}." if "rating" in names else ""
+        return f"Rename columns, e.g. frame.rename(columns={rename}).{without}"
+
+    names = [str(name) for name in frame.columns]
+    exact = {role: role for role in ROLES if role in names}
+    required = REQUIRED_ROLES if columns.get("rating") != "" else REQUIRED_ROLES[:2]
+    given = {**exact, **columns}
+    places = chosen_columns(names, given, "the data frame", advice, required=required)
+    for role, place in places.items():
+        if names.count(names[place]) > 1:
             raise BadInput(
-                f"There is no column '{column}' for the {role}.{closest(column, texts)} The columns"
-                f" are {', '.join(texts[:12])}."
+                f"'{names[place]}' is the name of {names.count(names[place])} columns, one of which"
+                f" would be the {role}. Rename one of them."
             )
-    exact = {role: role for role in ROLES if role in texts and role not in columns}
-    fixed_columns = {**exact, **{role: column for role, column in columns.items() if column}}
-    rest = by_name([it if it not in fixed_columns.values() else "" for it in texts], loosely=False)
-    role_columns = {
-        role: fixed_columns.get(role) or texts[rest[role]]
-        for role in ROLES
-        if role in fixed_columns or (role in rest and role not in columns)
-    }
-    _check_columns(texts, role_columns, needs_rating=columns.get("rating") != "")
-    return {role: names[texts.index(column)] for role, column in role_columns.items()}
-
-
-def _check_columns(texts: list[str], columns: Mapping[str, str], *, needs_rating: bool) -> None:
-    """Raise BadInput if a role has no column, two roles share one, or a name occurs twice."""
-    spare = [it for it in texts if it not in columns.values()] or texts or ["my_column"]
-    required = REQUIRED_ROLES if needs_rating else REQUIRED_ROLES[:2]
-    missing = [role for role in required if role not in columns]
-    if missing:
-        new_names = dict(zip((spare * len(missing))[: len(missing)], missing, strict=True))
-        without = (
-            " Where no column holds ratings: ratings_of(frame, columns={'rating': ''})."
-            if missing == ["rating"]
-            else ""
-        )
-        raise BadInput(
-            "A data frame of ratings needs columns for user, item and rating (and time, if there"
-            f" are times). No column is recognised as the {' or the '.join(missing)}; the columns"
-            f" are {', '.join(texts[:12])}. Rename columns, e.g."
-            f" frame.rename(columns={new_names}).{without}"
-        )
-    for column in columns.values():
-        if texts.count(column) != 1 or list(columns.values()).count(column) != 1:
-            raise BadInput(
-                f"Each role needs a column of its own with a unique name. '{column}' occurs"
-                f" {texts.count(column)} times, for"
-                f" {', '.join(it for it in columns if columns[it] == column)}. Rename one of them."
-            )
-
-
-def _of_interactions(bounds: Bounds | None) -> Bounds:
-    if bounds is not None and tuple(bounds) != INTERACTIONS:
-        raise BadInput(
-            "Without a column of ratings each row counts as 1, with bounds 0 to 1: leave bounds"
-            f" out. Got {bounds!r}."
-        )
-    return INTERACTIONS
-
-
-def _of_frame(frame: pd.DataFrame, names: dict[str, str], bounds: Bounds, public: bool) -> Ratings:
-    """Ratings of a frame whose columns are named by role. names: their own, for messages."""
-    frame = frame.rename(columns=names)
-    user, item = frame[names["user"]], frame[names["item"]]
-    if user.nunique() < 2:
-        raise BadInput(
-            f"A data frame of ratings needs ratings by at least two users. Got {len(frame):,} rows"
-            f" by {user.nunique()}."
-        )
-    rating, times = frame[names.get("rating", "rating")], names.get(TIME)
-    for column in (user, item, rating):
-        _refuse(column.isna().to_numpy(), column, "a value")
-    values = _numbers(rating)
-    _within(values, bounds, "data frame")
-    users, who = pd.factorize(_labels(user), sort=True)
-    items, what = pd.factorize(_labels(item), sort=True)
-    labels = tuple(map(str, what))
-    facts = _facts("data frame", public) | {"titles": labels, "labels": labels}
-    facts |= {"n_users": len(who), "n_items": len(what), "bounds": bounds}
-    order = None if times is None else _times(frame[times])
-    keys = None if public else keys_of_ids(who)
-    return Ratings.of(users, items, values, order=order, user_keys=keys, **facts)
-
-
-def _facts(name: str, public: bool) -> dict[str, Any]:
-    """The facts about ratings whose users and items were counted in the data."""
-    facts = () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
-    return {"name": name, "public": public, "assumptions": facts}
+    return {role: frame.iloc[:, place] for role, place in places.items()}
 
 
 def _checked_bounds(bounds: Bounds | None) -> Bounds:
@@ -363,12 +329,6 @@ def _counts(matrix: Any) -> Any:
 def _labels(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Ids that can be sorted: values that are neither numbers nor text become text."""
     return column.astype(str) if column.dtype == object else column
-
-
-def _numbers(column: "pd.Series[Any]") -> npt.NDArray[np.float64]:
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    _refuse(~np.isfinite(numbers), column, "a finite number")
-    return np.asarray(numbers, np.float64)
 
 
 def _times(column: "pd.Series[Any]") -> npt.NDArray[np.int64]:
