@@ -59,17 +59,9 @@ READERS: dict[str, Read] = {
 class Source:
     """A data set with a name.
 
-    Parameters
-    ----------
-    entry : Entry or SampleEntry
-    make : callable, optional
-        Makes a simulated set from (entry, seed).
-    read : callable, optional
-        Reads the official files at a path, from (entry, path).
-    fetch : callable, optional
-        Downloads samples, from the path of a temporary folder.
-    url, md5 : str
-        The official archive, which `read` reads, and its checksum as its authors publish it.
+    make: makes a simulated set from (entry, seed). read: reads the official files at a path, from
+    (entry, path). fetch: downloads samples, from the path of a temporary folder. url, md5: of the
+    official archive, which `read` reads, and its checksum as its authors publish it.
     """
 
     entry: Entry | SampleEntry

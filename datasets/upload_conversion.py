@@ -16,11 +16,16 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
 from dpmf_datasets import npz_folder, table_paths
 from dpmf_datasets.readers.archives import GZIP, fingerprint_of, members_of
-from dpmf_datasets.readers.bounded_tables import write_bounded
 from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name, report_damage
-from dpmf_datasets.readers.tables import ZIP, is_packed_table, open_table, ratings_tables
+from dpmf_datasets.readers.tables import (
+    ZIP,
+    is_packed_table,
+    open_table,
+    ratings_tables,
+    write_bounded,
+)
 
 LARGEST = 200 << 20  # bytes of an unpacked file
 TABLES = (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.item_tables import EncodedTable, encode, plain_id
+from dpmf_core.data.item_features import EncodedTable, encode, plain_id
 from dpmf_datasets.readers.table import (
     MOST_COLUMNS,
     Table,

@@ -43,35 +43,16 @@ def read_table(
 ) -> tuple[Ratings, Report]:
     """Read ratings from a table, and report what was repaired or left out.
 
-    Parameters
-    ----------
-    source : path, bytes, binary file or Table
-        CSV, TSV, Parquet, Feather, lines of JSON, a spreadsheet, arrays of numpy; texts also .gz.
-    name : str
-        The table's name in messages.
-    bounds : (float, float)
-        The lowest and highest possible rating: declared and public, not read from the data.
-    columns : mapping, optional
-        {"user" | "item" | "rating" | "time" | "title": column name} if the detection would choose
-        others.
-    n_users, n_items : int, optional
-        Declared sizes; by default the file's own counts, which the ratings then assume public.
-    dates : {"dmy", "mdy"}, optional
-        Whether dates such as 03/04/2021 have the day or the month first; by default the column
-        tells, and the ratings assume it public.
-    encoding : str, optional
-        The declared encoding of a text.
-    outside : {"clamp", "leave-out"}
-        Whether a rating outside the bounds is set to the nearest one, or its row is left out.
-        Either looks at that row and the bounds alone, so proved sensitivities hold.
-    advice : callable
-        How to declare more, for messages.
+    bounds: the lowest and highest possible rating: declared and public, not read from the data.
+    columns: by role, if the detection would choose others. n_users, n_items: declared sizes; by
+    default the file's own counts, which the ratings then assume public. dates: whether dates such
+    as 03/04/2021 have the day or the month first; by default the column tells, and the ratings
+    assume it public. encoding: the declared one of a text. outside: whether a rating outside the
+    bounds is set to the nearest one, or its row is left out; either looks at that row and the
+    bounds alone, so proved sensitivities hold. advice: how to declare more, for messages.
 
-    Raises
-    ------
-    BadInput
-        If the table is no ratings table, holds one user only, more than half of its rows cannot be
-        used, or more than a tenth of its ratings lie outside the bounds.
+    Raises BadInput if the table is no ratings table, holds one user only, more than half of its
+    rows cannot be used, or more than a tenth of its ratings lie outside the bounds.
     """
     with report_damage(name):
         rows = open_rows(source, name, bounds, columns or {}, outside, advice, encoding)

@@ -45,31 +45,14 @@ Batches = Callable[[Sequence[int]], Iterator[list[Any]]]  # arrays of pyarrow
 class Table:
     """A table of a file, read in batches of rows.
 
-    Parameters
-    ----------
-    names : tuple of str
-        The header; empty if there is none.
-    head : sequence of tuples of str
-        The first rows of data as text.
-    batches : callable
-        Yields the chosen columns, some rows at a time. Can be called once.
-    unit : str
-        What `line` counts: lines or rows.
-    decimal_comma : bool
-        Whether a comma may be a decimal sign, because it does not separate columns.
-    above : int
-        Lines above the first row of data.
-    layout : str
-        How columns and header were found, in a sentence.
-    assumptions : tuple of str
-        What its reading takes as public.
-    n_rows : int
-        How many rows the file claims to have; 0 if unknown.
-    ragged_lines : list of (int, str)
-        Lines with another number of columns, and their content ("" for a blank one); complete once
-        `batches` is exhausted.
-    read_as : callable
-        Returns how the bytes were read, in sentences; right once `batches` is exhausted.
+    names: the header; empty if there is none. head: the first rows of data as text. batches: yields
+    the chosen columns, some rows at a time; can be called once. unit: what `line` counts, lines or
+    rows. decimal_comma: whether a comma may be a decimal sign, because it does not separate
+    columns. above: lines above the first row of data. layout: how columns and header were found, in
+    a sentence. assumptions: what its reading takes as public. n_rows: how many rows the file claims
+    to have; 0 if unknown. Complete once `batches` is exhausted are ragged_lines, lines with another
+    number of columns and their content ("" for a blank one), and what read_as returns: how the
+    bytes were read, in sentences.
     """
 
     names: tuple[str, ...]

@@ -18,7 +18,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns
-from dpmf_core.data.item_tables import SEVERAL, encode
+from dpmf_core.data.item_features import SEVERAL, encode
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, is_sparse
 

@@ -1,13 +1,29 @@
-"""A public table of item features, known without any ratings."""
+"""A public table of item features, known without any ratings.
 
+A person's own table of items holds numbers, categories, or several words in a cell. Kinds and
+scales of columns come from the table alone, never from ratings.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import digest_of
 
+MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "\\n"}
+SEVERAL = "|"  # between the words of a cell
+MOST_WORDS = 200  # different ones in a column
+MOST_FEATURES = 400  # the size of each user's own regression
+LARGEST = 1e100  # number, so that its square is finite
+DEVIATION = 0.5  # of a number, as for a category that half of the items have
+LONGEST_NAME = 60  # of a column, on the model card
+Values = npt.NDArray[np.float64]
 SEPARATOR = ": "  # between a table's column and the word of a feature
 
 
@@ -64,3 +80,162 @@ class ItemFeatures:
     def fingerprint(self) -> str:
         """A hash of names and values."""
         return digest_of(self.values) + repr(self.names)
+
+
+# ---- from tables ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EncodedTable:
+    """features: of the given items. left_out: a sentence for each unusable column.
+
+    missing: how many of the items have no row.
+    """
+
+    features: ItemFeatures
+    left_out: tuple[str, ...]
+    missing: int
+
+    def sentences(self, name: str) -> tuple[str, ...]:
+        """Notes for the provider of the table."""
+        if not self.missing:
+            return self.left_out
+        rows = f"{self.missing:,} of {len(self.features.values):,} rated items"
+        return (*self.left_out, f"{rows} have no row in {name}: their features are means or 0.")
+
+
+def encode(
+    ids: Sequence[str],
+    columns: Mapping[str, Sequence[str]],
+    items: Sequence[str],
+    name: str,
+    *,
+    decimal_comma: bool = False,
+) -> EncodedTable:
+    """The features of `items`, by their ids. ids: of the table's rows. columns: its cells as text.
+
+    A column of numbers is centred and scaled to deviation 0.5. A column of words becomes a column
+    of 0 and 1 for each word. A missing number, and every number of an item without a row, becomes
+    the mean. Raises BadInput if two rows have one id, no item has a row, or no column is usable.
+    """
+    ids, items = [plain_id(one) for one in ids], [plain_id(one) for one in items]
+    row_of = {one: row for row, one in enumerate(ids)}
+    _check_ids(ids, row_of, items, name)
+    feature_columns: list[tuple[str, Values]] = []
+    left_out: list[str] = []
+    for title, cells in columns.items():
+        column = " ".join(title.split())[:LONGEST_NAME]
+        try:
+            for feature in _encode_column(column, cells, decimal_comma):
+                feature_columns.append(feature)
+                _check_number(len(feature_columns), name)
+        except _LeftOut as reason:
+            left_out.append(f"The column '{column}' of {name} was left out: {reason}.")
+    rows = np.array([row_of.get(item, -1) for item in items])
+    features = _rows_of(feature_columns, rows).keeping(np.arange(len(items)))
+    if not features.names:
+        raise BadInput(
+            f"No column of {name} distinguishes the rated items. A table of items needs a column"
+            f" besides the id with numbers, categories, or words separated by '{SEVERAL}'."
+            f" {' '.join(left_out[:3])}".rstrip()
+        )
+    return EncodedTable(features, tuple(left_out), int((rows < 0).sum()))
+
+
+def _rows_of(
+    feature_columns: Sequence[tuple[str, Values]], rows: npt.NDArray[np.int64]
+) -> ItemFeatures:
+    """The features of items by their rows in the table; 0 for row -1."""
+    values = np.zeros((len(rows), len(feature_columns)), np.float32)
+    has_row = rows >= 0
+    for place, (_, column) in enumerate(feature_columns):
+        values[has_row, place] = column[rows[has_row]]
+    return ItemFeatures(tuple(name for name, _ in feature_columns), values)
+
+
+def plain_id(text: str) -> str:
+    """An item's id without surrounding blanks and without the `.0` of a whole number."""
+    text = text.strip()
+    return text.removesuffix(".0") if text.removesuffix(".0").isdecimal() else text
+
+
+class _LeftOut(Exception):
+    """Why a column is not a feature."""
+
+
+def _encode_column(
+    column: str, cells: Sequence[str], decimal_comma: bool
+) -> Iterator[tuple[str, Values]]:
+    """Names and values (n_rows,) of a column's features. Raises _LeftOut."""
+    texts = ["" if cell.strip().lower() in MISSING else cell.strip() for cell in cells]
+    non_empty = [text for text in texts if text]
+    if not non_empty:
+        raise _LeftOut("it is empty")
+    numbers = [_number(text, decimal_comma) for text in texts]
+    if all(number is not None for number, text in zip(numbers, texts, strict=True) if text):
+        yield column, _scaled(np.array([math.nan if it is None else it for it in numbers]))
+    else:
+        yield from _words(column, texts)
+
+
+def _number(text: str, decimal_comma: bool) -> float | None:
+    try:
+        number = float(text.replace(",", ".") if decimal_comma else text)
+    except ValueError:
+        return None
+    if not abs(number) <= LARGEST:
+        raise _LeftOut(f"'{text[:20]}' is not a number within {LARGEST:g} of 0")
+    return number
+
+
+def _scaled(numbers: Values) -> Values:
+    """Scale to mean 0 and deviation 0.5, missing ones 0; columns of 0 and 1 stay: a category."""
+    if np.isin(numbers, (0, 1)).all():
+        return numbers
+    is_known = ~np.isnan(numbers)
+    from_mean = np.where(is_known, numbers - numbers[is_known].mean(), 0.0)
+    deviation = math.sqrt(np.mean(from_mean[is_known] ** 2))
+    if deviation <= 1e-12 * np.abs(numbers[is_known]).max():
+        raise _LeftOut("all its numbers are the same")
+    return np.asarray(from_mean * (DEVIATION / deviation))
+
+
+def _words(column: str, texts: Sequence[str]) -> Iterator[tuple[str, Values]]:
+    rows = [{word.strip() for word in text.split(SEVERAL)} - {""} for text in texts]
+    times = Counter(word for words in rows for word in words)
+    if len(times) > MOST_WORDS:
+        raise _LeftOut(
+            f"it holds {len(times):,} different words, more than {MOST_WORDS}, and is not numeric"
+        )
+    if max(times.values(), default=0) < 2:
+        raise _LeftOut("no two items share a word")
+    for word in sorted(times):
+        yield (
+            f"{column}{SEPARATOR}{' '.join(word.split())}",
+            np.array([float(word in words) for words in rows]),
+        )
+
+
+def _check_ids(
+    ids: Sequence[str], row_of: Mapping[str, int], items: Sequence[str], name: str
+) -> None:
+    if len(row_of) < len(ids):
+        row = next(row for row, one in enumerate(ids) if row_of[one] != row)
+        raise BadInput(
+            f"{name} must have one row per item. '{ids[row][:40]}' is in row {row + 1:,} and in row"
+            f" {row_of[ids[row]] + 1:,}: keep one of them."
+        )
+    if not any(item in row_of for item in items):
+        example = f" Got ids such as '{ids[0][:40]}'." if ids else " It has no rows."
+        raise BadInput(
+            f"No rated item has a row in {name}. Its first column, or one called item, itemId or"
+            f" id, must hold the item ids used in the ratings.{example}"
+        )
+
+
+def _check_number(count: int, name: str) -> None:
+    if count > MOST_FEATURES:
+        raise BadInput(
+            f"The columns of {name} make more than {MOST_FEATURES} features, which is too many for"
+            " each user's own regression. Leave out columns with many words."
+        )

@@ -280,7 +280,8 @@ class Ratings:
             raise BadInput(f"The number of top items must be at least 1. Got {count}.")
         if count >= self.n_items:
             return self
-        return self._items(most_rated(self.item_counts, count))
+        assumptions = assuming_the_item_set(self.assumptions)
+        return replace(self.keeping(most_rated(self.item_counts, count)), assumptions=assumptions)
 
     def most_per_user(self, count: int, ids: npt.NDArray[Any] | None = None) -> Self:
         """At most `count` ratings of every user, drawn by a hash of user and item.
@@ -289,15 +290,6 @@ class Ratings:
         """
         key = keyed_uniform(0, self.draw_keys(ids)[self.users], self.items)
         return self.only(rank_within_user(self, key) < count)
-
-    def min_item_count(self, count: int) -> Self:
-        """Items with at least `count` ratings. Adds an assumption."""
-        return self._items(often_rated(self.item_counts, count))
-
-    def _items(self, item_ids: npt.NDArray[np.int64]) -> Self:
-        """`keeping`, for a choice by exact counts."""
-        assumptions = assuming_the_item_set(self.assumptions)
-        return replace(self.keeping(item_ids), assumptions=assumptions)
 
     def keeping(self, item_ids: npt.NDArray[np.int64]) -> Self:
         """The items under an index, renumbered in its order."""

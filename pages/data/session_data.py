@@ -12,8 +12,8 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
-from dpmf_datasets.readers.bounded_tables import OwnTable
 from dpmf_datasets.readers.report import Report
+from dpmf_datasets.readers.tables import OwnTable
 from pages.kit import data_sets, drawing
 from pages.server import sessions, upload_quota
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.item_tables import MOST_WORDS, encode
+from dpmf_core.data.item_features import MOST_WORDS, encode
 
 IDS = ("a", "b", "7", "z")
 COLUMNS = {

@@ -6,7 +6,7 @@ import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
-from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC, Ratings, rank_within_user
+from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC, Ratings, often_rated, rank_within_user
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.testing.worlds import HEAVY, N_ITEMS, N_USERS, world
 from tests.support.dense import rated
@@ -114,16 +114,15 @@ class TestFilters:
         assert rows(top) < rows(data)
         assert (top.n_items, top.n_users, top.assumptions) == (5, 11, (ITEM_SET_IS_PUBLIC,))
 
-    def test_min_item_count_keeps_exactly_the_frequent_and_says_so(self):
+    def test_items_with_enough_ratings_are_kept(self):
         data = world()
         counts = np.bincount(data.items, minlength=N_ITEMS)
-        frequent = data.min_item_count(6)
+        frequent = data.keeping(often_rated(data.item_counts, 6))
         assert sorted(np.bincount(frequent.items, minlength=frequent.n_items)) == sorted(
             counts[counts >= 6]
         )
-        assert frequent.assumptions == (ITEM_SET_IS_PUBLIC,)
         with pytest.raises(BadInput, match="No item"):
-            data.min_item_count(N_USERS + 1)
+            often_rated(data.item_counts, N_USERS + 1)
 
     def test_min_user_count_empties_rows_and_assumes_nothing(self):
         data = world()

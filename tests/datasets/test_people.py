@@ -10,10 +10,10 @@ from scipy.io import savemat
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.samples import PEOPLE_ARE_COUNTED
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import session_files
-from dpmf_datasets.readers import people
 
 NOTES = (
     "who,text\nana,red lamp on the chair\nbo,blue chair in a room\nana,red chair and lamp\n cem"
@@ -46,10 +46,10 @@ def test_a_column_says_whose_a_document_is(tmp_path):
     assert whose(samples) == [0, 1, 0, 2, 0]
     assert samples.n_people == 3
     assert (samples.unit, samples.privacy_unit) == ("document", "person")
-    assert people.PEOPLE_ARE_COUNTED in samples.assumptions
+    assert PEOPLE_ARE_COUNTED in samples.assumptions
     with_number = datasets.load(f"{tmp_path / 'notes.csv'}?text=text&group=who&people=10")
     assert with_number.n_people == with_number.shape.n_units == 10
-    assert people.PEOPLE_ARE_COUNTED not in with_number.assumptions
+    assert PEOPLE_ARE_COUNTED not in with_number.assumptions
 
 
 @pytest.mark.parametrize("as_row", [False, True])

@@ -13,6 +13,7 @@ from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.algorithms.item_offsets import SumsAndCounts
 from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput, Cancelled
+from dpmf_core.data.ratings import often_rated
 from dpmf_core.evaluation.judges import by_split
 from dpmf_core.privacy import Guarantee, PlanViolation, Relation, Status, normal_form
 from dpmf_core.privacy.gaussian import gaussian_mu
@@ -253,5 +254,7 @@ def test_filters_come_before_the_split_in_a_fixed_order():
     data_spec = DataSpec(
         id="films", top_items=9, min_item_count=30, min_user_count=4, positives_above=3.0
     )
-    by_hand = low_rank().top_items(9).min_item_count(30).min_user_count(4).positives(3.0)
+    top = low_rank().top_items(9)
+    frequent = top.keeping(often_rated(top.item_counts, 30))
+    by_hand = frequent.min_user_count(4).positives(3.0)
     assert open_data(data_spec).fingerprint == by_hand.fingerprint
