@@ -4,7 +4,7 @@ import itertools
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from dpmf_core.privacy.formatting import budget_text
@@ -36,9 +36,8 @@ class Clause:
     """One statement of a source.
 
     words: our words, as the end of "the source says that". margin: how far it holds; not positive
-    if it does not. Raises MissingResult. figures: the deciding numbers as text. Raises
-    MissingResult. place: where the source states it, as "section 5.3, Fig. 3a". quote: the source's
-    words, copied exactly.
+    if it does not. figures: the deciding numbers as text. Both raise MissingResult. place: where
+    the source states it, as "section 5.3, Fig. 3a". quote: the source's words, copied exactly.
     """
 
     words: str
@@ -46,10 +45,6 @@ class Clause:
     figures: Callable[[Results], str]
     place: str = ""
     quote: str = ""
-
-    def quoting(self, place: str, quote: str) -> "Clause":
-        """Return the clause with the source's place and words."""
-        return replace(self, place=place, quote=quote)
 
     def verdict(self, results: Results) -> ClauseVerdict:
         """Return whether it holds; raise MissingResult for a missing result or NaN."""
@@ -132,9 +127,9 @@ def line(results: Results, label: str, name: str, means: bool = False) -> dict[f
     return dict(sorted(out.items()))
 
 
-def best(results: Results, label: str) -> float:
-    """Return the smallest median of a method over all places."""
-    return min(it.median for it in of_label(results, label))
+def best(label: str) -> Quantity:
+    """Return the smallest median of a method over all places, as a quantity of results."""
+    return lambda results: min(it.median for it in of_label(results, label))
 
 
 # ---- clauses -------------------------------------------------------------------------------------
@@ -154,6 +149,14 @@ def judged(
 
 def _number(value: float) -> str:
     return f"{value:.4g}" if abs(value) >= 1 else f"{value:.4f}"
+
+
+def along(
+    values: Mapping[float, float], form: Callable[[float], str] = "{:.4f}".format, name: str = ""
+) -> str:
+    """Return values as text, each with its place on an axis. name: put before each place."""
+    prefix = f"{name} " if name else ""
+    return ", ".join(f"{form(value)} at {prefix}{at:g}" for at, value in values.items())
 
 
 def above(words: str, larger: Quantity, smaller: Quantity, form: str) -> Clause:
@@ -177,7 +180,11 @@ def less(smaller: Median, larger: Median, words: str = "", by: float = 0.0) -> C
 
 
 def between(
-    words: str, quantity: Quantity, low: float, high: float, name: str = "measured"
+    words: str,
+    quantity: Quantity,
+    low: float = -math.inf,
+    high: float = math.inf,
+    name: str = "measured",
 ) -> Clause:
     """State that a quantity lies strictly between two numbers."""
     limits = {"above": low, "below": high}
@@ -208,7 +215,7 @@ def rises(words: str, label: str, name: str) -> Clause:
         words,
         lambda results: line(results, label, name),
         lambda medians: fall(list(medians.values())[::-1]),
-        lambda medians: _along(medians, name),
+        lambda medians: along(medians, _number, name),
     )
 
 
@@ -237,10 +244,4 @@ def on_each(name: str, clause: Clause) -> Clause:
         clause.words,
         lambda results: min(clause.margin(part) for part in parts(results).values()),
         figures,
-        clause.place,
-        clause.quote,
     )
-
-
-def _along(values: Mapping[float, float], name: str) -> str:
-    return ", ".join(f"{_number(value)} at {name} {at:g}" for at, value in values.items())

@@ -158,11 +158,24 @@ class Figure:
 
     @classmethod
     def of(cls, package: str, name: str, **fields: Any) -> Self:
-        """Return the figure of this id, whose title, place and words are in `texts`."""
+        """Return the figure of this id, whose texts and published numbers are in `texts`.
+
+        `statements` are places and quotes of the claim's clauses, in their order.
+        """
         content = texts(package)
-        words = dict(content["figures"][name])
-        source = f"{content['paper']['short']}, {words.pop('place')}"
+        words, short = dict(content["figures"][name]), content["paper"]["short"]
+        source = f"{short}, {words.pop('place')}"
         words["source_ids"] = tuple(words.get("source_ids", ()))
+        quotes = words.pop("statements", ())
+        if quotes:
+            pairs = zip(fields["clauses"], quotes, strict=True)
+            fields["clauses"] = tuple(
+                replace(clause, place=place, quote=quote) for clause, (place, quote) in pairs
+            )
+        words["marks"] = tuple(
+            Mark(it["label"], it.get("x"), it["y"], f"{short}, {it['source']}")
+            for it in words.get("marks", ())
+        )
         if "sweeps" in fields:
             fields["sweeps"] = functools.partial(_as_published, fields["sweeps"])
         return cls(id=name, source=source, **{**words, **fields})

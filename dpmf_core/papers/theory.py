@@ -243,7 +243,9 @@ def no_worse(bound: Bound, axis: Axis) -> Clause:
         f"the error {how} as fast along {AXES[axis]} as the bound",
         lambda results: compare_bound(bound, axis, results).margin,
         figures,
-    ).quoting(bound.place, bound.quote)
+        bound.place,
+        bound.quote,
+    )
 
 
 def claim_id(algorithm: str, axis: Axis) -> str:

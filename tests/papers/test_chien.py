@@ -39,9 +39,10 @@ def test_a_lead_is_the_share_by_which_the_error_is_smaller():
 
 def test_the_top_fifth_is_the_point_of_the_curve_at_a_fifth():
     results = [place("all ratings", share, top_share=at) for at, share in ((0.1, 0.3), (0.2, 0.6))]
-    assert chien_2021.on_top(
-        [*results, place("all ratings", 1.0, top_share=1.0)], "all ratings"
-    ) == (0.6)
+    assert (
+        chien_2021.on_top("all ratings")([*results, place("all ratings", 1.0, top_share=1.0)])
+        == 0.6
+    )
 
 
 def test_steps_are_read_off_every_draw():

@@ -7,7 +7,7 @@ used here.
 import itertools
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dpmf_core.papers.balu_2016.protocol import (
     HASHING,
@@ -32,11 +32,10 @@ from dpmf_core.papers.clauses import (
 )
 
 ALL = (SKETCH, HASHING, REGULAR)
-COMPACT = "compact models (higher γ or lower d) produce recommendations leaking less information"
 Best = dict[tuple[float, float], float]  # the best λ by dimension and space gain
 
 
-def _along(results: Results, name: str, label: str) -> dict[float, float]:
+def _by_value(results: Results, name: str, label: str) -> dict[float, float]:
     """Return a method's medians by the value of one parameter, averaged over everything else."""
     groups: dict[float, list[float]] = {}
     for it in of_label(results, label):
@@ -55,79 +54,79 @@ def _figures(values: Mapping[float, float]) -> str:
     )
 
 
-def _at_zero(results: Results, label: str) -> tuple[float, float]:
-    """Return the error without regularisation, and how far it is above the smallest with some."""
+def _best_place(results: Results, label: str) -> float:
+    """Return the λ of a method's smallest error, interpolated as in `_lowest`."""
+    return _lowest({at: it for at, it in line(results, label, "regularisation").items() if at})
+
+
+def _rise_beyond_best(results: Results, label: str) -> float:
+    """Return the rise of a method's error from the best to the largest λ."""
+    values = list(line(results, label, "regularisation").values())
+    return values[-1] - min(values)
+
+
+def _at_zero(results: Results, label: str) -> float:
+    """Return a method's error without regularisation."""
     values = line(results, label, "regularisation")
     if 0.0 not in values or len(values) < 2:
         raise MissingResult(f"{label} has no result at λ = 0, or nowhere else")
-    return values[0.0], values[0.0] - min(value for at, value in values.items() if at)
+    return values[0.0]
 
 
-def _best_places(results: Results) -> dict[str, float]:
-    """Return the λ of each method's smallest error, interpolated as in `_lowest`."""
-    lines = {label: line(results, label, "regularisation") for label in ALL}
-    return {
-        label: _lowest({at: value for at, value in values.items() if at})
-        for label, values in lines.items()
-    }
+def _rise_at_zero(results: Results, label: str) -> float:
+    """Return how far the error without regularisation is above the smallest with some."""
+    values = line(results, label, "regularisation")
+    return _at_zero(results, label) - min(value for at, value in values.items() if at)
 
 
-def _rise_beyond_best(results: Results) -> float:
-    """Return the smallest rise among methods from the best to the largest λ."""
-    lines = [list(line(results, label, "regularisation").values()) for label in ALL]
-    return min(values[-1] - min(values) for values in lines)
+def _of_all(
+    words: str,
+    figure: Callable[[Results, str], float],
+    margin: Callable[[Iterable[float]], float],
+    form: str,
+) -> Clause:
+    """State something about a figure of each method."""
+    return judged(
+        words,
+        lambda results: {label: figure(results, label) for label in ALL},
+        lambda figures: margin(figures.values()),
+        lambda figures: ", ".join(f"{label} {form.format(it)}" for label, it in figures.items()),
+    )
 
 
-def _at_zero_better(words: str, other: str, place: int, quote: str) -> Clause:
-    """State that a figure of `_at_zero` is smaller for the sketch than for another method."""
+def _sketch_is_below(words: str, other: str, figure: Callable[[Results, str], float]) -> Clause:
     return above(
         words,
-        lambda results: _at_zero(results, other)[place],
-        lambda results: _at_zero(results, SKETCH)[place],
+        lambda results: figure(results, other),
+        lambda results: figure(results, SKETCH),
         f"{SKETCH} {{1:.4f}}, {other} {{0:.4f}}",
-    ).quoting("section 5.2, Fig. 1", quote)
+    )
 
 
 FIG_1 = (
-    judged(
+    _of_all(
         "the best λ is around .1 in all three: above .05 and below .2",
-        _best_places,
-        lambda places: min(
-            min(math.log(best / 0.05), math.log(0.2 / best)) for best in places.values()
-        ),
-        lambda places: ", ".join(f"{label} {best:.3f}" for label, best in places.items()),
-    ).quoting("section 5.2, Fig. 1", "The optimal λ is around 0.1"),
+        _best_place,
+        lambda places: min(min(math.log(best / 0.05), math.log(0.2 / best)) for best in places),
+        "{:.3f}",
+    ),
     judged(
         "at the largest λ all three err more than at the best",
-        _rise_beyond_best,
+        lambda results: min(_rise_beyond_best(results, label) for label in ALL),
         lambda rise: rise,
-        lambda rise: f"by at least {rise:.4f}",
-    ).quoting("section 5.2, Fig. 1", "the RMSE increases with λ beyond this value"),
-    judged(
-        "at λ = 0 all three err more than at the best λ",
-        lambda results: {label: _at_zero(results, label)[1] for label in ALL},
-        lambda rises: min(rises.values()),
-        lambda rises: ", ".join(f"{label} {rise:.4f}" for label, rise in rises.items()),
-    ).quoting(
-        "section 5.2, Fig. 1", "When we decrease λ below the optimal value, the RMSE degrades"
+        "by at least {:.4f}".format,
     ),
+    _of_all("at λ = 0 all three err more than at the best λ", _rise_at_zero, min, "{:.4f}"),
     *(
-        _at_zero_better(
+        _sketch_is_below(
             f"from the best λ to λ = 0 the error rises less in {SKETCH} than in {other}",
             other,
-            1,
-            "The degradation of count sketch factorization is not as worse as the other two",
+            _rise_at_zero,
         )
         for other in (HASHING, REGULAR)
     ),
     *(
-        _at_zero_better(
-            f"at λ = 0 {SKETCH} is more accurate than {other}",
-            other,
-            0,
-            "Even when the regularization is turned off [...] our scheme performs better than the"
-            " other two, for the same d.",
-        )
+        _sketch_is_below(f"at λ = 0 {SKETCH} is more accurate than {other}", other, _at_zero)
         for other in (HASHING, REGULAR)
     ),
 )
@@ -190,20 +189,13 @@ FIG_2 = (
     _of_best(
         "the best λ is below .01 in more than half of the sizes",
         lambda best: sum(it < 0.01 for it in best.values()) / len(best) - 0.5,
-    ).quoting("section 5.2, Fig. 2", "The optimal value is often lower than"),
+    ),
     _of_best(
         "with the largest d and the smallest γ it is at least .01",
         lambda best: math.log10(best[max(best)[0], min(best)[1]] / 0.01) + 1e-9,
-    ).quoting(
-        "section 5.2, Fig. 2", "except in the top right corner, where γ is small while d is big"
     ),
-    _of_best("it falls as d falls, mean over γ", _decades_by_rank).quoting(
-        "section 5.2, Fig. 2",
-        "value diminishes with d: a smaller model requires less regularization",
-    ),
-    _of_best("it falls as γ rises, at each d", _decades_by_gain).quoting(
-        "section 5.2, Fig. 2", "lowers with increase in γ and it is true even for a fixed d"
-    ),
+    _of_best("it falls as d falls, mean over γ", _decades_by_rank),
+    _of_best("it falls as γ rises, at each d", _decades_by_gain),
 )
 
 
@@ -213,7 +205,7 @@ def _of_line(
     """State something about a method's medians along one parameter."""
     return judged(
         words,
-        lambda results: _along(results, name, label),
+        lambda results: _by_value(results, name, label),
         lambda medians: margin(list(medians.values())),
         _figures,
     )
@@ -238,26 +230,18 @@ def of_error(label: str) -> tuple[Clause, ...]:
             f"the error of {label} falls as the threshold rises",
             label,
             lambda errors: fall(errors, LEVEL["rmse"]),
-        ).quoting(
-            "section 5.3, Fig. 3", "lowering the privacy by increasing ϵ improves the utility"
         ),
         _of_line(
             f"the first rise of the threshold helps {label} more than any later one",
             label,
             _first_step_is_largest,
-        ).quoting(
-            "section 5.3, Fig. 3",
-            "The improvement is significant in the lower range of ϵ and drops gradually",
         ),
         judged(
             f"without a threshold the error of {label} is within 1% of regular factorisation"
             " (γ = 1)",
             percent_above,
             lambda percent: 1.0 - abs(percent),
-            lambda percent: f"{percent:+.2f}%",
-        ).quoting(
-            "section 5.3, Fig. 3",
-            "When the epsilon is above 16 the RMSE is close to regular factorization.",
+            "{:+.2f}%".format,
         ),
     )
 
@@ -270,10 +254,10 @@ def of_divergence(label: str) -> tuple[Clause, ...]:
         return sum(it.median < _mean(REGULAR)(results) for it in values) / len(values)
 
     def largest(results: Results) -> float:
-        values = _along(results, "threshold", label)
+        values = _by_value(results, "threshold", label)
         return max(value / at for at, value in values.items() if at != NO_THRESHOLD)
 
-    clauses = (
+    return (
         _of_line(
             f"the divergence of {label} rises with the threshold",
             label,
@@ -289,25 +273,14 @@ def of_divergence(label: str) -> tuple[Clause, ...]:
             f"in most cases the divergence of {label} is below that of regular factorisation",
             share,
             lambda share: share - 0.5,
-            lambda share: f"in {share:.0%} of the cases",
+            "in {:.0%} of the cases".format,
         ),
         judged(
             f"the divergence of {label} is less than a tenth of the threshold",
             largest,
             lambda largest: 0.1 - largest,
-            lambda largest: f"at most {largest:.4f} of it",
+            "at most {:.4f} of it".format,
         ),
-    )
-    quotes = (
-        "KL divergence increases along with the targeted level of privacy",
-        COMPACT,
-        "The KL divergence of regular factorization without any differential privacy mechanism is"
-        " higher for most of the cases.",
-        "KL divergence which is a measurement on average is indeed much smaller than the target",
-    )
-    return tuple(
-        clause.quoting("section 5.4, Fig. 4", quote)
-        for clause, quote in zip(clauses, quotes, strict=True)
     )
 
 
@@ -318,9 +291,6 @@ def smaller_for_top_users(label: str) -> Clause:
         lambda results: (_mean(label)(results), _mean(label + TOP_USERS)(results)),
         lambda means: means[0] - ORDER_OF_MAGNITUDE * means[1],
         lambda means: "{1:.4f} of {0:.4f}, mean over thresholds and space gains".format(*means),
-    ).quoting(
-        "section 5.4",
-        "the KL divergence measured on this population is smaller by one order of magnitude",
     )
 
 
@@ -331,9 +301,7 @@ def better_for_top_users(label: str) -> Clause:
         _mean(label),
         _mean(label + TOP_USERS),
         "{1:.4f}, over all {0:.4f}",
-    ).quoting("section 5.4", "the RMSE measured on this population is lower")
+    )
 
 
-LOWER_DIMENSION = rises(
-    f"the divergence of {SKETCH} rises with the dimension", SKETCH, "rank"
-).quoting("section 5.4, Fig. 4", COMPACT)
+LOWER_DIMENSION = rises(f"the divergence of {SKETCH} rises with the dimension", SKETCH, "rank")

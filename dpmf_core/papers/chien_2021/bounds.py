@@ -11,12 +11,6 @@ from dpmf_core.papers.figures import texts
 from dpmf_core.papers.methods import DPALS
 from dpmf_core.papers.theory import PLACES, Bound, Place, bound_claims
 
-ERROR = r"\|\mathbf{M} - \widehat{\mathbf{U}}^T (\widehat{\mathbf{V}}^T)^\top\|"
-LARGEST_QUOTE = (
-    rf"${ERROR}_\infty \leq C \cdot \frac{{m \log(1/\delta)}}{{\varepsilon \cdot n}} \cdot"
-    r" \frac{\kappa \gamma}{\sqrt{p}} \cdot \frac{\mu^2 r \|\mathbf{M}\|_2}{\sqrt{mn}}$"
-)
-
 
 def gamma(at: Place) -> float:
     """Return gamma = kappa^6 mu^3 r^2 sqrt(m) log^2(kappa n) for kappa = mu = r = 1."""

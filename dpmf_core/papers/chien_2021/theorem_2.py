@@ -20,7 +20,7 @@ from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Curator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.papers.chien_2021 import bounds
-from dpmf_core.papers.chien_2021.bounds import FROBENIUS, LARGEST_QUOTE, frobenius
+from dpmf_core.papers.chien_2021.bounds import frobenius
 from dpmf_core.papers.clauses import Clause, Results, judged, line, of_label
 from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.theory import Exponent, Place, exponent
@@ -210,18 +210,18 @@ CLAIMS = (
         clauses=(
             _within(
                 "the relative Frobenius error is within the bound with C = 1", RELATIVE, frobenius
-            ).quoting(FROBENIUS.place, FROBENIUS.quote),
+            ),
             judged(
                 "the error falls at least as fast with users n as the bound",
                 _exponents,
                 lambda both: both[1] - both[0].low,
                 lambda both: "measured exponent {}, of the bound {:+.2f}".format(*both),
-            ).quoting(FROBENIUS.place, FROBENIUS.quote),
+            ),
             _within(
                 "the largest error of an entry is within the bound with C = 1",
                 LARGEST,
                 bounds.largest_entry,
-            ).quoting("Theorem 2", LARGEST_QUOTE),
+            ),
         ),
         remark=sketched_order,
         axis="users",
@@ -239,10 +239,6 @@ CLAIMS = (
                 _contractions,
                 lambda steps: min(limit - after for after, limit in steps),
                 lambda steps: ", ".join(f"{after:.4f}, limit {it:.4f}" for after, it in steps),
-            ).quoting(
-                "section 4, proof sketch",
-                r"$\text{Err}(\mathbf{V}^*, \mathbf{V}^{t+1}) \leq \frac{1}{4} \text{Err}"
-                r"(\mathbf{V}^*, \mathbf{V}^t) + \alpha$",
             ),
         ),
         axis="step",

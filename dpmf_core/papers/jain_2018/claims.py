@@ -26,8 +26,6 @@ from dpmf_core.papers.jain_2018.sweeps import (
     SVD,
     TRUE_NORM,
     Line,
-    Panel,
-    real_ratings,
 )
 from dpmf_core.papers.source_noise import jain
 from dpmf_core.privacy import Budget, Calibration
@@ -42,18 +40,6 @@ INNER_STEPS_ARE_OPEN = (
     "How many products the paper takes for a direction, and with which step, is not in our copy of"
     " its text: here five."
 )
-SECTION_4 = (
-    "private FW provides accuracy very close to that of the non-private baseline, and almost always"
-    " significantly outperforms both the private baselines"
-)
-RESULTS = (
-    "our private FW method almost always incurs a significantly lower test RMSE than the two"
-    " private baselines"
-)
-APPENDIX_C = (
-    "the test RMSE for private Frank-Wolfe almost always incurs a significantly lower error than"
-    " the method of [43]"
-)
 
 
 # ---- clauses -------------------------------------------------------------------------------------
@@ -62,17 +48,17 @@ APPENDIX_C = (
 means_along = functools.partial(line, name="epsilon", means=True)
 
 
-def almost_always_less(label: str, other: str, words: str) -> Clause:
-    """State that a method is more accurate than another at all but one in four epsilons."""
+def _beats(other: str, name: str) -> Clause:
+    """State that private Frank-Wolfe is better at all but one in four epsilons."""
 
     def errors(results: Results) -> dict[float, tuple[float, float]]:
-        first, second = means_along(results, label), means_along(results, other)
-        if not (common := {at: (first[at], second[at]) for at in first if at in second}):
-            raise MissingResult(f"{label} and {other} have no epsilon in common")
+        ours, theirs = means_along(results, DPFW.name), means_along(results, other)
+        if not (common := {at: (ours[at], theirs[at]) for at in ours if at in theirs}):
+            raise MissingResult(f"{DPFW.name} and {other} have no epsilon in common")
         return common
 
     return judged(
-        words,
+        f"private Frank-Wolfe, with its source's noise, is almost always more accurate than {name}",
         errors,
         lambda errors: sorted(theirs - ours for ours, theirs in errors.values())[len(errors) // 4],
         lambda errors: ", ".join(
@@ -87,34 +73,19 @@ def _error_over_non_private(results: Results) -> float:
     return error / Mean(FRANK_WOLFE.name)(results)
 
 
-CLOSE_TO_NON_PRIVATE = between(
-    f"private Frank-Wolfe is very close to non-private Frank-Wolfe (within {CLOSE:.0%}) at the"
-    " largest ε",
-    _error_over_non_private,
-    0.0,
-    1 + CLOSE,
-    "error over that without privacy",
-).quoting("section 4", SECTION_4)
-
-
-def _beats(other: str, name: str) -> Clause:
-    return almost_always_less(
-        DPFW.name,
-        other,
-        f"private Frank-Wolfe, with its source's noise, is almost always more accurate than {name}",
-    )
-
-
-CLEANSING, GRADIENT = (
-    _beats("SVD after cleansing", "SVD after cleansing"),
-    _beats("Private PGD", "private projected gradient"),
-)
+FIG_3 = (_beats("SVD after cleansing", "SVD after cleansing"),)
 FIG_2 = (
-    CLEANSING.quoting("section 4, Results", RESULTS),
-    GRADIENT.quoting("section 4, Results", RESULTS),
-    CLOSE_TO_NON_PRIVATE,
+    *FIG_3,
+    _beats("Private PGD", "private projected gradient"),
+    between(
+        f"private Frank-Wolfe is very close to non-private Frank-Wolfe (within {CLOSE:.0%}) at the"
+        " largest ε",
+        _error_over_non_private,
+        0.0,
+        1 + CLOSE,
+        "error over that without privacy",
+    ),
 )
-FIG_3 = (CLEANSING.quoting("Appendix C, Fig. 3", APPENDIX_C),)
 
 
 def _within(label: str, other: str, words: str, epsilon: float | None = None) -> Clause:
@@ -155,52 +126,54 @@ def on_rank_one(results: Results) -> str:
     ).strip()
 
 
-# ---- figures -------------------------------------------------------------------------------------
-
-FILMS_400 = Panel(real_ratings(400))
-RANK_ONE, RANK_ONE_900 = (
-    Panel(functools.partial(runs.rank_one, name), of_fig_2, TRUE_NORM)
-    for name, of_fig_2 in (("rankone", True), ("rankone-900", False))
-)
+# ---- runs ----------------------------------------------------------------------------------------
 
 
-def _panel(name: str, panel: Panel) -> Claim:
+def _panel(
+    name: str,
+    data: Callable[[bool], DataSpec],
+    of_fig_2: bool = True,
+    true_norm: float | None = None,
+) -> Claim:
     return Claim.of(
         __package__,
         name,
-        sweeps=panel,
+        sweeps=runs.panel(data, of_fig_2, true_norm),
         measure=tuned,
-        clauses=FIG_2 if panel.of_fig_2 else FIG_3,
-        remark=on_rank_one if panel.true_norm else exactly_accounted,
+        clauses=FIG_2 if of_fig_2 else FIG_3,
+        remark=on_rank_one if true_norm else exactly_accounted,
     )
-
-
-# ---- other statements ----------------------------------------------------------------------------
 
 
 def _baselines(full: bool) -> tuple[Sweep, ...]:
     gradient = Line(
         PGD, {"nuclear_norm": (0.3, 1.0) if full else (0.3,), "step_size": (0.5, 1.0, 2.0)}
     )
-    return runs.tuned_sweeps(FILMS_400.data(full), (runs.non_private_line(full), gradient), (), 1)
+    return runs.tuned_sweeps(FILMS_400(full), (runs.non_private_line(full), gradient), (), 1)
+
+
+FIVE_STEPS: runs.Grid = {"nuclear_norm": (TRUE_NORM,), "steps": (5,)}
 
 
 def _with_oja(full: bool) -> tuple[Sweep, ...]:
-    lines = [Line(it, {"nuclear_norm": (TRUE_NORM,), "steps": (5,)}) for it in (DPFW, OJA)]
-    return runs.tuned_sweeps(runs.rank_one("rankone", full), tuple(lines), (1.0, 10.0), 1)
+    lines = Line(DPFW, FIVE_STEPS), Line(OJA, FIVE_STEPS)
+    return runs.tuned_sweeps(RANK_ONE(full), lines, (1.0, 10.0), 1)
 
 
 def _svd_and_frank_wolfe(full: bool) -> tuple[Sweep, ...]:
-    lines = Line(DPFW, {"nuclear_norm": (TRUE_NORM,), "steps": (5,)}), Line(SVD, {"rank": (1,)})
+    lines = Line(DPFW, FIVE_STEPS), Line(SVD, {"rank": (1,)})
     return runs.tuned_sweeps(DataSpec(id="rankone-20k"), lines, (10.0,), 3 if full else 1)
 
 
+# ---- the claims ----------------------------------------------------------------------------------
+
+FILMS_400, RANK_ONE = runs.real_ratings(400), runs.rank_one("rankone")
 CLAIMS = (
-    _panel("jain-fig2a", RANK_ONE),
-    _panel("jain-fig2b", Panel(real_ratings(100, ("jester",), capped=False))),
+    _panel("jain-fig2a", RANK_ONE, true_norm=TRUE_NORM),
+    _panel("jain-fig2b", runs.real_ratings(100, ("jester",), capped=False)),
     _panel("jain-fig2c", FILMS_400),
-    _panel("jain-fig3a", RANK_ONE_900),
-    _panel("jain-fig3b", Panel(real_ratings(900), of_fig_2=False)),
+    _panel("jain-fig3a", runs.rank_one("rankone-900"), False, TRUE_NORM),
+    _panel("jain-fig3b", runs.real_ratings(900), False),
     Claim.of(
         __package__,
         "jain-baseline",
@@ -211,9 +184,6 @@ CLAIMS = (
                 PGD.name,
                 FRANK_WOLFE.name,
                 f"non-private projected gradient and Frank-Wolfe agree within {SAME:.0%}",
-            ).quoting(
-                "section 4, Non-private baseline",
-                "non-private FW and non-private PGD converge to the same accuracy after tuning",
             ),
         ),
     ),
@@ -229,10 +199,6 @@ CLAIMS = (
                 f"private Frank-Wolfe with Oja has the same error (within {SAME:.0%}) at"
                 f" ε = {budget_text(epsilon)}",
                 epsilon,
-            ).quoting(
-                "section 4, footnote 6",
-                "did not suffer any perceivable loss of accuracy as compared to the variant in"
-                " Algorithm 1; all the plots in Figure 2 remain identical",
             )
             for epsilon in (1.0, 10.0)
         ),
@@ -247,9 +213,6 @@ CLAIMS = (
                 Median(SVD.name),
                 Median(DPFW.name),
                 "private SVD is more accurate than private Frank-Wolfe in such a setting",
-            ).quoting(
-                "section 1.1.1, SVD-based method",
-                "there are settings where this method outperforms our FW-based method",
             ),
         ),
     ),
@@ -258,29 +221,20 @@ CLAIMS = (
 
 # ---- the methods as published --------------------------------------------------------------------
 
-RATINGS = runs.real_ratings(400)
-
-
-def _frank_wolfe_line(full: bool) -> Line:
-    return runs.private_lines(full, (DPFW,))[0]
-
 
 def _oja_line(full: bool) -> Line:
     """Return Algorithm 2's line; on a page with five steps, because each takes six releases."""
-    line = runs.private_lines(full, (OJA,))[0]
-    return line if full else Line(OJA, {**line.grid, "steps": (5,)})
+    grid = runs.private_grid(full)
+    return Line(OJA, grid if full else {**grid, "steps": (5,)})
 
 
 def _svd_line(full: bool) -> Line:
-    grid: runs.Grid = {"rank": (1, 2, 5, 10) if full else (1, 5), "row_clip": (0.05, 0.1)}
-    return Line(SVD, grid)
+    return Line(SVD, {"rank": (1, 2, 5, 10) if full else (1, 5), "row_clip": (0.05, 0.1)})
 
 
-def _run(method: Method, **parameters: Value) -> RunSpec:
+def _run(method: Method, parameters: dict[str, Value]) -> RunSpec:
     """Return one run at ε = 1 on the simulated cinema, which is on every machine."""
-    budget = Budget(
-        epsilon=1.0, delta=runs.DELTA, calibration=method.calibration or Calibration.EXACT
-    )
+    budget = Budget(epsilon=1.0, delta=DELTA, calibration=method.calibration or Calibration.EXACT)
     return RunSpec.parse(
         data={"id": "cinema", "most_per_user": 80},
         algorithm=method.algorithm,
@@ -295,14 +249,14 @@ def _preset(name: str, line: Callable[[bool], Line], **parameters: Value) -> Pre
 
     def sweeps(full: bool) -> tuple[Sweep, ...]:
         epsilons, draws = (runs.EPSILONS, 10) if full else ((0.5, 1.0, 5.0), 1)
-        return runs.tuned_sweeps(RATINGS(full), (line(full),), epsilons, draws)
+        return runs.tuned_sweeps(FILMS_400(full), (line(full),), epsilons, draws)
 
-    run = _run(line(False).method, **parameters)
+    run = _run(line(False).method, parameters)
     return Preset.of(__package__, f"jain-preset-{name}", sweeps=sweeps, measure=tuned, run=run)
 
 
 PRESETS = (
-    _preset("dpfw", _frank_wolfe_line, steps=5, nuclear_norm=0.3),
+    _preset("dpfw", lambda full: Line(DPFW, runs.private_grid(full)), steps=5, nuclear_norm=0.3),
     _preset("oja", _oja_line, steps=5, nuclear_norm=0.3),
     _preset("svd", _svd_line, rank=1),
     _preset("cleansing", runs.cleansing_line, rank=5),

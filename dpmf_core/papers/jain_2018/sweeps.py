@@ -5,11 +5,11 @@ validation. Its grids are printed as formulas that no available text contains, s
 ours.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.figures import first_present
+from dpmf_core.papers.figures import Sweeps, first_present
 from dpmf_core.papers.methods import CLEANSING, DPFW_THEIRS, MEAN
 from dpmf_core.papers.methods import DPFW as EXACT_DPFW
 from dpmf_core.privacy import Calibration
@@ -52,8 +52,7 @@ FRANK_WOLFE = Method(algorithm="fw", label="Frank-Wolfe")
 PGD = Method(algorithm="pgd", label="Projected gradient")
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A method and the values from which validation ratings choose."""
 
     method: Method
@@ -61,7 +60,7 @@ class Line:
 
 
 def tuned_sweeps(
-    data: DataSpec, lines: tuple[Line, ...], epsilons: tuple[float, ...], draws: int
+    data: DataSpec, lines: Iterable[Line], epsilons: tuple[float, ...], draws: int
 ) -> tuple[Sweep, ...]:
     """Return a sweep for each method over its own grid."""
     return tuple(
@@ -78,16 +77,13 @@ def tuned_sweeps(
     )
 
 
-def private_lines(
-    full: bool, methods: tuple[Method, ...], true_norm: float | None = None
-) -> tuple[Line, ...]:
-    """Return private Frank-Wolfe in these forms, with at most 50 steps, as in the source."""
-    grid: Grid = {"nuclear_norm": (0.3, 1.0), "steps": (5, 20)}
+def private_grid(full: bool, true_norm: float | None = None) -> Grid:
+    """Return the grid of private Frank-Wolfe, with at most 50 steps, as in the source."""
     if true_norm is not None:
-        grid = {**grid, "nuclear_norm": (true_norm,)}
-    elif full:
-        grid = {"nuclear_norm": (0.1, 0.3, 1.0, 3.0), "steps": (5, 20, 50)}
-    return tuple(Line(method, grid) for method in methods)
+        return {"nuclear_norm": (true_norm,), "steps": (5, 20)}
+    if full:
+        return {"nuclear_norm": (0.1, 0.3, 1.0, 3.0), "steps": (5, 20, 50)}
+    return {"nuclear_norm": (0.3, 1.0), "steps": (5, 20)}
 
 
 def cleansing_line(full: bool) -> Line:
@@ -127,34 +123,32 @@ def real_ratings(
     return data
 
 
-def rank_one(id: str, full: bool) -> DataSpec:  # noqa: A002
+def rank_one(id: str) -> Callable[[bool], DataSpec]:  # noqa: A002
     """Return a simulated set of rank one with 500,000 users, or 20,000 on a page."""
-    return DataSpec(id=id if full else f"{id}-20k", most_per_user=RATINGS_PER_USER)
+    return lambda full: DataSpec(id=id if full else f"{id}-20k", most_per_user=RATINGS_PER_USER)
 
 
-@dataclass(frozen=True)
-class Panel:
-    """The runs of a panel.
+def panel(
+    data: Callable[[bool], DataSpec], of_fig_2: bool, true_norm: float | None = None
+) -> Sweeps:
+    """Return the runs of a panel.
 
     of_fig_2: whether it has private projected gradient and the non-private baseline. true_norm: of
     simulated data, with one draw at two epsilons: the source's whole experiment would take
     thousands of runs on 40 million ratings.
     """
 
-    data: Callable[[bool], DataSpec]
-    of_fig_2: bool = True
-    true_norm: float | None = None
-
-    def __call__(self, full: bool) -> tuple[Sweep, ...]:
-        norm = self.true_norm
-        fig_2 = private_gradient_line(full, norm), non_private_line(full, norm)
+    def sweeps(full: bool) -> tuple[Sweep, ...]:
+        fig_2 = private_gradient_line(full, true_norm), non_private_line(full, true_norm)
         lines = (
-            *private_lines(full, (DPFW, DPFW_EXACT), norm),
-            cleansing_line(full and norm is None),
-            *(fig_2 if self.of_fig_2 else ()),
+            *(Line(it, private_grid(full, true_norm)) for it in (DPFW, DPFW_EXACT)),
+            cleansing_line(full and true_norm is None),
+            *(fig_2 if of_fig_2 else ()),
             Line(MEAN, {}),
         )
-        if norm is not None:
-            return tuned_sweeps(self.data(full), lines, RANK_ONE_EPSILONS, 1)
+        if true_norm is not None:
+            return tuned_sweeps(data(full), lines, RANK_ONE_EPSILONS, 1)
         epsilons, draws = (EPSILONS, DRAWS) if full else (PAGE_EPSILONS, 1)
-        return tuned_sweeps(self.data(full), lines, epsilons, draws)
+        return tuned_sweeps(data(full), lines, epsilons, draws)
+
+    return sweeps

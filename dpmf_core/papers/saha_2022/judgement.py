@@ -1,5 +1,6 @@
 """Quantities and statements for the claims of Saha & Imtiaz 2022."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from dpmf_core.papers.clauses import (
     MissingResult,
     Results,
     above,
+    along,
     judged,
     less,
     line,
@@ -102,17 +104,11 @@ def close(theirs: Sequence[Median], plain: Median, within: float = CLOSE) -> Cla
     )
 
 
-def gap_clauses(
-    epsilons: Sequence[float], small: tuple[str, str], smaller: tuple[str, str]
-) -> tuple[Clause, Clause]:
-    """State that the gap is small, and smaller at a larger epsilon of a step.
-
-    small, smaller: place and words of the source.
-    """
+def gap_clauses(epsilons: Sequence[float]) -> tuple[Clause, Clause]:
+    """State that the gap is small, and smaller at a larger epsilon of a step."""
     private = [Median(PRIVATE, epsilon) for epsilon in epsilons]
     words = f"the gap is smaller at ε = {budget_text(epsilons[-1])} a step than at {epsilons[0]:g}"
-    narrows = less(private[-1], private[0], words)
-    return close(private, Median(PLAIN)).quoting(*small), narrows.quoting(*smaller)
+    return close(private, Median(PLAIN)), less(private[-1], private[0], words)
 
 
 def costs(results: Results, ids: Sequence[str]) -> list[float]:
@@ -130,15 +126,12 @@ def costs(results: Results, ids: Sequence[str]) -> list[float]:
     return shares
 
 
-def images_cost_more() -> Clause:
-    """State that privacy increases the objective of all images more than of any documents."""
-    return above(
-        "at ε = 0.5 a step privacy adds a larger share to the objective of images than of"
-        " documents",
-        lambda results: min(costs(results, (*FACES, "faces"))),
-        lambda results: max(costs(results, (*DOCUMENTS, "news"))),
-        "{:.0%} of images, {:.0%} of documents",
-    )
+IMAGES_COST_MORE = above(  # of all images than of any documents
+    "at ε = 0.5 a step privacy adds a larger share to the objective of images than of documents",
+    lambda results: min(costs(results, (*FACES, "faces"))),
+    lambda results: max(costs(results, (*DOCUMENTS, "news"))),
+    "{:.0%} of images, {:.0%} of documents",
+)
 
 
 def _remark(results: Results, ids: Sequence[str]) -> str:
@@ -157,12 +150,8 @@ def _remark(results: Results, ids: Sequence[str]) -> str:
     return words
 
 
-def remark_on_documents(results: Results) -> str:
-    return _remark(results, DOCUMENTS)
-
-
-def remark_on_faces(results: Results) -> str:
-    return _remark(results, FACES)
+remark_on_documents = functools.partial(_remark, ids=DOCUMENTS)
+remark_on_faces = functools.partial(_remark, ids=FACES)
 
 
 def remark_on_words(results: Results) -> str:
@@ -182,10 +171,9 @@ def spread(results: Results) -> float:
     return max(medians) / min(medians) - 1
 
 
-def eight_topics() -> Clause:
-    return judged(
-        "mean coherence is largest at 8 topics",
-        lambda results: line(results, PLAIN, "n_components"),
-        lambda line: line[8.0] - max(it for K, it in line.items() if K != 8.0),
-        lambda line: ", ".join(f"{it:.4f} at K {K:g}" for K, it in line.items()),
-    )
+EIGHT_TOPICS = judged(
+    "mean coherence is largest at 8 topics",
+    lambda results: line(results, PLAIN, "n_components"),
+    lambda line: line[8.0] - max(it for K, it in line.items() if K != 8.0),
+    lambda line: along(line, name="K"),
+)

@@ -21,8 +21,6 @@ PER_STEP = (0.3, 0.5, 0.7, 0.9)
 TABLE_3 = (0.5, 0.6, 0.7, 0.8, 0.9, 0.999)
 DOCUMENTS = ("guardian", "uci-news", "rcv1", "tdt2")
 FACES = ("yaleb", "cbcl")
-DOCUMENT_SETS = "Guardian, UCI News, RCV1 (2,999 terms) and TDT2 (3,677 terms)"
-FACE_SETS = "Extended Yale B (K 38) and CBCL (K 50)"
 # as the source prepares them; a tenth of the terms is drawn by our hash, not by its own draw
 PREPARATION = {
     "uci-news": {"most_words": 93},

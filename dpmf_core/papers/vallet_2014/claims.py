@@ -98,9 +98,6 @@ SPEED = judged(
     lambda results: (Mean("Rated")(results), Mean("New")(results)),
     lambda speeds: min(speeds) - 900,
     lambda speeds: "Rated {:,.0f}, New {:,.0f} (published 900)".format(*speeds),
-).quoting(
-    "section 4.3, footnote 6",
-    "was done at a rate of 900 ratings/second, using one core of AMD Opteron 4184",
 )
 
 
@@ -139,11 +136,6 @@ CLAIMS = (
         clauses=statements.FIG_3,
         limits=lambda full: STRETCHES,
         axis="stretch",
-        marks=(
-            Mark("Rated", 14, 2.0, f"{V14}, Fig. 3: about 2% in months 4 to 24"),
-            Mark("Rated", 55, 1.0, f"{V14}, Fig. 3: smaller than 1% around month 55"),
-            Mark("Rated", 68, 0.0, f"{V14}, Fig. 3: virtually disappears from month 68"),
-        ),
     ),
     claim(
         "vallet-speed",
@@ -154,6 +146,5 @@ CLAIMS = (
         clauses=(SPEED,),
         limits=lambda full: OTHER_MACHINE,
         axis="ratings",
-        marks=(Mark("Rated", 500, 900, f"{V14}, footnote 6, of no variant by name"),),
     ),
 )

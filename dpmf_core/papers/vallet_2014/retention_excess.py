@@ -129,12 +129,9 @@ def mean_line(results: Results, label: str = "Rated") -> Line:
     return {at: statistics.fmean(it[at] for it in lines) for at in lines[0]}
 
 
-def points_text(values: Line) -> str:
-    return ", ".join(f"{value:.2f} at {at:g}" for at, value in values.items())
-
-
-def values_within(values: Line, low: float, high: float) -> list[float]:
-    chosen_values = [value for at, value in values.items() if low <= at <= high]
+def between_places(values: Line, low: float, high: float) -> Line:
+    """Return the part of a line from `low` to `high`; raise MissingResult if nothing is there."""
+    chosen_values = {at: value for at, value in values.items() if low <= at <= high}
     if not chosen_values:
         raise MissingResult(f"nothing was measured from {low:g} to {high:g}")
     return chosen_values

@@ -4,6 +4,7 @@ All are about the excess in RMSE over the baseline, in percent. Where the paper 
 number ("stable", "similar"), the clause names the number used here.
 """
 
+import functools
 import itertools
 import math
 import statistics
@@ -17,6 +18,7 @@ from dpmf_core.papers.clauses import (
     Quantity,
     Results,
     above,
+    along,
     between,
     fall,
     judged,
@@ -26,45 +28,34 @@ from dpmf_core.papers.clauses import (
 from dpmf_core.papers.vallet_2014.protocol import RANDOM_ORDER
 from dpmf_core.papers.vallet_2014.retention_excess import (
     QUARTERS,
-    Line,
+    between_places,
     by_draw,
     excess,
     gaps_between,
     mean_line,
-    points_text,
     quarters,
     signed_rank,
-    values_within,
 )
 
-SECTION_1, SECTION_2, SECTION_3 = "section 4.1", "section 4.2", "section 4.3"
 # Table 1, mean excess in percent, the smallest first
 RANDOM = {"Online": 0.37, "New": 1.98, "Rated": 2.09, "Static": 3.22, "Slope One": 4.28}
 BY_TIME = {"Online": 0.12, "Rated": 1.02, "New": 2.33, "Slope One": 4.70, "Static": 6.75}
 FEW_DATA = 0.4  # the static share from which "new" is better than "rated" in Fig. 1a
+in_points = functools.partial(along, form="{:.2f}".format)
 
 # ---- forms of clauses ----------------------------------------------------------------------------
 
 
 def _better(words: str, better: str, worse: str, low: float = 0, high: float = 1) -> Clause:
     """State that one line is below another at every static share from `low` to `high`."""
-
-    def gaps(results: Results) -> Line:
-        gaps = gaps_between(results, worse, better, "static_share")
-        values_within(gaps, low, high)
-        return {at: gap for at, gap in gaps.items() if low <= at <= high}
-
     return judged(
         words,
-        gaps,
+        lambda results: between_places(
+            gaps_between(results, worse, better, "static_share"), low, high
+        ),
         lambda gaps: min(gaps.values()),
-        lambda gaps: f"{worse} less {better}, in points: {points_text(gaps)}",
+        lambda gaps: f"{worse} less {better}, in points: {in_points(gaps)}",
     )
-
-
-def _lower_mean(words: str, lower: str, higher: str) -> Clause:
-    form = f"{lower} {{1:.2f}}%, {higher} {{0:.2f}}%"
-    return above(words, excess(higher), excess(lower), form)
 
 
 def _published(label: str, value: float) -> Clause:
@@ -84,16 +75,10 @@ def _baseline_is_best(labels: Sequence[str]) -> Clause:
         smallest,
         lambda smallest: smallest[0],
         lambda smallest: "the smallest excess is {:.2f}%, of {}".format(*smallest),
-    ).quoting(
-        SECTION_1,
-        "standard centralized MF achieves the highest accuracy [...] as the lower bound for error"
-        " achievable by other approaches",
     )
 
 
-def _significant(
-    words: str, place: str, differences: Callable[[Results], list[np.ndarray]]
-) -> Clause:
+def _significant(words: str, differences: Callable[[Results], list[np.ndarray]]) -> Clause:
     """State that every one of several differences (n_draws,) is significant.
 
     The margin is the smallest mean difference in points, negative if not significant.
@@ -111,10 +96,10 @@ def _significant(
         lambda tested: (
             f"the largest p is {max(p for _, p, _ in tested):.3g}, with {tested[0][2]} pairs"
         ),
-    ).quoting(place, "The differences are significant at p < 0.01.")
+    )
 
 
-def significant_order(labels: Sequence[str]) -> Clause:
+def _significant_order(labels: Sequence[str]) -> Clause:
     """State that each method of Fig. 1 differs from the next one in Table 1's order."""
 
     def differences(results: Results) -> list[np.ndarray]:
@@ -122,69 +107,33 @@ def significant_order(labels: Sequence[str]) -> Clause:
         return [one - other for one, other in itertools.pairwise(draws)]
 
     words = "each method differs from the next one in the order of Table 1, means over shares"
-    return _significant(words, "Fig. 1, caption", differences)
+    return _significant(words, differences)
 
 
 SIGNIFICANT_QUARTERS = _significant(
     "the excess of each quarter of the users differs from 0, means over what has arrived",
-    "Fig. 2, caption",
     lambda results: [by_draw(results, f"Rated, {quarter}") for quarter in QUARTERS],
 )
 
-# ---- Table 1 -------------------------------------------------------------------------------------
+# ---- Table 1 and Fig. 1 --------------------------------------------------------------------------
 
-TABLE_RANDOM = tuple(
-    _published(label, value).quoting(
-        "Table 1, random split", "MovieLens-Random 3.22% 2.09% 1.98% 0.37% 4.28%"
-    )
-    for label, value in RANDOM.items()
-)
-_INFERIOR = (
-    "The rated and new semi-decentralized variants are inferior to MF by 1.02% and 2.33%,"
-    " respectively."
-)
-_ROW = "Netflix-Time 6.75% 1.02% 2.33% 0.12% 4.70%"
-_TIME_QUOTES = {
-    "Online": "the average error of the online approach is only 0.12% higher than that of the MF",
-    "Rated": _INFERIOR,
-    "New": _INFERIOR,
-    "Slope One": _ROW,
-    "Static": _ROW,
-}
+TABLE_RANDOM = tuple(_published(label, value) for label, value in RANDOM.items())
 TABLE_TIME = (
-    *(
-        _published(label, value).quoting("section 4.1, Table 1", _TIME_QUOTES[label])
-        for label, value in BY_TIME.items()
-    ),
+    *(_published(label, value) for label, value in BY_TIME.items()),
     judged(
         "Rated is much closer to the baseline than to Slope One: its excess is less than half",
         lambda results: (excess("Rated")(results), excess("Slope One")(results)),
         lambda means: means[1] / 2 - means[0],
         lambda means: "Rated {:.2f}%, Slope One {:.2f}%".format(*means),
-    ).quoting(SECTION_1, "we highlight that rated is much closer to MF than to slope one"),
+    ),
 )
-
-# ---- Fig. 1 --------------------------------------------------------------------------------------
-
 FIG_1A = (
     _baseline_is_best(tuple(RANDOM)),
-    _better("New is better than Rated from a share of .4 on", "New", "Rated", FEW_DATA).quoting(
-        SECTION_1, "the new variant outperforms the rated variant for Rs ≥ 0.4"
-    ),
-    _better(
-        "New is worse than Rated at lower shares", "Rated", "New", high=FEW_DATA - 0.05
-    ).quoting(SECTION_1, "its error is substantially higher for lower ratios of static data"),
-    _better(
-        "at the highest share Static is better than Rated, too", "Static", "Rated", 0.9
-    ).quoting(
-        SECTION_1,
-        "just like the static approach [...] yields good performance for high values of Rs."
-        " Conversely, the rated variant [...] leads to less accurate predictions",
-    ),
-    _better("Rated is better than Static at lower shares", "Rated", "Static", high=0.35).quoting(
-        SECTION_1, "superior to that of new and static for lower ratios of Rs"
-    ),
-    significant_order(tuple(RANDOM)),
+    _better("New is better than Rated from a share of .4 on", "New", "Rated", FEW_DATA),
+    _better("New is worse than Rated at lower shares", "Rated", "New", high=FEW_DATA - 0.05),
+    _better("at the highest share Static is better than Rated, too", "Static", "Rated", 0.9),
+    _better("Rated is better than Static at lower shares", "Rated", "Static", high=0.35),
+    _significant_order(tuple(RANDOM)),
 )
 
 
@@ -195,23 +144,21 @@ def _spread(results: Results) -> float:
 
 FIG_1B = (
     _baseline_is_best(tuple(BY_TIME)),
-    _better("Rated is better than New at every share", "Rated", "New").quoting(
-        SECTION_1, "rated outperforms new across the board"
+    _better("Rated is better than New at every share", "Rated", "New"),
+    above(
+        "Rated is better than Static, means over the shares",
+        excess("Static"),
+        excess("Rated"),
+        "Rated {1:.2f}%, Static {0:.2f}%",
     ),
-    _lower_mean("Rated is better than Static, means over the shares", "Rated", "Static").quoting(
-        "Table 1, time split", _ROW
-    ),
-    _better("Online is better than Rated at every share", "Online", "Rated").quoting(
-        SECTION_1, "is consistently superior to our best performing rated variant"
-    ),
+    _better("Online is better than Rated at every share", "Online", "Rated"),
     between(
         "the excess of Rated is stable over the shares: it moves by less than a point",
         _spread,
-        -math.inf,
-        1.0,
-        "points between its highest and lowest",
-    ).quoting(SECTION_1, "its performance is stable across various values of Rs"),
-    significant_order(tuple(BY_TIME)),
+        high=1.0,
+        name="points between its highest and lowest",
+    ),
+    _significant_order(tuple(BY_TIME)),
 )
 
 # ---- Fig. 2 --------------------------------------------------------------------------------------
@@ -221,12 +168,8 @@ CONVERGES = judged(
     " a point aside)",
     mean_line,
     lambda means: fall(list(means.values()), 0.25),
-    points_text,
-).quoting(SECTION_2, "the performance of rated converges to MF as more ratings become available")
-
-
-def _quarter_means(results: Results) -> list[float]:
-    return [excess(f"Rated, {quarter}")(results) for quarter in QUARTERS]
+    in_points,
+)
 
 
 def _at_end(results: Results) -> list[float]:
@@ -239,33 +182,23 @@ FIG_2A = (
     judged(
         "the more a quarter of the users rates, the smaller its excess (means over what has"
         " arrived)",
-        _quarter_means,
-        lambda means: min(one - other for one, other in itertools.pairwise(means)),
-        lambda means: ", ".join(
-            f"{quarter} {mean:.2f}%" for quarter, mean in zip(QUARTERS, means, strict=True)
-        ),
-    ).quoting(
-        SECTION_2, "the difference with respect to MF gets smaller with the number of user ratings"
+        lambda results: {it: excess(f"Rated, {it}")(results) for it in QUARTERS},
+        lambda means: min(one - other for one, other in itertools.pairwise(means.values())),
+        lambda means: ", ".join(f"{quarter} {mean:.2f}%" for quarter, mean in means.items()),
     ),
     between(
         "once all has arrived, the two more active quarters (our reading of a moderate amount) are"
         " within a point of the baseline",
         lambda results: max(map(abs, _at_end(results)[2:])),
-        -math.inf,
-        1.0,
-        "the larger excess, in points,",
-    ).quoting(
-        SECTION_2,
-        "when users have a moderate amount of ratings, the prediction accuracy converges to the"
-        " baseline MF",
+        high=1.0,
+        name="the larger excess, in points,",
     ),
     between(
         "once all has arrived, the least active quarter is still worse than with the baseline",
         lambda results: _at_end(results)[0],
-        0.0,
-        math.inf,
-        "its excess in points",
-    ).quoting(SECTION_2, "users with fewer ratings will suffer a slight impact on performance"),
+        low=0.0,
+        name="its excess in points",
+    ),
     SIGNIFICANT_QUARTERS,
 )
 
@@ -306,28 +239,17 @@ FIG_2B = (
         " half has arrived",
         _progress,
         "share of the fall",
-    ).quoting(
-        SECTION_2,
-        "The convergence rate observed in the temporal split evaluation is slower than that"
-        " observed in the random split evaluation",
     ),
     _less_by_time(
         "the quarters differ less by time than in random order",
         _bucket_spread,
         "points between the highest and the lowest quarter",
-    ).quoting(
-        SECTION_2, "The difference between the buckets is less pronounced for the time-based split"
     ),
     between(
         "the two more active quarters behave alike: they differ by less than half a point",
         _top_difference,
-        -math.inf,
-        0.5,
-        "mean difference in points",
-    ).quoting(
-        SECTION_2,
-        "the behavior of the top two buckets, corresponding to users with more than 96 ratings, is"
-        " similar",
+        high=0.5,
+        name="mean difference in points",
     ),
     SIGNIFICANT_QUARTERS,
 )
@@ -336,7 +258,7 @@ FIG_2B = (
 
 
 def _months(results: Results, low: float, high: float, label: str = "Rated") -> list[float]:
-    return values_within(line(results, label, "stretch"), low, high)
+    return list(between_places(line(results, label, "stretch"), low, high).values())
 
 
 def _mean_of_months(low: float, high: float) -> Quantity:
@@ -347,17 +269,12 @@ def _peak(label: str) -> Quantity:
     return lambda results: max(_months(results, 25, 40, label))
 
 
-def _diminishes(results: Results) -> float:
-    """State that it falls from month 24 on, apart from the spikes up to month 40."""
-    return fall([_months(results, 24, 24)[0], *_months(results, 41, 72)], 0.25)
-
-
 def _distance(low: float, high: float) -> Quantity:
     """Return the mean distance between New and Rated in these months."""
 
     def distance(results: Results) -> float:
-        gaps = gaps_between(results, "New", "Rated", "stretch")
-        return statistics.fmean(abs(gap) for gap in values_within(gaps, low, high))
+        gaps = between_places(gaps_between(results, "New", "Rated", "stretch"), low, high)
+        return statistics.fmean(map(abs, gaps.values()))
 
     return distance
 
@@ -374,50 +291,45 @@ FIG_3 = (
         1.0,
         3.0,
         "its mean in %",
-    ).quoting(SECTION_3, "Initially (months 4 to 24), the difference hovers around the 2% mark"),
+    ),
     above(
         "up to month 40 the excess of Rated rises above its mean up to month 24 (the source names"
         " no first month; here it is 25)",
         _peak("Rated"),
         _mean_of_months(4, 24),
         "at most {:.2f}%, mean before {:.2f}%",
-    ).quoting(
-        SECTION_3,
-        "We note some lose of accuracy (spikes in the relative difference) up to months 38-40",
     ),
     above(
         "in these months New rises higher than Rated",
         _peak("New"),
         _peak("Rated"),
         "New at most {:.2f}%, Rated {:.2f}%",
-    ).quoting(SECTION_3, "the new approach has a higher spike"),
+    ),
     Clause(
         "the excess of Rated falls after month 24 (spikes up to month 40 and rises of a quarter of"
         " a point aside)",
-        _diminishes,
-        lambda results: points_text(line(results, "Rated", "stretch")),
-    ).quoting(SECTION_3, "it steadily diminishes later on, as the training window size increases"),
+        lambda results: fall([_months(results, 24, 24)[0], *_months(results, 41, 72)], 0.25),
+        lambda results: in_points(line(results, "Rated", "stretch")),
+    ),
     between(
         "around month 55 it is smaller than 1%",
         _mean_of_months(53, 57),
-        -math.inf,
-        1.0,
-        "its mean in %",
-    ).quoting(SECTION_3, "the difference becomes smaller than 1% around month 55"),
+        high=1.0,
+        name="its mean in %",
+    ),
     between(
         "from month 68 on it is within a quarter of a point of 0",
         lambda results: max(map(abs, _months(results, 68, 72))),
-        -math.inf,
-        0.25,
-        "farthest from 0, in points",
-    ).quoting(SECTION_3, "virtually disappears from month 68 onward"),
+        high=0.25,
+        name="farthest from 0, in points",
+    ),
     between(
-        "Rated is better than New in most months", _rated_wins, 0.5, math.inf, "share of months"
-    ).quoting(SECTION_3, "rated outperforms new at most stages"),
+        "Rated is better than New in most months", _rated_wins, low=0.5, name="share of months"
+    ),
     above(
         "in the last months New and Rated are closer to each other than up to month 24",
         _distance(4, 24),
         _distance(68, 72),
         "{1:.2f} points from month 68 on, {0:.2f} up to month 24",
-    ).quoting(SECTION_3, "their performance converges at the later stages"),
+    ),
 )
