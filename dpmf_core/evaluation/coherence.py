@@ -57,7 +57,7 @@ def coherence(topics: Sequence[Sequence[str]], samples: Samples) -> float | None
 
 
 _LEARNING = threading.Lock()  # so that two runs on one corpus learn its vectors once
-_PRIVATE: dict[str, tuple[tuple[str, ...], Array]] = {}
+_PRIVATE: dict[str, tuple[tuple[str, ...], Array]] = {}  # of the last corpus, by its reading
 
 
 @functools.lru_cache(4)
@@ -74,10 +74,13 @@ def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
     They are learned once per corpus and kept in the data folder; those of private documents stay in
     memory.
     """
-    if not samples.public:
-        return _of_private(samples.reading, samples)
     path = data_folder() / "words" / f"{samples.reading[:32]}-3.npz"  # 3: our own skip-gram
     with _LEARNING:
+        if not samples.public:
+            if samples.reading not in _PRIVATE:
+                forget()
+                _PRIVATE[samples.reading] = _learn_vectors(samples)
+            return _PRIVATE[samples.reading]
         word_table = _read_vectors(path)
         if word_table is None:
             word_table = _learn_vectors(samples)
@@ -98,16 +101,6 @@ def _keep(word_table: tuple[tuple[str, ...], Array], path: Path) -> None:
 def forget() -> None:
     """Drop the word vectors of private documents."""
     _PRIVATE.clear()
-
-
-def _of_private(reading: str, samples: Samples) -> tuple[tuple[str, ...], Array]:
-    """The vectors of the last corpus, by its reading."""
-    word_table = _PRIVATE.get(reading)
-    if word_table is None:
-        word_table = _learn_vectors(samples)
-        _PRIVATE.clear()
-        _PRIVATE[reading] = word_table
-    return word_table
 
 
 def _learn_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:

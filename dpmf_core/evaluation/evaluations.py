@@ -26,23 +26,34 @@ BUCKETS = 4  # of users by activity, and of items by popularity
 BUSY = 0.9  # the quantile of activity above which a user is in the busiest tenth
 
 
-def _padded_sum(one: Array, other: Array) -> Array:
-    """The sum of two counts of different lengths."""
-    longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
-    longer = longer.copy()
-    longer[: len(shorter)] += shorter
-    return longer
+@dataclass(frozen=True)
+class DrawnUsers:
+    """The users with the smallest keys, ties by number, in ascending order of numbers."""
+
+    ids: Array
+    keys: Array
+
+    @classmethod
+    def of(cls, ids: Array, keys: Array) -> Self:
+        kept = np.lexsort((ids, keys))[: metrics.MAX_RANKED_USERS]
+        kept = kept[np.argsort(ids[kept])]
+        return cls(ids[kept], keys[kept])
+
+    def __add__(self, other: Self) -> Self:
+        return self.of(
+            np.concatenate([self.ids, other.ids]), np.concatenate([self.keys, other.keys])
+        )
 
 
 @dataclass(frozen=True)
-class RatingsFacts:
+class RatingsFacts(metrics.Sums):
     """The facts about split ratings before any model exists: exact sums over blocks.
 
     popularity, test_counts: of items in histories and held out (n_items,). train_activity: the
     number of users with so many training ratings. test_activity: the number of test ratings of
-    users with so long a history. ranked_ids: the users whose lists are ranked, ascending, with
-    their keys: those with a relevant test item and the smallest hashes of (seed, user). The first
-    ids would not be typical, because ids often follow the date of joining.
+    users with so long a history; both (n_items + 1,). ranked: the users whose lists are ranked:
+    those with a relevant test item and the smallest hashes of (seed, user). The first ids would not
+    be typical, because ids often follow the date of joining.
     """
 
     n_train: int
@@ -52,15 +63,14 @@ class RatingsFacts:
     test_counts: Array
     train_activity: Array
     test_activity: Array
-    ranked_ids: Array
-    keys: Array
+    ranked: DrawnUsers
 
     @classmethod
     def of(cls, block: SplitBlock, seed: int) -> Self:
         """The facts of one block."""
         parts = block.split
         test, history = parts.test, parts.history
-        active = np.diff(history.by_user)[test.users]
+        activity = np.diff(parts.train.by_user), np.diff(history.by_user)[test.users]
         ids = block.ids[np.unique(test.users[metrics.relevant(test)])]
         return cls(
             len(parts.train),
@@ -68,25 +78,8 @@ class RatingsFacts:
             parts.words,
             history.item_counts,
             test.item_counts,
-            np.bincount(np.diff(parts.train.by_user)),
-            np.bincount(active),
-            *_smallest(ids, keyed_uniform(seed, ids)),
-        )
-
-    def __add__(self, other: Self) -> Self:
-        ids, keys = (
-            np.concatenate([getattr(it, name) for it in (self, other)])
-            for name in ("ranked_ids", "keys")
-        )
-        return type(self)(
-            self.n_train + other.n_train,
-            self.n_test + other.n_test,
-            self.words or other.words,
-            self.popularity + other.popularity,
-            self.test_counts + other.test_counts,
-            _padded_sum(self.train_activity, other.train_activity),
-            _padded_sum(self.test_activity, other.test_activity),
-            *_smallest(ids, keys),
+            *(np.bincount(it, minlength=test.n_items + 1) for it in activity),
+            DrawnUsers.of(ids, keyed_uniform(seed, ids)),
         )
 
     @cached_property
@@ -107,13 +100,6 @@ class RatingsFacts:
     @cached_property
     def rare(self) -> npt.NDArray[np.bool_]:
         return metrics.rare_items(self.popularity)
-
-
-def _smallest(ids: Array, keys: Array) -> tuple[Array, Array]:
-    """The users with the smallest keys, ties by number, in ascending order of numbers."""
-    kept = np.lexsort((ids, keys))[: metrics.MAX_RANKED_USERS]
-    kept = kept[np.argsort(ids[kept])]
-    return ids[kept], keys[kept]
 
 
 class _OfSplit:
@@ -198,7 +184,7 @@ class RatingsEvaluation(_OfSplit):
     @property
     def lists(self) -> metrics.ListSums:
         """The lists of the users who were drawn."""
-        users = np.flatnonzero(np.isin(self.block.ids, self.facts.ranked_ids, assume_unique=True))
+        users = np.flatnonzero(np.isin(self.block.ids, self.facts.ranked.ids, assume_unique=True))
         return metrics.list_sums(
             self.model,
             self.personal,
@@ -215,29 +201,18 @@ class RatingsEvaluation(_OfSplit):
 
 
 @dataclass(frozen=True)
-class SampleFacts:
+class SampleFacts(metrics.Sums):
     """The facts about samples before any model exists. rows: the sum of rows of norm 1."""
 
     rows: Array
-    n_train: int = 0
-    n_test: int = 0
-    words: str = ""
+    n_train: int
+    n_test: int
+    words: str
 
     @classmethod
-    def of(cls, samples: Samples, split: Split | None = None) -> Self:
+    def of(cls, samples: Samples, *counts_and_words: Any) -> Self:
         rows = np.asarray(samples.scaled(samples.X, np.float64).sum(axis=0)).ravel()
-        if split is None:
-            planted = "" if samples.clean is None else ", without the planted outliers"
-            return cls(rows, words=f"evaluated on the training samples{planted}")
-        return cls(rows, len(split.train), len(split.test), split.words)
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(
-            self.rows + other.rows,
-            self.n_train + other.n_train,
-            self.n_test + other.n_test,
-            self.words or other.words,
-        )
+        return cls(rows, *counts_and_words)
 
     @cached_property
     def mean(self) -> Array:
@@ -255,7 +230,8 @@ class SamplesEvaluation:
 
     @classmethod
     def facts_of(cls, blocks: InMemory, seed: int) -> SampleFacts:
-        return SampleFacts.of(blocks.train)
+        planted = "" if blocks.train.clean is None else ", without the planted outliers"
+        return SampleFacts.of(blocks.train, 0, 0, f"evaluated on the training samples{planted}")
 
     @property
     def samples(self) -> Samples:
@@ -316,4 +292,5 @@ def _itself(block: Any) -> Any:
 
 
 def _table_facts(block: SplitBlock) -> SampleFacts:
-    return SampleFacts.of(block.table, block.split)
+    parts = block.split
+    return SampleFacts.of(block.table, len(parts.train), len(parts.test), parts.words)

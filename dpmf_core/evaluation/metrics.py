@@ -28,25 +28,26 @@ def rmse(predictions: Array, actual: Array) -> float:
 
 
 @dataclass(frozen=True)
-class _Sums:
-    """Sums over blocks, added field by field; of two booleans + is "or"."""
+class Sums:
+    """Sums over blocks, added field by field: + of two booleans is "or", of two texts the first."""
 
     def __add__(self, other: Self) -> Self:
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return type(self)(*(one + another for one, another in pairs))
+        sums = (one or two if isinstance(one, str) else one + two for one, two in pairs)
+        return type(self)(*sums)
 
 
 @dataclass(frozen=True)
-class ErrorSums(_Sums):
+class ErrorSums(Sums):
     """Sums over ratings of their errors, prediction minus rating."""
 
-    count: int = 0
-    total: float = 0.0
-    absolute: float = 0.0
-    squares: float = 0.0
+    count: int
+    total: float
+    absolute: float
+    squares: float
 
     @classmethod
-    def of(cls, errors: Array) -> "ErrorSums":
+    def of(cls, errors: Array) -> Self:
         sums = (float(each.sum()) for each in (errors, np.abs(errors), np.square(errors)))
         return cls(len(errors), *sums)
 
@@ -161,7 +162,7 @@ def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class ListSums(_Sums):
+class ListSums(Sums):
     """Metrics of some users' lists, as sums over the users.
 
     Recall@k is |top-k and test| / min(k, |test|), and NDCG@k follows Liang et al. 2018. The recall

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from dpmf_core.evaluation.blocks import Question
 from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluation, TableEvaluation
 from dpmf_core.evaluation.metrics import (
     LIST_LENGTH,
+    ErrorsByUser,
     ErrorSums,
     ListSums,
     divergence,
@@ -68,24 +70,18 @@ class Metric:
 # ---- what is added up over blocks ----------------------------------------------------------------
 
 
-def held_out(evaluation: RatingsEvaluation | TableEvaluation) -> ErrorSums:
-    return evaluation.test_errors.among()
+def _errors(evaluation: Any, part: str, busy: bool = False) -> ErrorSums:
+    """Errors of a part's ratings. busy: of the busiest tenth of the users."""
+    errors: ErrorsByUser = getattr(evaluation, part)
+    return errors.among(evaluation.is_busy) if busy else errors.among()
 
 
-def trained(evaluation: RatingsEvaluation | TableEvaluation) -> ErrorSums:
-    return evaluation.train_errors.among()
-
-
-def validated(evaluation: RatingsEvaluation) -> ErrorSums:
-    return evaluation.validation_errors.among()
-
-
-def held_out_of_busy(evaluation: RatingsEvaluation) -> ErrorSums:
-    return evaluation.test_errors.among(evaluation.is_busy)
-
-
-def trained_of_busy(evaluation: RatingsEvaluation) -> ErrorSums:
-    return evaluation.train_errors.among(evaluation.is_busy)
+held_out, trained, validated = (
+    partial(_errors, part=part) for part in ("test_errors", "train_errors", "validation_errors")
+)
+held_out_of_busy, trained_of_busy = (
+    partial(_errors, part=part, busy=True) for part in ("test_errors", "train_errors")
+)
 
 
 def unit_rows(evaluation: RatingsEvaluation | TableEvaluation) -> Array:

@@ -145,7 +145,7 @@ def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id(monkeypatch)
     def drawn(test, seed, most=500):
         monkeypatch.setattr("dpmf_core.evaluation.metrics.MAX_RANKED_USERS", most)
         block = SplitBlock(np.arange(test.n_users), Split(test, test, test, test, "by hand"))
-        return RatingsFacts.of(block, seed).ranked_ids
+        return RatingsFacts.of(block, seed).ranked.ids
 
     sample = drawn(liked_ratings, 7)
     assert len(sample) == 500

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -127,27 +127,16 @@ class AuditSpec(BaseModel):
         return attack(self, target, pair, report, stopped)
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """One epsilon of an audit.
 
-    sign: "≤" if proved, "=" if known exactly, "≥" if measured, "up to" for what could be measured.
-    value: None if there is none.
+    words: with "≤" if proved, "=" if known exactly, "≥" if measured, "up to" for what could be
+    measured; "none" if there is none. What is or could be measured is rounded down.
     """
 
     name: str
-    sign: str
-    value: float | None
+    words: str
     meaning: str
-
-    @property
-    def words(self) -> str:
-        """The epsilon with its sign; what is or could be measured is rounded down."""
-        if self.value is None:
-            return "none"
-        if self.sign in ("≥", "up to"):
-            return f"{self.sign} {canaries.rounded(self.value):.2f}"
-        return f"{self.sign} {epsilon_text(self.value)}"
 
 
 @dataclass(frozen=True)
@@ -214,22 +203,21 @@ class Audit:
     @property
     def figures(self) -> tuple[Figure, ...]:
         """Every epsilon of this audit, with its meaning."""
-        proved = "no attack can find more, on any two neighbouring data sets"
-        figures = [
-            Figure(
-                "proved", "≤", self.proven, "nothing is proved" if self.proven is None else proved
-            )
-        ]
+        figures = [Figure("proved", "none", "nothing is proved")]
+        if self.proven is not None:
+            meaning = "no attack can find more, on any two neighbouring data sets"
+            figures = [Figure("proved", f"≤ {epsilon_text(self.proven)}", meaning)]
         if self.realised_mu is not None and self.planned_mu is not None:
             meaning = (
                 "how far it moved the releases, in units of their noise; no sampling error; μ is"
                 f" {self.realised_mu:.3f}, the ledger allows {self.planned_mu:.3f}"
             )
-            figures.append(Figure("lost by this canary", "=", self.lost_epsilon, meaning))
+            lost = f"= {epsilon_text(self.lost_epsilon)}"
+            figures.append(Figure("lost by this canary", lost, meaning))
         for rule, meaning in MEANINGS.items():
             if (bound := self.strongest(rule)) is not None:
-                words = f"{meaning}: {bound.words} ({bound.attack})"
-                figures.append(Figure(rule, "≥", bound.epsilon, words))
+                counted = f"{meaning}: {bound.words} ({bound.attack})"
+                figures.append(Figure(rule, f"≥ {canaries.rounded(bound.epsilon):.2f}", counted))
         limit = "the pair test, which needs fewer training runs than error rates"
         if self.strongest("pair test") is None:
             limit = (
@@ -240,7 +228,7 @@ class Audit:
             f"not a finding: the largest epsilon that {self.spec.runs:,} training runs could show,"
             f" if an attack never erred, by {limit}"
         )
-        return (*figures, Figure("at best", "up to", self.most, meaning))
+        return (*figures, Figure("at best", f"up to {canaries.rounded(self.most):.2f}", meaning))
 
     @property
     def broken(self) -> bool:
@@ -276,25 +264,21 @@ class Audit:
 
     @property
     def words(self) -> str:
-        runs = (
-            f"95% confidence, {self.spec.runs:,} training runs, which could show at most"
-            f" {self.most:.1f}"
+        sentence = (
+            f"{self.title}: epsilon is at least {canaries.rounded(self.lower):.2f} (95% confidence,"
+            f" {self.spec.runs:,} training runs, which could show at most {self.most:.1f})"
         )
-        sentence = f"epsilon is at least {canaries.rounded(self.lower):.2f} ({runs})"
         if self.proven is None:
-            return f"{self.title}: {sentence}; nothing is proved."
-        proven = epsilon_text(self.proven)
+            return f"{sentence}; nothing is proved."
+        proven = f"{epsilon_text(self.proven)} ({self.terms})"
         if self.unit not in self.covered_units:
             return (
-                f"{self.title}: {sentence} for one {self.unit}; what is proved, {proven}"
-                f" ({self.terms}), is for one {self.covered_units[-1]} only."
+                f"{sentence} for one {self.unit}; what is proved, {proven}, is for one"
+                f" {self.covered_units[-1]} only."
             )
         if self.broken:
-            return (
-                f"{self.title}: {sentence}, but the ledger says {proven} ({self.terms}):"
-                " the guarantee is violated."
-            )
-        return f"{self.title}: {sentence}, proven at most {proven} ({self.terms})."
+            return f"{sentence}, but the ledger says {proven}: the guarantee is violated."
+        return f"{sentence}, proven at most {proven}."
 
 
 def audit(
