@@ -70,7 +70,7 @@ class RatingsFacts(metrics.Sums):
         """The facts of one block."""
         parts = block.split
         test, history = parts.test, parts.history
-        activity = np.diff(parts.train.by_user), np.diff(history.by_user)[test.users]
+        longest, active = test.n_items + 1, np.diff(history.by_user)[test.users]
         ids = block.ids[np.unique(test.users[metrics.relevant(test)])]
         return cls(
             len(parts.train),
@@ -78,7 +78,8 @@ class RatingsFacts(metrics.Sums):
             parts.words,
             history.item_counts,
             test.item_counts,
-            *(np.bincount(it, minlength=test.n_items + 1) for it in activity),
+            np.bincount(np.diff(parts.train.by_user), minlength=longest),
+            np.bincount(active, minlength=longest),
             DrawnUsers.of(ids, keyed_uniform(seed, ids)),
         )
 

@@ -1,14 +1,15 @@
 """Errata: a source's statement, what holds instead, and a computation of both."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from dpmf_core.evaluation.audit.canaries import rounded
 from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec
-from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.privacy.mechanisms import Relation
+
+Values = tuple[float, ...]  # the source's figure, the figure that holds, and others
 
 
 class Status(StrEnum):
@@ -20,57 +21,27 @@ class Status(StrEnum):
     CONCEDED = "conceded by the authors"
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A named figure. form: its format, with one field for the value."""
+class Reading(NamedTuple):
+    """A named figure."""
 
     name: str
     value: float
-    form: str = "ε = {:.2f}"
-
-    @property
-    def text(self) -> str:
-        return self.form.format(self.value)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The source's figure, the figure that holds, and other computed figures."""
-
-    before: Reading
-    after: Reading
-    more: tuple[Reading, ...] = ()
-
-    @property
-    def texts(self) -> tuple[str, str]:
-        """Both figures as text."""
-        return self.before.text, self.after.text
-
-    @property
-    def readings(self) -> tuple[Reading, ...]:
-        return (self.before, self.after, *self.more)
+    text: str
 
 
 @dataclass(frozen=True)
 class Attack:
-    """A comparison that an audit measures, in many seconds. before: the source's figure."""
+    """Figures that an audit measures, in many seconds. stated: the source's figure."""
 
     spec: AuditSpec
-    before: Reading
+    stated: float
 
-    def read(self, audit: Audit) -> Comparison:
+    def read(self, audit: Audit) -> Values:
         """Return what a finished audit shows; its bounds are never rounded up."""
-        bounds = {
-            "an attack shows at least": audit.lower,
-            "the most that this number of runs could show": audit.most,
-        }
-        measured, possible = (
-            Reading(name, rounded(bound), "ε ≥ {:.2f}") for name, bound in bounds.items()
-        )
-        return Comparison(self.before, measured, (possible,))
+        return self.stated, rounded(audit.lower), rounded(audit.most)
 
 
-Means = Callable[[], Comparison] | Attack
+Means = Callable[[], Values] | Attack
 
 
 @dataclass(frozen=True)
@@ -79,9 +50,9 @@ class Erratum:
 
     place: where in the paper. quote: its words, copied exactly. statement: the same in our words.
     holds: what is true instead. section: the heading of its derivation in docs/PRIVACY.md,
-    "Corrections of the sources". means: computes both figures, or the audit that measures them.
-    settings: assumptions of both computations. stored_figures: both figures as text if computing
-    them takes long; tests compute them again.
+    "Corrections of the sources". means: computes all figures, or the audit that measures them.
+    readings: name and format of each figure. settings: assumptions of the computations.
+    stored_figures: the first two as text if computing them takes long; tests compute them again.
     """
 
     id: str
@@ -92,28 +63,25 @@ class Erratum:
     holds: str
     section: str
     means: Means
+    readings: Sequence[tuple[str, str]]
     settings: str
-    stored_figures: tuple[str, ...] = ()
+    stored_figures: Sequence[str] = ()
     quote: str = ""
 
     @functools.cached_property
     def figures(self) -> tuple[str, ...]:
-        """Both figures as text, without waiting."""
-        return self.stored_figures or self.compare().texts
+        """The source's figure and the one that holds, as text, without waiting."""
+        return tuple(self.stored_figures or (it.text for it in self.compare()[:2]))
 
-    def compare(self) -> Comparison:
-        """Compute both figures; an audit takes seconds."""
+    def compare(self) -> tuple[Reading, ...]:
+        """Compute all figures; an audit takes seconds."""
         if isinstance(self.means, Attack):
-            return self.means.read(self.means.spec.measure())
-        return self.means()
+            return self.read(self.means.read(self.means.spec.measure()))
+        return self.read(self.means())
 
-
-def nominal(epsilon: float) -> Reading:
-    """Return a reading of the epsilon for which the source sets its noise."""
-    return Reading("as stated", epsilon, f"ε = {budget_text(epsilon)}")
-
-
-EXACT = {
-    Relation.ADD_REMOVE: "exact, a unit added or removed",
-    Relation.REPLACE_ONE: "exact, a unit replaced",
-}
+    def read(self, values: Values) -> tuple[Reading, ...]:
+        """Return figures with their names and as text."""
+        return tuple(
+            Reading(name, value, form.format(value))
+            for (name, form), value in zip(self.readings, values, strict=True)
+        )

@@ -75,16 +75,11 @@ def read_paper(
     return Paper(
         **content["paper"],
         claims=tuple(claims),
-        errata=tuple(_erratum(means[it["id"]], **it) for it in content["errata"]),
+        errata=tuple(
+            Erratum(**{**it, "means": means[it["id"]], "status": Status(it["status"])})
+            for it in content["errata"]
+        ),
         presets=tuple(presets),
         bounds=tuple(bounds),
         tables=tuple(PrintedTable(**it) for it in content.get("tables", ())),
-    )
-
-
-def _erratum(
-    means: Means, status: str, stored_figures: Sequence[str] = (), **words: str
-) -> Erratum:
-    return Erratum(
-        means=means, status=Status(status), stored_figures=tuple(stored_figures), **words
     )

@@ -1,13 +1,16 @@
 """Corrections of a paper: statement, truth, status, and figures computed on request."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.papers.erratum import Attack, Comparison, Erratum, Status
+from dpmf_core.papers.erratum import Attack, Erratum, Reading, Status
 from dpmf_core.papers.paper import Paper
 from pages.kit import links, safe_text
 from pages.kit.runs import ask
-from pages.papers import address, figures
+from pages.papers import address
+from pages.papers.figures import show_quote
 
 COLOURS = {
     Status.ERROR: "orange",
@@ -39,7 +42,7 @@ def one_erratum(erratum: Erratum) -> None:
     """Draw a correction with both statements and figures, and the button that computes them."""
     badge = f":{COLOURS[erratum.status]}-badge[{erratum.status}]"
     st.markdown(f"**{safe_text.escape(erratum.title)}** &nbsp; {badge}")
-    figures.show_quote(erratum.place, erratum.quote)
+    show_quote(erratum.place, erratum.quote)
     for column, name, text, figure in zip(
         st.columns(2, gap="large"),
         ("As stated", "What holds"),
@@ -72,13 +75,13 @@ def compute(erratum: Erratum) -> None:
     if isinstance(erratum.means, Attack):
         audits = ask("papers.attack", {"audit": erratum.means.spec}, by_button=True)
         if "audit" in audits:
-            readings(erratum.means.read(audits["audit"]))
+            readings(erratum.read(erratum.means.read(audits["audit"])))
         return
     with st.spinner("Computing both"):
         readings(erratum.compare())
 
 
-def readings(comparison: Comparison) -> None:
-    """Draw every figure of a comparison with its name."""
-    rows = [(it.text, it.name) for it in comparison.readings]
+def readings(figures: Sequence[Reading]) -> None:
+    """Draw every figure of a correction with its name."""
+    rows = [(it.text, it.name) for it in figures]
     safe_text.words_table(pd.DataFrame(rows, columns=["figure", "meaning"]))

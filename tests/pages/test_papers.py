@@ -5,7 +5,7 @@ import re
 import pytest
 
 from dpmf_core.papers import results
-from dpmf_core.papers.erratum import Comparison, Erratum, Reading
+from dpmf_core.papers.erratum import Erratum, Reading
 from dpmf_core.papers.registry import CLAIMS, PAPERS
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from pages.papers import figures
@@ -107,7 +107,7 @@ def test_a_chart_of_its_own_is_drawn_from_recorded_results(claim_id):
 
 def test_the_page_computes_and_does_not_recite(monkeypatch):
     """A computation that finds another figure shows it."""
-    other = Comparison(Reading("as stated", 1.0), Reading("something else", 7.0))
+    other = Reading("as stated", 1.0, "ε = 1.00"), Reading("something else", 7.0, "ε = 7.00")
     monkeypatch.setattr(Erratum, "compare", lambda self: other)
     app = page(erratum="balu-gradient")
     app.button(key="papers.compute.balu-gradient").click()

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from dpmf_core.algorithms.base import Streams
 from dpmf_core.evaluation.audit.membership_inference import AuditSpec
-from dpmf_core.papers.erratum import Attack, Comparison, Means, Reading, nominal
+from dpmf_core.papers.erratum import Attack, Means, Values
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec
 
@@ -18,15 +18,9 @@ CHAIN_RATE, CHAIN_STEPS, CHAINS = 0.02, 500, 20_000
 Array = npt.NDArray[Any]
 
 
-def gradient_sign() -> Comparison:
+def gradient_sign() -> Values:
     """Compare the error of one rating after steps along and against the loss's gradient."""
-    against, along = _error_after(-1.0), _error_after(1.0)
-    form = "error {:.2f}"
-    return Comparison(
-        Reading("before the first step", _error_after(0.0), form),
-        Reading("after 20 steps as printed", along, form),
-        (Reading("after 20 steps against the gradient", against, form),),
-    )
+    return _error_after(0.0), _error_after(1.0), _error_after(-1.0)
 
 
 def _error_after(sign: float) -> float:
@@ -38,19 +32,14 @@ def _error_after(sign: float) -> float:
     return abs(1.0 - float(p @ q))
 
 
-def thresholds() -> Comparison:
-    """Compare the shares of ratings that either rule skips at the same threshold."""
+def thresholds() -> Values:
+    """Compare the shares of ratings that either rule skips at the same threshold.
+
+    Also the largest errors that count.
+    """
     residuals = _residuals()
-    share = "{:.1%} of ratings"
     half, whole = (float(np.mean(loss > THRESHOLD)) for loss in (residuals**2 / 2, residuals**2))
-    return Comparison(
-        Reading("passed over by section 3.2, half the square", half, share),
-        Reading("passed over by section 4.3, the whole square", whole, share),
-        (
-            Reading("largest error that counts, section 3.2", math.sqrt(2 * THRESHOLD), "{:.2f}"),
-            Reading("largest error that counts, section 4.3", math.sqrt(THRESHOLD), "{:.2f}"),
-        ),
-    )
+    return half, whole, math.sqrt(2 * THRESHOLD), math.sqrt(THRESHOLD)
 
 
 def _residuals() -> Array:
@@ -79,14 +68,9 @@ def stationary_variance(noise: float) -> float:
     return float(state.var())
 
 
-def temperature() -> Comparison:
+def temperature() -> Values:
     """Compare the variance of chains with either noise; the target has variance 1."""
-    form = "variance {:.2f}"
-    return Comparison(
-        Reading("the target", 1.0, form),
-        Reading("chains with noise √η", stationary_variance(1.0), form),
-        (Reading("chains with noise √(2η)", stationary_variance(2.0), form),),
-    )
+    return 1.0, stationary_variance(1.0), stationary_variance(2.0)
 
 
 MEANS: dict[str, Means] = {
@@ -96,7 +80,7 @@ MEANS: dict[str, Means] = {
         AuditSpec(
             algorithm="sketch", runs=400, parameters={"threshold": THRESHOLD, "loss": "whole"}
         ),
-        nominal(THRESHOLD),
+        THRESHOLD,
     ),
     "sgld-temperature": temperature,
 }

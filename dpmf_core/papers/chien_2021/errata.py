@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 from dpmf_core.papers import source_noise
 from dpmf_core.papers.chien_2021.bounds import frobenius
 from dpmf_core.papers.clauses import line
-from dpmf_core.papers.erratum import Comparison, Means, Reading, nominal
+from dpmf_core.papers.erratum import Means, Values
 from dpmf_core.papers.results import recorded_result
 from dpmf_core.papers.theory import Place
 from dpmf_core.privacy import Budget, Event, Gaussian, Relation, Repeat, calibrate, sequence
@@ -25,23 +25,13 @@ CODE_RATINGS, CODE_STEPS = 100, 2  # k and T for MovieLens 10M at epsilon 1
 CODE_LARGEST = 3.0  # rating less the mean of about 3.5, on a scale from .5 to 5
 
 
-def both_releases() -> Comparison:
-    """Account Theorem 1 at a nominal epsilon of 1, with one and with both releases of a step."""
-    noise = source_noise.chien(1.0, DELTA)
-    (grams, steps), _ = normal_form(noise.event)
+def both_releases() -> Values:
+    """Account Theorem 1 at a nominal epsilon of 1, with both and with one release of a step."""
+    both = source_noise.chien(1.0, DELTA).event
+    (grams, steps), _ = normal_form(both)
     one = Repeat(grams, steps)
-    rule = Relation.ADD_REMOVE
-    return Comparison(
-        nominal(1.0),
-        Reading("exact, both releases of a step", exactly(noise.event, DELTA), "ε = {:.4f}"),
-        (
-            *(
-                Reading(f"by its own rule, {name}", rdp_source(event, DELTA, rule), "ε = {:.3f}")
-                for name, event in (("both releases", noise.event), ("one release", one))
-            ),
-            Reading("exact, one release", exactly(one, DELTA), "ε = {:.4f}"),
-        ),
-    )
+    by_rule = (rdp_source(event, DELTA, Relation.ADD_REMOVE) for event in (both, one))
+    return 1.0, exactly(both, DELTA), *by_rule, exactly(one, DELTA)
 
 
 def _step(gram: float, side: float, level: float) -> Event:
@@ -49,35 +39,22 @@ def _step(gram: float, side: float, level: float) -> Event:
     return sequence(Gaussian(level / gram), Gaussian(level / side))
 
 
-def clip() -> Comparison:
+def clip() -> Values:
     """Account for a factor that the listing's clip leaves too long."""
     level = calibrate(lambda at: _step(1.0, 1.0, at), STATED)
-    by_max = max(1.0, 1 / TOO_LONG) * TOO_LONG
-    by_min = min(1.0, 1 / TOO_LONG) * TOO_LONG
-    with_max, with_min = (
-        exactly(_step(length**2, length, level), DELTA) for length in (by_max, by_min)
-    )
-    return Comparison(
-        nominal(1.0),
-        Reading("exact, clipped with max as printed", with_max),
-        (
-            Reading("exact, clipped with min", with_min),
-            Reading("length after max, in clip norms", by_max, "{:.1f}"),
-            Reading("length after min, in clip norms", by_min, "{:.1f}"),
-        ),
-    )
+    lengths = [clip(1.0, 1 / TOO_LONG) * TOO_LONG for clip in (max, min)]
+    costs = (exactly(_step(length**2, length, level), DELTA) for length in lengths)
+    return 1.0, *costs, *lengths
 
 
-def mean_of_ratings() -> Comparison:
+def mean_of_ratings() -> Values:
     """Account noise for one rating of a user whose k ratings all move both totals."""
     level = calibrate(lambda at: _step(1.0, 1.0, at), STATED)
     ratio = MEAN_RATINGS / math.sqrt(MEAN_RATINGS)
-    lost_epsilon = exactly(_step(ratio, ratio, level), DELTA)
-    more = Reading("μ that they move, over what is counted", ratio, "{:.2f}")
-    return Comparison(nominal(1.0), Reading("lost by one user", lost_epsilon), (more,))
+    return 1.0, exactly(_step(ratio, ratio, level), DELTA), ratio
 
 
-def public_code() -> Comparison:
+def public_code() -> Values:
     """Compare the public code's steps as its accountant counts them with what ratings move."""
 
     def steps(level: float, largest: float) -> Event:
@@ -86,11 +63,7 @@ def public_code() -> Comparison:
         return Repeat(step, CODE_STEPS)
 
     level = calibrate(lambda at: steps(at, 1.0), STATED)
-    return Comparison(
-        nominal(1.0),
-        Reading("exact, ratings up to 3 from the mean", exactly(steps(level, CODE_LARGEST), DELTA)),
-        (Reading("exact, ratings clipped to 1", exactly(steps(level, 1.0), DELTA)),),
-    )
+    return 1.0, *(exactly(steps(level, largest), DELTA) for largest in (CODE_LARGEST, 1.0))
 
 
 def users_of_theorem_2(n_items: float, error: float = 0.1) -> float:
@@ -104,41 +77,28 @@ def users_of_theorem_2(n_items: float, error: float = 0.1) -> float:
     return math.exp(brentq(gap, math.log(1e3), math.log(1e15)))
 
 
-def remark_6() -> Comparison:
-    """Compare the factors by which four times the items raise the number of users."""
+def remark_6() -> Values:
+    """Compare the factors by which four times the items raise the number of users.
+
+    They are by Remark 6, by Theorem 2, and in proportion to m sqrt(m).
+    """
     few, many = (users_of_theorem_2(m) for m in (FEW_ITEMS, 4 * FEW_ITEMS))
-    return Comparison(
-        Reading("by Remark 6, n in proportion to m", 4.0, "{:.1f} times the users"),
-        Reading("by Theorem 2, log³n ratings each", many / few, "{:.1f} times the users"),
-        (Reading("n in proportion to m√m, without logarithms", 8.0, "{:.1f} times the users"),),
-    )
+    return 4.0, many / few, 8.0
 
 
-def noise_of_the_start() -> Comparison:
-    """Account the start of Remark 2 with Theorem 1's sigma, and with enough for a row."""
+def noise_of_the_start() -> Values:
+    """Account the start of Remark 2 with Theorem 1's sigma, for k ratings and for one."""
     k, steps = 50, 5
     sigma = math.sqrt(2 * k * steps * (1 - math.log(DELTA)))
-    return Comparison(
-        nominal(1.0),
-        Reading("exact, the start alone with σ of Theorem 1", gaussian_epsilon(k / sigma, DELTA)),
-        (
-            Reading(
-                "exact, a row of one rating, which that noise is for",
-                gaussian_epsilon(1 / sigma, DELTA),
-            ),
-        ),
-    )
+    return 1.0, gaussian_epsilon(k / sigma, DELTA), gaussian_epsilon(1 / sigma, DELTA)
 
 
-def highest_error() -> Comparison:
+def highest_error() -> Values:
     """Compare ALS without privacy on a tenth of the films and on all, as recorded for Fig. 5."""
     recorded = recorded_result("chien-fig5", "page")
     assert recorded is not None, "the record comes with the package"
     by_share = line(recorded.measured, "ALS", "frequent_fraction")
-    return Comparison(
-        Reading("factors for a tenth of the films", by_share[0.1], "RMSE {:.3f}"),
-        Reading("factors for all films", by_share[1.0], "RMSE {:.3f}"),
-    )
+    return by_share[0.1], by_share[1.0]
 
 
 MEANS: dict[str, Means] = {

@@ -6,27 +6,23 @@ import numpy as np
 
 from dpmf_core.algorithms.retention_server import Biases
 from dpmf_core.evaluation.audit.membership_inference import AuditSpec
-from dpmf_core.papers.erratum import Attack, Comparison, Means, Reading
+from dpmf_core.papers.erratum import Attack, Means, Values
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec
 
 
-def _with_and_without() -> Comparison:
+def without_and_with() -> Values:
+    """Compare the errors of user biases alone, and of user and item biases."""
     ratings = open_ratings(DataSpec(id="cinema-small"))
-    alone, both = (
-        math.sqrt(float(np.mean(Biases.of(ratings, of_items).residuals.astype(np.float64) ** 2)))
-        for of_items in (False, True)
-    )
-    return Comparison(
-        Reading("user biases alone", alone, "RMSE {:.3f}"),
-        Reading("user and item biases", both, "RMSE {:.3f}"),
-    )
+    residuals = (Biases.of(ratings, of_items).residuals for of_items in (False, True))
+    alone, both = (math.sqrt(float(np.mean(it.astype(np.float64) ** 2))) for it in residuals)
+    return alone, both
 
 
 MEANS: dict[str, Means] = {
     "vallet-retention": Attack(
         AuditSpec(algorithm="no-retention", runs=400, parameters={"variant": "new"}),
-        Reading("ratings that the server keeps", 0.0, "{:.0f} ratings"),
+        0.0,
     ),
-    "vallet-item-biases": _with_and_without,
+    "vallet-item-biases": without_and_with,
 }
