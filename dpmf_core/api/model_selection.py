@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.model_selection import (
+    BaseCrossValidator,
     GridSearchCV,
     ParameterGrid,
     ParameterSampler,
@@ -23,7 +23,7 @@ from dpmf_core.data.frames import pairs_of
 from dpmf_core.privacy.odometer import Charge, Total, total
 
 
-class RatingFolds:
+class RatingFolds(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has no types
     """Folds for `cross_validate` and `GridSearchCV`, by a hash of (seed, user, item).
 
     If a user joins or leaves, all other ratings keep their folds. So neighbouring data have
@@ -59,35 +59,17 @@ class RatingFolds:
         self.n_splits = n_splits
         self.seed = seed
 
-    def __repr__(self) -> str:
-        return f"RatingFolds(n_splits={self.n_splits}, seed={self.seed})"
-
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of folds."""
         return self.n_splits
 
-    def split(
-        self, X: Any, y: Any = None, groups: Any = None
-    ) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
-        """Yield the places of training rows and of test rows for each fold.
-
-        Parameters
-        ----------
-        X
-            Pairs of users and items; see `PrivateRecommender.fit`.
-        y, groups
-            Ignored.
-
-        Raises
-        ------
-        BadInput
-            If X cannot be read.
-        """
+    def _iter_test_indices(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
+        """Yield the places of test rows for each fold. X: see `PrivateRecommender.fit`."""
         pairs = pairs_of(X)
         users, items = (keys_of_ids(pairs[role].to_numpy()) for role in ("user", "item"))
         fold = np.floor(keyed_uniform(self.seed, users, items) * self.n_splits)
         for number in range(self.n_splits):
-            yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            yield np.flatnonzero(fold == number)
 
 
 def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> Total:
@@ -124,19 +106,16 @@ def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> T
     >>> f"{dpmf.privacy_price(private, pairs, ratings, cv=dpmf.RatingFolds(4)).epsilon:.2f}"
     '2.12'
     """
-    if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
-        return total(list(_of_search(estimator, X, y)))
-    if cv is None:
-        return total([_charge(estimator, X, y)])
-    return total(list(_of_folds([estimator], X, y, cv)))
-
-
-def _of_search(search: Any, X: Any, y: Any) -> Iterator[Charge]:
-    candidates = [clone(search.estimator).set_params(**it) for it in _candidates(search)]
-    yield from _of_folds(candidates, X, y, search.cv)
-    if search.refit:
-        whole = [_charge(it, X, y) for it in candidates]
-        yield max(whole, key=lambda it: it.epsilon or 0.0)
+    if not isinstance(estimator, GridSearchCV | RandomizedSearchCV):
+        charges = [_charge(estimator, X, y)] if cv is None else _of_folds([estimator], X, y, cv)
+        return total(charges)
+    candidates = [clone(estimator.estimator).set_params(**it) for it in _candidates(estimator)]
+    charges = _of_folds(candidates, X, y, estimator.cv)
+    if estimator.refit:
+        charges.append(
+            max((_charge(it, X, y) for it in candidates), key=lambda it: it.epsilon or 0.0)
+        )
+    return total(charges)
 
 
 def _candidates(search: Any) -> list[Mapping[str, Any]]:
@@ -147,18 +126,16 @@ def _candidates(search: Any) -> list[Mapping[str, Any]]:
             "A random search draws its candidates when it is fitted, so its price is known only"
             f" with random_state as a whole number. Got {search.random_state!r}."
         )
-    candidates = ParameterSampler(
-        search.param_distributions, search.n_iter, random_state=search.random_state
-    )
-    return list(candidates)
+    distributions, seed = search.param_distributions, search.random_state
+    return list(ParameterSampler(distributions, search.n_iter, random_state=seed))
 
 
-def _of_folds(estimators: list[Any], X: Any, y: Any, cv: Any) -> Iterator[Charge]:
-    for rows, _ in check_cv(cv).split(X, y):
-        part = _safe_indexing(X, rows)
-        labels = None if y is None else _safe_indexing(y, rows)
-        for estimator in estimators:
-            yield _charge(estimator, part, labels)
+def _of_folds(estimators: list[Any], X: Any, y: Any, cv: Any) -> list[Charge]:
+    return [
+        _charge(it, _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows))
+        for rows, _ in check_cv(cv).split(X, y)
+        for it in estimators
+    ]
 
 
 def _charge(estimator: Any, X: Any, y: Any) -> Charge:

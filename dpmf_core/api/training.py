@@ -22,11 +22,7 @@ from dpmf_core.runs.filters import filtered
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.notebook_views import plot as plot
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import (
-    PARAMETERS,
-    RunSpec,
-    with_delta,
-)
+from dpmf_core.runs.specification import PARAMETERS, RunSpec, with_delta
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
 from dpmf_core.runs.trained_model import TrainedModel as TrainedModel
@@ -47,18 +43,12 @@ def _with_parameters(*left_out: str) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
         *own, rest = signature.parameters.values()
-        run_parameters = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=None if parameter.info.is_required() else parameter.info.default,
-                annotation=parameter.info.annotation,
-            )
-            for name, parameter in PARAMETERS.items()
-            if name not in signature.parameters and name not in ("dataset", *left_out)
-        ]
-        whole = signature.replace(parameters=[*own, *run_parameters, rest])
-        function.__signature__ = whole  # type: ignore[attr-defined]
+        for name, (_, _, info) in PARAMETERS.items():
+            if name not in signature.parameters and name not in ("dataset", *left_out):
+                default = None if info.is_required() else info.default
+                kind, annotation = inspect.Parameter.KEYWORD_ONLY, info.annotation
+                own.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+        function.__signature__ = signature.replace(parameters=[*own, rest])  # type: ignore[attr-defined]
         return function
 
     return decorate
@@ -228,18 +218,9 @@ class Swept:
         if not entries:
             raise BadInput(f"No run of this sweep has the figure '{metric}'. Choose another one.")
         return pd.DataFrame(
-            [
-                {
-                    "method": it.label,
-                    "epsilon": it.epsilon,
-                    **it.grid,
-                    "median": it.median,
-                    "low": it.low,
-                    "high": it.high,
-                    "draws": len(it.draws),
-                }
-                for it in entries
-            ]
+            {"method": it.label, "epsilon": it.epsilon, **it.grid}
+            | {"median": it.median, "low": it.low, "high": it.high, "draws": len(it.draws)}
+            for it in entries
         )
 
 
@@ -298,9 +279,17 @@ def sweep(
     """
     methods = _methods(algorithms)
     epsilons = tuple(np.atleast_1d(epsilons).tolist())
-    if choices.get("noise") != NoiseKind.NONE:
-        _require_epsilons(methods, epsilons)
-    _require_errors_of_a_file(data, noisy_errors)
+    has_noise = choices.get("noise") != NoiseKind.NONE
+    if has_noise and not epsilons and any(method.is_private for method in methods):
+        raise BadInput(
+            "These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1,"
+            " 5])."
+        )
+    if noisy_errors is not None and not isinstance(data, str):
+        raise BadInput(
+            "Errors can be released with noise only for a data set with an id or a path. Got data"
+            " in memory. Write them to a file first."
+        )
     ids = [method.algorithm for method in methods]
     choices["epsilon"] = next(iter(epsilons), None)
     dataset, own_data, choices = data_of(data, bounds, ids, choices)
@@ -324,14 +313,12 @@ def sweep(
 def _methods(algorithms: Algorithms) -> tuple[Method, ...]:
     if isinstance(algorithms, str | Method):
         algorithms = (algorithms,)
-    if isinstance(algorithms, Mapping):
-        algorithms = [
-            Method(algorithm=name, label=name, parameters=dict(parameters))
-            for name, parameters in algorithms.items()
-        ]
+    parameters = algorithms if isinstance(algorithms, Mapping) else {}
     return tuple(
-        Method(algorithm=method, label=method) if isinstance(method, str) else method
-        for method in algorithms
+        Method(algorithm=it, label=it, parameters=dict(parameters.get(it, {})))
+        if isinstance(it, str)
+        else it
+        for it in algorithms
     )
 
 
@@ -342,24 +329,6 @@ def _values(name: str, values: Any) -> tuple[Any, ...]:
             f" {values!r}."
         )
     return tuple(values)
-
-
-def _require_epsilons(methods: Iterable[Method], epsilons: Sequence[float]) -> None:
-    """Raise BadInput on private methods without epsilons."""
-    if not epsilons and any(method.is_private for method in methods):
-        raise BadInput(
-            "These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1,"
-            " 5])."
-        )
-
-
-def _require_errors_of_a_file(data: Source, noisy_errors: float | None) -> None:
-    """Raise BadInput on errors that cannot be released."""
-    if noisy_errors is not None and not isinstance(data, str):
-        raise BadInput(
-            "Errors can be released with noise only for a data set with an id or a path. Got data"
-            " in memory. Write them to a file first."
-        )
 
 
 def _points(spec: Sweep, own_data: AnyData | None) -> list[Point]:

@@ -5,6 +5,7 @@ predictors, and other private algorithms at the same budget.
 """
 
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,18 +53,10 @@ def split_name(name: str) -> tuple[str, int]:
 
 def private_methods(task: str) -> list[str]:
     """Every algorithm that takes a budget, and the variants, quick ones first."""
-    own = [
-        name
-        for name, kind in algorithms.of_task(task).items()
-        if issubclass(kind, algorithms.PrivateAlgorithm)
-    ]
+    kinds = algorithms.of_task(task)
+    own = [name for name, kind in kinds.items() if issubclass(kind, algorithms.PrivateAlgorithm)]
     own += [name for name, (algorithm, _) in VARIANTS.items() if algorithm in own]
     return sorted(own, key=lambda name: _kind(name).training_cost)
-
-
-def usual_rivals() -> list[str]:
-    """The algorithms shown next to every private run, quick ones first."""
-    return [name for name in private_methods("ratings") if _kind(name).is_usual_rival]
 
 
 def _kind(method: str) -> type[Algorithm]:
@@ -71,7 +64,7 @@ def _kind(method: str) -> type[Algorithm]:
     return algorithms.find(VARIANTS.get(method, (method, {}))[0])
 
 
-def comparison(spec: RunSpec, shape: Any, every: bool = False, draws: int = DRAWS) -> Comparison:
+def comparison(spec: RunSpec, shape: Any, every: bool = False) -> Comparison:
     """A private run next to its references, the trivial predictors and other algorithms.
 
     All have the same seeds, so they are judged by the same splits. Other algorithms, a selection or
@@ -81,15 +74,15 @@ def comparison(spec: RunSpec, shape: Any, every: bool = False, draws: int = DRAW
     if spec.data.item_features == "public":
         methods["content"] = _other(spec, "content")
     if _exact(spec):
-        for name in private_methods("ratings") if every else usual_rivals():
-            algorithm, parameters = VARIANTS.get(name, (name, {}))
-            other = _other(spec, algorithm, parameters)
-            if other.data.item_features == "public" or not _kind(name).needs_item_features:
+        for name in private_methods("ratings"):
+            kind, other = _kind(name), _other(spec, *VARIANTS.get(name, (name, {})))
+            suits = other.data.item_features == "public" or not kind.needs_item_features
+            if suits and (every or kind.is_usual_rival):
                 methods[name] = other
-    return _over_draws(methods, shape, draws, every or not _exact(spec))
+    return _over_draws(methods, shape, every or not _exact(spec))
 
 
-def part_comparison(spec: RunSpec, shape: Any, draws: int = DRAWS) -> Comparison:
+def part_comparison(spec: RunSpec, shape: Any) -> Comparison:
     """`comparison` for documents and images.
 
     If outliers were planted, the best known algorithm separates them. Others look for as many
@@ -102,7 +95,7 @@ def part_comparison(spec: RunSpec, shape: Any, draws: int = DRAWS) -> Comparison
             for name in private_methods("samples")
             if name != spec.algorithm
         }
-    return _over_draws(methods, shape, draws, True)
+    return _over_draws(methods, shape, True)
 
 
 def references(spec: RunSpec) -> dict[str, RunSpec]:
@@ -114,13 +107,9 @@ def references(spec: RunSpec) -> dict[str, RunSpec]:
     task = algorithms.find(spec.algorithm).task
     outliers = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
     metric = "rmse" if spec.data.positives_above is None else "recall_at_20"
-    in_parts = is_in_parts(spec.data.id)
-    best = _other(
-        spec, best_known(metric, task, outliers=outliers, in_parts=in_parts), _parts(spec)
-    )
-    if task == "samples":
-        return {"best": best, "open": spec.open()}
-    return {"best": best, "trivial": _other(spec, "global-mean"), "open": spec.open()}
+    best = best_known(metric, task, outliers=outliers, in_parts=is_in_parts(spec.data.id))
+    trivial = {} if task == "samples" else {"trivial": _other(spec, "global-mean")}
+    return {"best": _other(spec, best, _parts(spec)), **trivial, "open": spec.open()}
 
 
 def cost_of(record: RunRecord, find: Callable[[RunSpec], Run | None]) -> PrivacyCost | None:
@@ -136,15 +125,15 @@ def cost_of(record: RunRecord, find: Callable[[RunSpec], Run | None]) -> Privacy
     others = {name: run.record.metrics for name, run in runs.items() if run is not None}
     if metric is None or others.keys() != runs.keys():
         return None
-    guesses, guess = others.get("trivial", record.metrics), metric
-    if "trivial" not in others:  # of parts every run says what guessing costs
-        guess = f"trivial_{metric}"
-    values = [it.get(metric) for it in (record.metrics, others["open"], others["best"])]
-    values.append(guesses.get(guess))
-    if any(it is None for it in values):
+    sides = (record.metrics, others["open"], others["best"])
+    private, without_noise, best = (it.get(metric) for it in sides)
+    if "trivial" in others:
+        guess = others["trivial"].get(metric)
+    else:  # of parts every run says what guessing costs
+        guess = record.metrics.get(f"trivial_{metric}")
+    if private is None or without_noise is None or best is None or guess is None:
         return None
-    private, without_noise, best, nothing = (float(it or 0.0) for it in values)
-    return PrivacyCost.of(METRICS[metric], [(private, without_noise, best, nothing)])
+    return PrivacyCost.of(METRICS[metric], [(private, without_noise, best, guess)])
 
 
 def best_known_on(data: DataSpec, shape: Any, metric: str) -> str:
@@ -170,7 +159,7 @@ def _other(spec: RunSpec, algorithm: str, parameters: Mapping[str, Any] | None =
     return spec.on(algorithm, parameters=dict(parameters or {})).canonical()
 
 
-def _over_draws(methods: Mapping[str, RunSpec], shape: Any, draws: int, every: bool) -> Comparison:
+def _over_draws(methods: Mapping[str, RunSpec], shape: Any, every: bool) -> Comparison:
     """Every algorithm once per draw, without copies of the chosen run.
 
     Algorithms that cannot start on this shape are refused.
@@ -187,7 +176,7 @@ def _over_draws(methods: Mapping[str, RunSpec], shape: Any, draws: int, every: b
             refusals[algorithms.find(spec.algorithm).title] = error.args[0]
     runs = {
         run_name(name, draw): spec.model_copy(update={"seed": spec.seed + draw})
-        for draw in range(draws)
+        for draw in range(DRAWS)
         for name, spec in suitable.items()
     }
     return Comparison(runs, refusals, every)
@@ -208,44 +197,32 @@ def clearly_better(
     It has the smallest median among those that beat it beyond chance over all requested draws; None
     if there is none. Algorithms with unfinished draws are not judged.
     """
-    count: dict[str, int] = {}
-    for name in run_names:
-        who = split_name(name)[0]
-        count[who] = count.get(who, 0) + 1
+    count = Counter(split_name(name)[0] for name in run_names)
     better = []
     for who in count.keys() - {"main", "open", "best", "trivial", "user-mean", "content"}:
         both = same_draws(runs, "main", who, metric=metric)
-        if (
-            both
-            and len(both) == count[who] == count["main"]
-            and _comparable(runs["main"], runs[who])
-        ):
-            gap = compare_pairs([theirs for _, theirs in both], [ours for ours, _ in both])
-            if gap.clear < 0:
-                better.append((statistics.median(theirs for _, theirs in both), who, gap))
+        if not (both and len(both) == count[who] == count["main"]):
+            continue
+        mine, theirs = (runs[it].record.guarantee for it in ("main", who))
+        ours, others = zip(*both, strict=True)
+        gap = compare_pairs(others, ours)
+        if theirs.has_epsilon and theirs.unit == mine.unit and gap.clear < 0:
+            better.append((statistics.median(others), who, gap))
     return min(better, key=lambda it: it[:2])[1:] if better else None
-
-
-def _comparable(main: Run, other: Run) -> bool:
-    """Whether the other is proved and protects the same unit."""
-    mine, theirs = main.record.guarantee, other.record.guarantee
-    return theirs.has_epsilon and theirs.unit == mine.unit
 
 
 def settings(record: RunRecord) -> dict[str, Any]:
     """All settings of a run, flat: data, split, budget, algorithm, every parameter."""
     spec = record.spec.model_dump(mode="json")
-    flat = {"data": spec["data"]["id"]} | {
-        f"data: {name}": value for name, value in spec["data"].items() if name != "id"
+    noise = {"noise": "none"} if record.spec.without_noise else {}
+    return {
+        "data": spec["data"].pop("id"),
+        **{f"data: {name}": value for name, value in spec["data"].items()},
+        **{f"split: {name}": value for name, value in spec["split"].items()},
+        **{"seed": spec["seed"], "algorithm": record.title, **noise},
+        **{f"budget: {name}": value for name, value in (spec["budget"] or {}).items()},
+        **record.parameters,
     }
-    flat |= {f"split: {name}": value for name, value in spec["split"].items()} | {
-        "seed": spec["seed"],
-        "algorithm": record.title,
-    }
-    if record.spec.without_noise:
-        flat["noise"] = "none"
-    flat |= {f"budget: {name}": value for name, value in (spec["budget"] or {}).items()}
-    return flat | record.parameters
 
 
 def differences(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
@@ -258,12 +235,9 @@ def differences(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
 
 def extremes(curves: Sequence[Figures]) -> dict[str, tuple[float, float]]:
     """The best (smallest) and the last value of each curve; points without a value are skipped."""
-    names = [name for name in (curves[0] if curves else {}) if name != "step"]
-    lines = {name: values(curves, name) for name in names}
-    return {name: (min(line), line[-1]) for name, line in lines.items() if line}
-
-
-def values(curves: Sequence[Figures], name: str) -> list[float]:
-    """One figure of each point that has it."""
-    figures = (point.get(name) for point in curves)
-    return [value for value in figures if value is not None]
+    lines: dict[str, list[float]] = {}
+    for point in curves:
+        for name, value in point.items():
+            if name != "step" and value is not None:
+                lines.setdefault(name, []).append(value)
+    return {name: (min(line), line[-1]) for name, line in lines.items()}

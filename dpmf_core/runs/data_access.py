@@ -6,7 +6,7 @@ import threading
 from collections.abc import Hashable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,12 @@ from dpmf_core.runs.public_shape import PublicShape, slots
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec, seeds
 
+Ints = npt.NDArray[np.int64]
 # where sums over ratings in partitions are computed, inside `folded_by`
 _folding: ContextVar[Any] = ContextVar("folding", default=None)
 
 
-@dataclass(frozen=True)
-class DataIdentity:
+class DataIdentity(NamedTuple):
     """The facts about the data in a run's key, and whether they are public."""
 
     fingerprint: str
@@ -121,11 +121,14 @@ def open_watched(spec: DataSpec, before: Watch) -> AnyData:
 
 def open_data(spec: DataSpec) -> Data:
     """`open_anywhere`, in memory. Raises BadInput if the data are stored in partitions."""
-    data = open_anywhere(spec)
+    return _in_memory(open_anywhere(spec))
+
+
+def _in_memory(data: AnyData) -> Data:
     if isinstance(data, PartitionedRatings):
         raise BadInput(
-            f"{spec.id} is partitioned, and this needs all ratings in memory. Use a data set that"
-            " fits in memory."
+            f"{data.name} is partitioned, and this needs all ratings in memory. Use a data set"
+            " that fits in memory."
         )
     return data
 
@@ -137,7 +140,7 @@ def forget(data_id: str = "") -> None:
     """
     for known in [known for known in list(_identities) if known[0].id == data_id]:
         del _identities[known]
-    for cache in (_raw, _prepared_data, _split, _own_rows, _first_users):
+    for cache in (_raw, _prepared_data, _split, _in_partition):
         cache.cache_clear()
     coherence.forget()
     filters.forget()
@@ -154,8 +157,7 @@ def _split(spec: DataSpec, how: SplitSpec, seed: int, stamp: Hashable) -> Split:
 
 
 def as_ratings(data: AnyData) -> Ratings:
-    if isinstance(data, PartitionedRatings):
-        raise BadInput(f"{data.name} is partitioned. Use a data set that fits in memory for this.")
+    data = _in_memory(data)
     if not isinstance(data, Ratings):
         raise BadInput(
             f"Only ratings can be split; {data.name} holds {data.unit}s. Leave split out."
@@ -199,75 +201,81 @@ def _shaped(spec: DataSpec, shape: PublicShape | None) -> AnyData:
     return data if shape is None else filtered(data, spec, shape)
 
 
-# a user's own ratings; all sessions share one partition in memory
-_one_part = threading.Lock()
+RICH = 40  # ratings from which a history is rich
+_one_part = threading.Lock()  # all sessions share one partition in memory
 
 
-def own_in_parts(run: Run, user: int) -> Ratings:
-    """The ratings of one user that train a run on ratings in partitions, as those of user 0.
+@dataclass(frozen=True)
+class OwnHistory:
+    """One user's training ratings, and the user's row in them.
 
-    user: their number in the data set. Reads one partition unless it was read before.
+    rich: a user of the same partition or memory with a rich history: the first with at least 40
+    ratings, or else the most active.
     """
-    with _one_part:
-        return _own_rows(*_trained_on(run), user)
+
+    ratings: Ratings
+    row: int
+    rich: int
+
+    @classmethod
+    def of(cls, history: Ratings, users: Ints, rows: Ints, user: int) -> Self:
+        """users: numbers, ascending. rows: of each, in the history."""
+        row = int(rows[np.searchsorted(users, user)])
+        counts = np.diff(history.by_user)[rows]
+        rich = np.flatnonzero(counts >= RICH)
+        first = rich[0] if len(rich) else np.argmax(counts)
+        return cls(history.only(history.users == row), row, int(users[first]))
 
 
-def some_in_parts(run: Run) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Numbers of one partition's users, ascending, and how many of their ratings train a run.
+def own_history(run: Run, user: int = 0) -> OwnHistory:
+    """The ratings of one user that train a run. user: their number in the data set.
 
-    Reads the partition unless it was read before.
+    Of ratings in partitions it reads one, unless it was read before. Raises BadInput on an unknown
+    user.
     """
-    with _one_part:
-        return _first_users(*_trained_on(run))
-
-
-def _trained_on(run: Run) -> tuple[Any, ...]:
-    """The facts that decide which ratings in partitions train a run."""
     spec, shape = run.spec, run.record.released_shape
-    return spec.data, shape, spec.split, seeds(spec.seed).split, _stamp(spec.data.id)
-
-
-def _partitioned(spec: DataSpec, shape: PublicShape | None) -> PartitionedRatings:
-    data = _shaped(spec, shape)
-    assert isinstance(data, PartitionedRatings)
-    return data
+    rows = rows_of(run)
+    if not 0 <= user < len(rows):
+        raise BadInput(f"There is no user {user}. Users are numbered from 0 to {len(rows) - 1:,}.")
+    if not is_in_parts(spec.data.id):
+        return OwnHistory.of(split_of(run).history, np.arange(len(rows)), rows, user)
+    seed, stamp = seeds(spec.seed).split, _stamp(spec.data.id)
+    with _one_part:
+        return _in_partition(spec.data, shape, spec.split, seed, stamp, user)
 
 
 @functools.lru_cache(64)
-def _own_rows(
+def _in_partition(
     spec: DataSpec,
     shape: PublicShape | None,
     how: SplitSpec,
     seed: int,
     stamp: Hashable,
     user: int,
-) -> Ratings:
-    data, row = _partitioned(spec, shape), _rows(spec, shape)[user]
+) -> OwnHistory:
+    """`own_history` of ratings in partitions; the ratings are those of user 0."""
+    data, rows = _shaped(spec, shape), _rows(spec, shape)
+    assert isinstance(data, PartitionedRatings)
     part = data.part_with(user)
-    history = split_part(part, how, seed).history
-    own = history.only(history.users == np.searchsorted(part.ids, row))
-    return replace(
-        own, users=np.zeros_like(own.users), n_users=1, titles=data.titles, user_keys=None
-    )
-
-
-@functools.lru_cache(8)
-def _first_users(
-    spec: DataSpec, shape: PublicShape | None, how: SplitSpec, seed: int, stamp: Hashable
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    data, rows = _partitioned(spec, shape), _rows(spec, shape)
-    part = data.part_with(0)
     users = np.flatnonzero(np.isin(rows, part.ids))
     history = split_part(part, how, seed).history
-    return users, np.diff(history.by_user)[np.searchsorted(part.ids, rows[users])]
+    own = OwnHistory.of(history, users, np.searchsorted(part.ids, rows[users]), user)
+    one = replace(
+        own.ratings,
+        users=np.zeros_like(own.ratings.users),
+        n_users=1,
+        titles=data.titles,
+        user_keys=None,
+    )
+    return OwnHistory(one, 0, own.rich)
 
 
-def rows_of(run: Run) -> npt.NDArray[np.int64]:
+def rows_of(run: Run) -> Ints:
     """The row in `data_of(run)` of each user, by their number in the data set."""
     return _rows(run.spec.data, run.record.released_shape)
 
 
-def _rows(spec: DataSpec, shape: PublicShape | None) -> npt.NDArray[np.int64]:
+def _rows(spec: DataSpec, shape: PublicShape | None) -> Ints:
     count = open_anywhere(spec).shape.n_units
     return np.arange(count) if shape is None else slots(shape, count)
 

@@ -10,6 +10,7 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.comparison import DRAWS, references
 from dpmf_core.runs.needed_epsilon import Measured, kept_at
 from dpmf_core.runs.privacy_cost import PrivacyCost
+from dpmf_core.runs.record import value_of
 from dpmf_core.runs.specification import RunSpec
 
 # the series 1, 2, 5 first, then values between: the order in which they are most useful
@@ -33,13 +34,11 @@ class GridRun:
 class Point(Measured):
     """The draws at one epsilon, ascending by seed.
 
-    values: held-out figures. keys: of the runs in the store, '' if it does not hold them. prices:
-    each draw's own epsilon, None if nothing is proved. shared_draws: (private,
-    best, trivial) of each draw in which all three are finished. cost: what noise and algorithm
-    cost, over the draws that the algorithm without noise has too.
+    values: held-out figures. prices: each draw's own epsilon, None if nothing is proved.
+    shared_draws: (private, best, trivial) of each draw in which all three are finished. cost: what
+    noise and algorithm cost, over the draws that the algorithm without noise has too.
     """
 
-    keys: tuple[str, ...] = ()
     prices: tuple[float | None, ...] = ()
     shared_draws: tuple[tuple[float, float, float], ...] = ()
     cost: PrivacyCost | None = None
@@ -50,7 +49,7 @@ class EpsilonGrid:
     """The finished part of an algorithm's grid.
 
     points: ascending by epsilon, at least one draw each. best, trivial, open: figures of the draws
-    of the best known algorithm without privacy, of guessing, and of the algorithm without noise.
+    of the best finished algorithm without privacy, of guessing, and of the algorithm without noise.
     missing: the missing runs, most useful first.
     """
 
@@ -96,10 +95,9 @@ def grid_runs(
     """
     order = sorted(dict.fromkeys(epsilons), key=lambda epsilon: (epsilon not in COARSE, epsilon))
     specs: list[tuple[str, float | None, RunSpec]] = [
-        (who, None, run) for who, run in references(spec).items()
+        *((who, None, run) for who, run in references(spec).items()),
+        *((PRIVATE, epsilon, at_epsilon(spec, epsilon)) for epsilon in order),
     ]
-    for epsilon in order:
-        specs.append((PRIVATE, epsilon, at_epsilon(spec, epsilon)))
     return [
         GridRun(who, epsilon, draw, run.model_copy(update={"seed": spec.seed + draw}))
         for draw in range(draws)
@@ -122,68 +120,57 @@ def read_grid(
     summaries: of each run (`summary.summarise`), None if it is missing. metric: a name of
     `METRICS`; a run without that figure is left out.
     """
-    assert metric in METRICS
-    there: dict[tuple[str, float | None], list[Mapping[str, Any]]] = {}
+    finished: dict[tuple[str, float | None], dict[int, Mapping[str, Any]]] = {}
     missing = []
     for run, summary in zip(runs, summaries, strict=True):
         if summary is None:
             missing.append(run.spec)
-        elif _figure(summary, metric) is not None:
-            there.setdefault((run.who, run.epsilon), []).append(summary)
-    epsilons = sorted(epsilon for _, epsilon in there if epsilon is not None)
-    best = there.get((BEST_KNOWN, None), [])
-    trivial, guess = there.get((TRIVIAL, None), []), metric
-    if all(run.who != TRIVIAL for run in runs):  # runs on samples hold the guess themselves
-        trivial, guess = best, f"trivial_{metric}"
-    without_noise = there.get((OPEN, None), [])
-    levels = [_by_seed(best, metric), _by_seed(trivial, guess), _by_seed(without_noise, metric)]
+        elif math.isfinite(value_of({metric: None, **summary["metrics"]}, metric)):
+            finished.setdefault((run.who, run.epsilon), {})[int(summary["seed"])] = summary
+    best = _figures(finished.get((BEST_KNOWN, None), {}), metric)
+    if any(run.who == TRIVIAL for run in runs):
+        trivial = _figures(finished.get((TRIVIAL, None), {}), metric)
+    else:  # runs on samples hold the guess themselves
+        trivial = _figures(finished.get((BEST_KNOWN, None), {}), f"trivial_{metric}")
+    without_noise = _figures(finished.get((OPEN, None), {}), metric)
+    points = tuple(
+        _point(epsilon, finished[PRIVATE, epsilon], metric, best, trivial, without_noise)
+        for epsilon in sorted(epsilon for _, epsilon in finished if epsilon is not None)
+    )
     return EpsilonGrid(
         metric,
-        tuple(_point(epsilon, there[PRIVATE, epsilon], metric, *levels) for epsilon in epsilons),
-        _figures(best, metric),
-        _figures(trivial, guess),
-        _figures(without_noise, metric),
+        points,
+        tuple(best.values()),
+        tuple(trivial.values()),
+        tuple(without_noise.values()),
         tuple(missing),
     )
 
 
-def _by_seed(summaries: Sequence[Mapping[str, Any]], metric: str) -> dict[int, float]:
-    return {int(it["seed"]): float(it["metrics"][metric]) for it in summaries}
+def _figures(summaries: Mapping[int, Mapping[str, Any]], metric: str) -> dict[int, float]:
+    """A figure by seed, ascending."""
+    return {seed: float(summaries[seed]["metrics"][metric]) for seed in sorted(summaries)}
 
 
 def _point(
     epsilon: float,
-    summaries: Sequence[Mapping[str, Any]],
+    summaries: Mapping[int, Mapping[str, Any]],
     metric: str,
     best: Mapping[int, float],
     trivial: Mapping[int, float],
     without_noise: Mapping[int, float],
 ) -> Point:
-    own = _by_seed(summaries, metric)
+    own = _figures(summaries, metric)
     seeds = sorted(own.keys() & best.keys() & trivial.keys())
     draws = [
         (own[seed], without_noise[seed], best[seed], trivial[seed])
         for seed in seeds
         if seed in without_noise
     ]
-    in_order = sorted(summaries, key=lambda summary: int(summary["seed"]))
     return Point(
         epsilon,
-        _figures(in_order, metric),
-        tuple(str(summary["key"]) for summary in in_order),
-        tuple(summary["epsilon"] for summary in in_order),
+        tuple(own.values()),
+        tuple(summaries[seed]["epsilon"] for seed in own),
         tuple((own[seed], best[seed], trivial[seed]) for seed in seeds),
         PrivacyCost.of(METRICS[metric], draws) if draws else None,
     )
-
-
-def _figures(summaries: Sequence[Mapping[str, Any]], metric: str) -> tuple[float, ...]:
-    in_order = sorted(summaries, key=lambda summary: int(summary["seed"]))
-    figures = (_figure(summary, metric) for summary in in_order)
-    return tuple(figure for figure in figures if figure is not None)
-
-
-def _figure(summary: Mapping[str, Any], metric: str) -> float | None:
-    """A finite figure; None if it could not be computed."""
-    value = summary["metrics"].get(metric)
-    return None if value is None or not math.isfinite(value) else float(value)

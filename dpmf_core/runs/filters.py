@@ -8,14 +8,9 @@ import numpy as np
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData, PartitionedRatings
-from dpmf_core.data.partitioned import Change, Part
+from dpmf_core.data.partitioned import Part
 from dpmf_core.data.preparation import prepared
-from dpmf_core.data.ratings import (
-    Ratings,
-    assuming_the_item_set,
-    most_rated,
-    often_rated,
-)
+from dpmf_core.data.ratings import Ratings, assuming_the_item_set, most_rated, often_rated
 from dpmf_core.data.samples import Samples
 from dpmf_core.runs.public_shape import PublicShape, keeping, reshaped
 from dpmf_core.runs.specification import DataSpec
@@ -29,16 +24,8 @@ _known_counts: dict[str, tuple[bool, Any]] = {}  # by fingerprint: whether publi
 def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> Whole:
     """Apply a specification's filters to the data; partitions are filtered as they are read.
 
-    Parameters
-    ----------
-    shape
-        What was released, if the specification releases the shape; None leaves the data unchanged
-        until then.
-
-    Raises
-    ------
-    BadInput
-        If nothing is left, or a filter does not fit the data.
+    shape: what was released, if the specification releases the shape; None leaves the data
+    unchanged until then. Raises BadInput if nothing is left, or a filter does not fit the data.
     """
     _check(data, spec)
     result: Any = data
@@ -72,45 +59,31 @@ def _check(data: AnyData, spec: DataSpec) -> None:
 
 def _fewer(data: Rated, spec: DataSpec) -> Rated:
     """Filter ratings: first the items, then each user's row."""
-    if spec.item_features == "none":
-        data = _changed(data, _without_item_table, item_features=None)
     if spec.top_items or spec.min_item_count:
         data = _of_items(data, spec)
-    if least := spec.min_user_count:
-        data = _changed(data, partial(_of_busy_users, least=least))
-    if most := spec.most_per_user:
-        data = _changed(data, partial(_at_most_per_user, most=most))
-    if (above := spec.positives_above) is not None:
-        data = _changed(data, partial(_positives, above=above), bounds=(0.0, 1.0))
-    if isinstance(data, Ratings) and not len(data):
+    facts: dict[str, Any] = {"item_features": None} if spec.item_features == "none" else {}
+    facts |= {} if spec.positives_above is None else {"bounds": (0.0, 1.0)}
+    change = partial(_with_fewer_rows, spec=spec)
+    if isinstance(data, PartitionedRatings):
+        return data.with_change(change, **facts)
+    data = change(Part(np.arange(data.n_users), data)).rows
+    if not len(data):
         raise BadInput(f"No rating of {spec.id} is left after the filters. Loosen them.")
     return data
 
 
-def _changed(data: Rated, change: Change, **facts: Any) -> Rated:
-    """Ratings with a change to each partition; in memory they are one. facts: changed ones."""
-    if isinstance(data, PartitionedRatings):
-        return data.with_change(change, **facts)
-    return change(Part(np.arange(data.n_users), data)).rows
-
-
-# changes of a partition; they travel to where it is read
-
-
-def _without_item_table(part: Part) -> Part:
-    return replace(part, rows=replace(part.rows, item_features=None))
-
-
-def _of_busy_users(part: Part, least: int) -> Part:
-    return replace(part, rows=part.rows.min_user_count(least))
-
-
-def _at_most_per_user(part: Part, most: int) -> Part:
-    return replace(part, rows=part.rows.most_per_user(most, part.ids))
-
-
-def _positives(part: Part, above: float) -> Part:
-    return replace(part, rows=part.rows.positives(above))
+def _with_fewer_rows(part: Part, spec: DataSpec) -> Part:
+    """The filters of users' rows; it travels to where a partition is read."""
+    rows = part.rows
+    if spec.item_features == "none":
+        rows = replace(rows, item_features=None)
+    if spec.min_user_count:
+        rows = rows.min_user_count(spec.min_user_count)
+    if spec.most_per_user:
+        rows = rows.most_per_user(spec.most_per_user, part.ids)
+    if spec.positives_above is not None:
+        rows = rows.positives(spec.positives_above)
+    return replace(part, rows=rows)
 
 
 def _counts(data: Ratings | PartitionedRatings) -> Any:
@@ -120,13 +93,11 @@ def _counts(data: Ratings | PartitionedRatings) -> Any:
     """
     if isinstance(data, Ratings):
         return data.item_counts
-    entry = _known_counts.get(data.fingerprint)
-    if entry is None:
-        entry = data.public, data.item_counts()
+    if data.fingerprint not in _known_counts:
         if len(_known_counts) >= COUNTS_KEPT:
             _known_counts.clear()
-        _known_counts[data.fingerprint] = entry
-    return entry[1]
+        _known_counts[data.fingerprint] = data.public, data.item_counts()
+    return _known_counts[data.fingerprint][1]
 
 
 def forget() -> None:

@@ -19,7 +19,7 @@ from dpmf_core.runs.record import Run
 
 Array = npt.NDArray[Any]
 GAP = 1  # pixels between the pictures of a sheet
-SHADE = (40, 40, 40, 255)  # the colour of gaps, RGBA
+SHADE, ZOOM = 40, 3  # the grey of gaps; how many times a sheet is enlarged
 ACROSS = range(4, 9)  # the possible numbers of pictures in a row
 LARGEST = 48  # pixels of a small picture's longer side
 
@@ -72,12 +72,10 @@ def topics(run: Run, count: int = coherence.TOP_WORDS) -> list[list[tuple[str, f
 
 def pairs(run: Run, other: Run) -> list[Pair]:
     """The components of a run with their partners in another, most similar first."""
-    partner, cosine = part_metrics.best_matches(basis(run), basis(other))
-    matched_pairs = [
-        Pair(component, int(mate) if mate >= 0 else None, float(value))
-        for component, (mate, value) in enumerate(zip(partner, cosine, strict=True))
-    ]
-    return sorted(matched_pairs, key=lambda pair: -pair.cosine)
+    partner, cosine = (it.tolist() for it in part_metrics.best_matches(basis(run), basis(other)))
+    matched = enumerate(zip(partner, cosine, strict=True))
+    matches = (Pair(component, None if mate < 0 else mate, it) for component, (mate, it) in matched)
+    return sorted(matches, key=lambda pair: -pair.cosine)
 
 
 def shared_words(run: Run, other: Run) -> float:
@@ -96,23 +94,22 @@ def typical(run: Run, component: int, count: int = 5) -> list[Typical]:
     samples = samples_of(run)
     H = run.model.personal(samples).coefficients.astype(np.float64)
     share = H[:, component] / np.maximum(H.sum(axis=1), 1e-300)
-    rows = np.argsort(-share, kind="stable")[:count]
-    return [
-        Typical(
-            int(row), samples.titles[row] if samples.titles else f"row {row + 1}", float(share[row])
-        )
-        for row in rows
-    ]
+    rows = np.argsort(-share, kind="stable")[:count].tolist()
+    titles = {row: samples.titles[row] if samples.titles else f"row {row + 1}" for row in rows}
+    return [Typical(row, titles[row], float(share[row])) for row in rows]
 
 
-def sheet(run: Run, order: list[int], zoom: int = 3) -> Array:
-    """Components as pictures on one sheet, in this order, uint8 RGBA (height, width, 4).
+def sheet(run: Run, order: list[int]) -> Array:
+    """Components as grey pictures on one sheet, in this order, uint8 (height, width).
 
-    Each has its own scale from black to white. An incomplete last row is centred.
+    Each has its own scale from black to white. order: at most eight, which fill their rows.
     """
-    size = image_size(run)
+    size, across = image_size(run), row_length(len(order))
     pictures = [picture_of(basis(run)[part].reshape(size), 1) for part in order]
-    return _laid_out(pictures, row_length(len(order)), zoom)
+    framed = [np.pad(it, ((GAP, 0), (GAP, 0)), constant_values=SHADE) for it in pictures]
+    rows = [np.hstack(framed[at : at + across]) for at in range(0, len(framed), across)]
+    whole = np.pad(np.vstack(rows), ((0, GAP), (0, GAP)), constant_values=SHADE)
+    return whole.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
 
 
 def image_size(run: Run) -> tuple[int, int]:
@@ -139,27 +136,9 @@ def _png(picture: Array) -> bytes:
     with extra("files"):
         from PIL import Image
     image, out = Image.fromarray(picture), io.BytesIO()
-    if (longer := max(image.size)) > LARGEST:
-        share = LARGEST / longer
-        smaller = (max(1, round(image.width * share)), max(1, round(image.height * share)))
-        image = image.resize(smaller, Image.Resampling.BOX)
+    image.thumbnail((LARGEST, LARGEST), Image.Resampling.BOX, reducing_gap=None)
     image.save(out, "PNG", optimize=True)
     return out.getvalue()
-
-
-def _laid_out(pictures: list[Array], across: int, zoom: int) -> Array:
-    """Grey pictures (height, width) in rows on one sheet, RGBA."""
-    height, width = pictures[0].shape
-    down = -(-len(pictures) // across)
-    tall, wide = height + GAP, width + GAP
-    out = np.zeros((down * tall + GAP, across * wide + GAP, 4), np.uint8)
-    for place, picture in enumerate(pictures):
-        row, column = divmod(place, across)
-        indent = (across - min(across, len(pictures) - row * across)) * wide // 2
-        y, x = row * tall, column * wide + indent
-        out[y : y + tall + GAP, x : x + wide + GAP] = SHADE
-        out[y + GAP : y + tall, x + GAP : x + wide, :3] = picture[:, :, None]
-    return out.repeat(zoom, axis=0).repeat(zoom, axis=1)
 
 
 def picture_of(values: Array, zoom: int = 6, top: float | None = None) -> Array:
@@ -181,16 +160,15 @@ def explanation(run: Run, row: int, strongest: int = 8) -> Explanation:
     aim = pixels if one.clean is None else one.clean[0].astype(np.float64)
     top = max(float(aim.max()), 1e-300)
     order = np.argsort(-own.coefficients[0], kind="stable")[:strongest]
-    outliers = (
-        None
-        if own.outliers is None
-        else picture_of(norm * np.abs(own.outliers[0]).reshape(size), top=top)
-    )
+
+    def picture(values: Array) -> Array:
+        return picture_of(values.reshape(size), top=top)
+
     return Explanation(
-        original=picture_of(pixels.reshape(size), top=top),
-        clean=None if one.clean is None else picture_of(aim.reshape(size), top=top),
-        reconstruction=picture_of(rebuilt.reshape(size), top=top),
-        outliers=outliers,
+        original=picture(pixels),
+        clean=None if one.clean is None else picture(aim),
+        reconstruction=picture(rebuilt),
+        outliers=None if own.outliers is None else picture(norm * np.abs(own.outliers[0])),
         error=float(np.linalg.norm(aim - rebuilt) / max(float(np.linalg.norm(aim)), 1e-300)),
         strongest=tuple((int(part), float(own.coefficients[0][part])) for part in order),
     )

@@ -28,33 +28,24 @@ def line_chart(
 ) -> str:
     """Draw a line for each name, as SVG.
 
-    Parameters
-    ----------
-    lines
-        Points (x, y) by name; at least one in all.
-    across
-        What x is.
-    log
-        Whether x is on a logarithmic scale, and above 0.
-    best
-        The line that stands out; the others are grey. None gives each line its colour.
-    dot
-        A point to mark.
-    dashes
-        "solid", "dash" or "dot" by the name of a line; solid where it is not named.
+    lines: points (x, y) by name; at least one in all. across: what x is. log: whether x is on a
+    logarithmic scale, and above 0. best: the line that stands out; the others are grey. None gives
+    each line its colour. dot: a point to mark. dashes: "solid", "dash" or "dot" by the name of a
+    line; solid where it is not named.
     """
     frame = _Frame.of([point for line in lines.values() for point in line], log)
     heights = _apart({name: frame.down(line[-1][1]) + 4 for name, line in lines.items()})
     polylines: list[dict[str, Any]] = []
     for number, (name, line) in enumerate(lines.items()):
-        tint = TINTS[number % len(TINTS)] if best is None else TINTS[0] if name == best else PALE
-        width = 2.5 if best is None else 4 if name == best else 1.2
-        polylines.append({"name": name, "tint": tint, "width": width, "points": frame.place(line)})
-        polylines[-1]["name_y"] = f"{heights[name]:.1f}"
-        polylines[-1]["dashes"] = DASHES[(dashes or {}).get(name, "solid")]
+        tint, width = TINTS[number % len(TINTS)], 2.5
+        if best is not None:
+            tint, width = (TINTS[0], 4) if name == best else (PALE, 1.2)
+        dash, at = DASHES[(dashes or {}).get(name, "solid")], f"{heights[name]:.1f}"
+        look = {"tint": tint, "width": width, "dashes": dash}
+        polylines.append({"name": name, "name_y": at, "points": frame.place(line), **look})
     if dot:
-        point = {"tint": TINTS[0], "width": 14, "points": frame.place([dot]), "dashes": "none"}
-        polylines.append({"name": "", **point})
+        look = {"tint": TINTS[0], "width": 14, "dashes": "none"}
+        polylines.append({"name": "", "points": frame.place([dot]), **look})
     return render(
         "chart.svg",
         title=title,

@@ -6,13 +6,12 @@ shown.
 
 import sys
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpmf_core.base.documents import html_table, render
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.evaluation.registry import METRICS, title_of
-from dpmf_core.runs.line_charts import Points
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import BY_STEP
@@ -82,21 +81,19 @@ def plot(run: Run, metric: str | None = None) -> "Figure":
     >>> len(dpmf.plot(model).data)
     1
     """
-    curves = run.record.exported().curves
-    names = sorted({name for point in curves for name in point} - {"step"})
-    if not curves:
+    import pandas as pd
+
+    curves = pd.DataFrame(run.record.exported().curves)
+    names = sorted(str(name) for name in curves if name != "step")
+    if not names:
         raise BadInput(
             f"{run.title} has no figures by step to draw. {RAW if not run.record.public else ''}"
         )
     figure = metric or next((it for it in BY_STEP if it in names), names[0])
     if figure not in names:
         raise BadInput(f"The figures by step are {', '.join(names)}. Got '{figure}'.")
-    line = [
-        (float(point["step"] or 0), float(value))
-        for point in curves
-        if (value := point.get(figure)) is not None
-    ]
-    return _plotly_lines({run.title: line}, "step", title_of(figure))
+    line = curves[["step", figure]].dropna().assign(method=run.title)
+    return _lines(line, "step", figure, title_of(figure))
 
 
 def chart_of_sweep(
@@ -108,6 +105,8 @@ def chart_of_sweep(
     methods without a proof are left out. frame: a row for every run. parameters: the grid's
     parameters. Raises BadInput if there is nothing to show.
     """
+    import pandas as pd
+
     available = [name for name in frame.columns if name in METRICS or name in BY_EPSILON]
     figure = metric or next((name for name in BY_EPSILON if name in available), "")
     if figure not in available:
@@ -115,38 +114,33 @@ def chart_of_sweep(
             f"The figures of this sweep are {', '.join(available) or 'none'}. Got '{figure}'."
             " Of private data they can be released with noise: sweep(..., noisy_errors=0.5)."
         )
-    proven_rows = frame[frame["epsilon"].isna() | frame["exact_epsilon"].notna()]
-    epsilons = proven_rows["epsilon"].dropna()
-    if not len(epsilons):
+    proven = frame[frame["epsilon"].isna() | frame["exact_epsilon"].notna()].dropna(subset=[figure])
+    epsilons = sorted(proven["epsilon"].dropna().unique())
+    if not epsilons:
         raise BadInput(
-            "No run of this sweep has a proven epsilon, so there is nothing to plot against. Add a"
-            " private algorithm and epsilons."
+            f"No run of this sweep with a proven epsilon has the figure '{figure}', so there is"
+            " nothing to plot. Add a private algorithm and epsilons."
         )
-    ends = (float(epsilons.min()), float(epsilons.max()))
-    lines: dict[str, Points] = {}
-    keys = ["label", *(f"param.{name}" for name in parameters if f"param.{name}" in frame)]
-    for key, rows in proven_rows.groupby(keys, sort=False, dropna=False):
-        values = [f"{a.removeprefix('param.')} = {b}" for a, b in zip(keys, key, strict=True)][1:]
-        if points := _medians(rows, figure, ends):
-            lines[", ".join([str(key[0]), *values])] = points
-    if not lines:
-        raise BadInput(f"No run of this sweep has the figure '{figure}'. Choose another one.")
+    name = proven["label"]
+    for parameter in parameters:
+        values = proven[f"param.{parameter}"]
+        name = name + values.map(f", {parameter} = {{}}".format, na_action="ignore").fillna("")
+    runs, is_level = proven.assign(method=name), proven["epsilon"].isna()
+    ends = [runs[is_level].assign(epsilon=end) for end in {epsilons[0], epsilons[-1]}]
+    medians = pd.concat([runs[~is_level], *ends]).groupby(["method", "epsilon"])[figure].median()
     title = METRICS[figure].label if figure in METRICS else figure
-    at = sorted({x for line in lines.values() for x, _ in line})
-    ticks = {"tickvals": at, "ticktext": [f"{x:g}" for x in at]}
-    return _plotly_lines(lines, "ε", title).update_xaxes(type="log", **ticks)
+    chart = _lines(medians.loc[name.unique()].reset_index(), "epsilon", figure, title)
+    ticks = {"tickvals": epsilons, "ticktext": [f"{it:g}" for it in epsilons]}
+    return chart.update_xaxes(type="log", title="ε", **ticks)
 
 
-def _plotly_lines(lines: dict[str, Points], across: str, upwards: str) -> "Figure":
+def _lines(table: "pd.DataFrame", x: str, y: str, title: str) -> "Figure":
+    """A line for each method, with markers."""
     with extra("app"):
-        import plotly.graph_objects as go
-    figure = go.Figure()
-    for name, points in lines.items():
-        x, y = zip(*points, strict=True)
-        figure.add_scatter(x=x, y=y, name=name, mode="lines+markers")
-    figure.update_xaxes(title=across)
-    figure.update_yaxes(title=upwards)
-    return figure.update_layout(showlegend=True, template="simple_white")
+        import plotly.express as px
+    look: dict[str, Any] = {"markers": True, "template": "simple_white", "labels": {y: title}}
+    figure: Figure = px.line(table, x=x, y=y, color="method", **look)
+    return figure
 
 
 def html_of_sweep(title: str, frame: "pd.DataFrame") -> str:
@@ -154,15 +148,3 @@ def html_of_sweep(title: str, frame: "pd.DataFrame") -> str:
     visible = frame.assign(epsilon=frame["epsilon"].where(frame["exact_epsilon"].notna()))
     rows = [["" if it != it else it for it in row] for row in visible.itertuples(index=False)]
     return html_table(list(visible.columns), rows, title)
-
-
-def _medians(rows: "pd.DataFrame", metric: str, ends: tuple[float, float]) -> Points:
-    """Medians by epsilon, lowest first; if nothing is released, a level line between both ends."""
-    valid_rows = rows.dropna(subset=[metric])
-    level = valid_rows[valid_rows["epsilon"].isna()][metric]
-    if len(level):
-        return [(end, float(level.median())) for end in dict.fromkeys(ends)]
-    at = sorted(set(valid_rows["epsilon"].tolist()))
-    return [
-        (float(it), float(valid_rows[valid_rows["epsilon"] == it][metric].median())) for it in at
-    ]

@@ -57,17 +57,11 @@ class NameCounts(Statistic):
     most: int = MOST_NAMES
 
     def event(self, noise_multiplier: float) -> Event:
-        return ThresholdedCounts(
-            noise_multiplier,
-            self.name,
-            self.sensitivity,
-            self.replace_one_factor,
-            self.failure_probability,
-            self.most,
-        )
+        scale = (noise_multiplier, self.name, self.sensitivity, self.replace_one_factor)
+        return ThresholdedCounts(*scale, self.failure_probability, self.most)
 
     def empty(self, shape: Shape | SampleShape, order: Array) -> Totals:
-        return (np.zeros(shape.n_items if isinstance(shape, Shape) else shape.n_features),)
+        return (np.zeros(_n_names(shape)),)
 
     def add(self, block: Block, totals: Totals, order: Array) -> None:
         """order: `order_of_names`, from all data together."""
@@ -97,13 +91,8 @@ class UnitCount(Statistic):
     failure_probability: float
 
     def event(self, noise_multiplier: float) -> Event:
-        return PaddedCount(
-            noise_multiplier,
-            self.name,
-            self.sensitivity,
-            self.replace_one_factor,
-            self.failure_probability,
-        )
+        scale = (noise_multiplier, self.name, self.sensitivity, self.replace_one_factor)
+        return PaddedCount(*scale, self.failure_probability)
 
     def empty(self, shape: Shape | SampleShape) -> Totals:
         return (np.zeros(1),)
@@ -129,13 +118,13 @@ def order_of_names(data: AnyData) -> npt.NDArray[np.float64]:
     Its place in the list would depend on other units.
     """
     names = data.vocabulary if isinstance(data, Samples) else data.labels or data.titles
-    shape = data.shape
-    ids = (
-        np.arange(shape.n_features if isinstance(shape, SampleShape) else shape.n_items)
-        if names is None
-        else np.array([zlib.crc32(name.encode()) for name in names], np.int64)
-    )
-    return keyed_uniform(2, 0, ids)
+    if names is None:
+        return keyed_uniform(2, 0, np.arange(_n_names(data.shape)))
+    return keyed_uniform(2, 0, np.array([zlib.crc32(it.encode()) for it in names], np.int64))
+
+
+def _n_names(shape: Shape | SampleShape) -> int:
+    return shape.n_items if isinstance(shape, Shape) else shape.n_features
 
 
 def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
@@ -146,25 +135,24 @@ def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
     if budget is None or not (items or units):
         return sequence()
     failure, kinds = failure_probability(budget), items + units
-    if budget.epsilon + math.log1p(-kinds * failure) <= 0:
+    left = {
+        "epsilon": budget.epsilon + math.log1p(-kinds * failure),
+        "delta": budget.delta - kinds * failure,
+    }
+    if left["epsilon"] <= 0:
         raise BadInput(
             f"An epsilon of {budget.epsilon:g} is too small to release the shape at this delta."
             " Raise epsilon or lower delta."
         )
-    remaining_budget = budget.model_copy(
-        update={
-            "epsilon": budget.epsilon + math.log1p(-kinds * failure),
-            "delta": budget.delta - kinds * failure,
-        }
+    mu, is_replace_one = budget.model_copy(update=left).mu, budget.relation is Relation.REPLACE_ONE
+    statistics: list[tuple[Statistic, float]] = [(UnitCount(failure), UNITS_SHARE)] if units else []
+    statistics += [(NameCounts(failure), ITEMS_SHARE)] if items else []
+    return sequence(
+        *(
+            it.event((it.replace_one_factor if is_replace_one else 1.0) / (mu * math.sqrt(share)))
+            for it, share in statistics
+        )
     )
-    is_replace_one = budget.relation is Relation.REPLACE_ONE
-
-    def multiplier(share: float, factor: float) -> float:
-        return (factor if is_replace_one else 1.0) / (remaining_budget.mu * math.sqrt(share))
-
-    first = [UnitCount(failure).event(multiplier(UNITS_SHARE, 1.0))] if units else []
-    second = [NameCounts(failure).event(multiplier(ITEMS_SHARE, math.sqrt(2)))] if items else []
-    return sequence(*first, *second)
 
 
 def failure_probability(budget: Budget) -> float:
@@ -189,12 +177,9 @@ def release_shape(
     """
     if units and isinstance(data, Samples) and data.people is not None:
         raise BadInput(ROWS_OF_PEOPLE)
-    curator = NoisyCurator(
-        in_parts(data, Path())  # no state is stored, so nothing is written
-        if isinstance(data, PartitionedRatings)
-        else in_memory(data),
-        noise,
-    )
+    # no state is stored, so nothing is written
+    people = in_parts(data, Path()) if isinstance(data, PartitionedRatings) else in_memory(data)
+    curator = NoisyCurator(people, noise)
     n_units = _padded_count(curator, UnitCount(failure_probability), data.name) if units else None
     if not items:
         return PublicShape(n_units, slots)

@@ -14,7 +14,6 @@ from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Shape
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, SampleShape
 from dpmf_core.privacy import (
     NOTHING,
-    Budget,
     Gaussian,
     Guarantee,
     Repeat,
@@ -79,7 +78,7 @@ def prepare_for_shape(
         canonical.budget,
         noise=not canonical.without_noise,
     )
-    first = _first(spec, canonical.budget, algorithm.guarantee())
+    first = first_release(spec)
     if spec.data.row_count == "private" and getattr(shape, "n_people", None) is not None:
         raise BadInput(partition_selection.ROWS_OF_PEOPLE)
     level = 1.0
@@ -116,10 +115,9 @@ def _on_data(
 
     first: the releases of the data's shape, which need not be assumed.
     """
-    released = _released_facts(spec.data) if first else set()
-    guarantee = guarantee.assuming(
-        *(it for it in assumptions if it not in released), *spec.split.assumptions
-    )
+    released = _released_facts(spec.data) if first else set[str]()
+    assumed = (it for it in assumptions if it not in released)
+    guarantee = guarantee.assuming(*assumed, *spec.split.assumptions)
     facts = tuple(it for it in guarantee.taken_as_public if it not in released)
     guarantee = replace(guarantee, taken_as_public=facts)
     return guarantee.of(unit) if guarantee.unit == "sample" else guarantee
@@ -136,11 +134,12 @@ def _item_facts(spec: DataSpec, shape: Any) -> tuple[str, ...]:
     return (f"the items' {offered_item_features(spec.id) or f'features{names}'}",)
 
 
-def _first(spec: RunSpec, budget: Budget | None, guarantee: Guarantee) -> Event:
-    """The releases before the algorithm begins; none if the run has no noise.
+def first_release(spec: RunSpec) -> Event:
+    """What a run releases of its data's shape: a function of the specification.
 
-    Raises BadInput if the algorithm's proof does not allow them.
+    Nothing if the run has no noise. Raises BadInput if the algorithm's proof does not allow it.
     """
+    budget, guarantee = spec.canonical().budget, _with_defaults(spec).guarantee()
     if budget is None or not spec.data.releases_shape:
         return NOTHING
     if (
@@ -164,21 +163,10 @@ def _first(spec: RunSpec, budget: Budget | None, guarantee: Guarantee) -> Event:
 
 def _released_facts(spec: DataSpec) -> set[str]:
     """What need not be assumed or taken as public, because the run releases it."""
-    items = (
-        {ITEMS_ARE_PUBLIC, WORDS_ARE_PUBLIC, "the item set", "the features"}
-        if spec.item_choice == "private"
-        else set()
-    )
-    return items | (
-        {NUMBER_IS_PUBLIC, USERS_ARE_PUBLIC, "the number of users", "the number of samples"}
-        if spec.row_count == "private"
-        else set()
-    )
-
-
-def first_release(spec: RunSpec) -> Event:
-    """What a run releases of its data's shape: a function of the specification. Raises BadInput."""
-    return _first(spec, spec.canonical().budget, _with_defaults(spec).guarantee())
+    items = {ITEMS_ARE_PUBLIC, WORDS_ARE_PUBLIC, "the item set", "the features"}
+    units = {NUMBER_IS_PUBLIC, USERS_ARE_PUBLIC, "the number of users", "the number of samples"}
+    released = items if spec.item_choice == "private" else set[str]()
+    return released | units if spec.row_count == "private" else released
 
 
 def charge_before(spec: RunSpec, data: AnyData) -> Charge:
@@ -191,15 +179,16 @@ def charge_before(spec: RunSpec, data: AnyData) -> Charge:
     if budget is None or not spec.data.releases_shape:
         return charge_of(spec, prepared_for(spec, data))
     first = first_release(spec)
-    level = calibrate(
-        lambda at: sequence(first, Gaussian(at, "everything after the shape", 1.0, 1.0)), budget
-    )
+
+    def everything(level: float) -> Event:
+        return sequence(first, Gaussian(level, "everything after the shape", 1.0, 1.0))
+
+    plan = everything(calibrate(everything, budget))
     algorithm = _with_defaults(spec)
-    everything = sequence(first, Gaussian(level, "everything after the shape", 1.0, 1.0))
     guarantee = _on_data(
         algorithm.guarantee(), spec, normal_form(first), data.assumptions, _unit(data)
     )
-    return Charge.of(algorithm.title, everything, guarantee, budget)
+    return Charge.of(algorithm.title, plan, guarantee, budget)
 
 
 def charge_of(spec: RunSpec, ready: PreparedRun) -> Charge:
@@ -240,10 +229,8 @@ def charges_of(works: Iterable[Any]) -> list[Charge]:
 
     Raises BadInput.
     """
-    distinct = {
-        it.canonical().model_dump_json() if isinstance(it, RunSpec) else it.model_dump_json(): it
-        for it in works
-    }
+    canonical = (it.canonical() if isinstance(it, RunSpec) else it for it in works)
+    distinct = {it.model_dump_json(): it for it in canonical}
     return [
         charge_of(it, prepared_for(it, open_anywhere(it.data)))
         if isinstance(it, RunSpec)
@@ -256,26 +243,10 @@ def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
     """The epsilon of each of several runs that together cost a run's budget.
 
     The same people are in all of them, and each is planned with its own epsilon. The plans compose
-    exactly, even if a run is chosen by the results of those before.
+    exactly, even if a run is chosen by the results of those before. It is rounded down to three
+    digits, so that the total is at most the budget.
 
-    Parameters
-    ----------
-    spec : RunSpec
-        Its budget is for all runs together.
-    shape
-        The public shape of the data.
-    times : int
-        How many runs, at least 1.
-
-    Returns
-    -------
-    float
-        Rounded down to three digits, so that the total is at most the budget.
-
-    Raises
-    ------
-    BadInput
-        If there is no budget, or each run would have less than epsilon 0.001.
+    Raises BadInput if there is no budget, or each run would have less than epsilon 0.001.
     """
     from scipy.optimize import brentq  # which most runs do not need
 

@@ -12,34 +12,22 @@ from dpmf_core.evaluation import registry
 from dpmf_core.evaluation.registry import Metric
 from dpmf_core.runs.needed_epsilon import share_kept
 
-Draws = Sequence[tuple[float, float, float, float]]
-
-# ids of the best algorithms without privacy that are here, by what is asked of them
-BEST_OF_RATINGS, BEST_BY_SUMS, BEST_OF_LISTS = "bmf", "als", "ease"
-BEST_OF_SAMPLES, BEST_WITH_OUTLIERS = "nmf", "robust-nmf"
+BEST_BY_SUMS = "als"  # the best known algorithm for ratings in partitions
 
 
 def best_known(
     metric: str, task: str = "ratings", *, outliers: bool = False, in_parts: bool = False
 ) -> str:
-    """The id of the best known algorithm without privacy.
+    """The id of the best known algorithm without privacy, by a name of `METRICS`.
 
-    Parameters
-    ----------
-    metric
-        A name of `METRICS`, by which it is the best.
-    task
-        What is factorised: "ratings" or "samples".
-    outliers
-        Whether outliers were planted in the samples.
-    in_parts
-        Whether the ratings are in partitions, so that only sums are asked.
+    outliers: whether they were planted in the samples. in_parts: whether only sums over the ratings
+    are asked.
     """
     if task == "samples":
-        return BEST_WITH_OUTLIERS if outliers else BEST_OF_SAMPLES
+        return "robust-nmf" if outliers else "nmf"
     if registry.lists in registry.find(metric).sums:
-        return BEST_OF_LISTS
-    return BEST_BY_SUMS if in_parts else BEST_OF_RATINGS
+        return "ease"
+    return BEST_BY_SUMS if in_parts else "bmf"
 
 
 class Reference(StrEnum):
@@ -57,29 +45,6 @@ class ReferenceLine:
     reference: Reference
     value: float
     label: str
-
-    @classmethod
-    def of(
-        cls, reference: Reference, metric: Metric, value: float, title: str, *, is_best: bool = True
-    ) -> "ReferenceLine":
-        """The line with its label.
-
-        Parameters
-        ----------
-        title
-            What the method is called: the private one, the one without privacy, or the guess.
-        is_best
-            Whether a method without privacy is the best known one.
-        """
-        text = metric.text(value)
-        label = {
-            Reference.WITHOUT_NOISE: f"{title} without noise {text}",
-            Reference.BEST_KNOWN: f"best known without privacy, {title}: {text}"
-            if is_best
-            else f"{title} without privacy {text}",
-            Reference.GUESS: f"{title} {text}",
-        }[reference]
-        return cls(reference, value, label)
 
 
 @dataclass(frozen=True)
@@ -99,23 +64,17 @@ class PrivacyCost:
     share: float | None
 
     @classmethod
-    def of(cls, metric: Metric, draws: Draws) -> "PrivacyCost":
+    def of(
+        cls, metric: Metric, draws: Sequence[tuple[float, float, float, float]]
+    ) -> "PrivacyCost":
         """Compute from medians over draws, rounded so that printed figures add up.
 
-        Parameters
-        ----------
-        metric
-            What the figures are of.
-        draws
-            (private, without noise, best known, guess) of each draw of split and noise; not empty.
+        draws: (private, without noise, best known, guess) of each draw of split and noise; not
+        empty.
         """
-        private, without_noise, best, guess = (
-            round(statistics.median(it), metric.digits) for it in zip(*draws, strict=True)
-        )
-        errors = [
-            (metric.sign * own, metric.sign * known, metric.sign * nothing)
-            for own, _, known, nothing in draws
-        ]
+        medians = (statistics.median(it) for it in zip(*draws, strict=True))
+        private, without_noise, best, guess = (round(it, metric.digits) for it in medians)
+        errors = [(metric.sign * it[0], metric.sign * it[2], metric.sign * it[3]) for it in draws]
         return cls(metric, private, without_noise, best, guess, share_kept(errors))
 
     @property
@@ -141,36 +100,26 @@ class PrivacyCost:
     ) -> tuple[ReferenceLine, ReferenceLine, ReferenceLine]:
         """The method without noise, the method without privacy, and guessing.
 
-        Parameters
-        ----------
-        method, best
-            Titles of the private method and of the one without privacy.
-        is_best
-            Whether the latter is the best known one.
+        method, best: titles of the private method and of the one without privacy. is_best: whether
+        the latter is the best known one.
         """
-        line, metric = ReferenceLine.of, self.metric
+        own, known, guess = map(self.metric.text, (self.without_noise, self.best, self.guess))
+        label = f"best known without privacy, {best}:" if is_best else f"{best} without privacy"
         return (
-            line(Reference.WITHOUT_NOISE, metric, self.without_noise, method),
-            line(Reference.BEST_KNOWN, metric, self.best, best, is_best=is_best),
-            line(Reference.GUESS, metric, self.guess, "guessing"),
+            ReferenceLine(
+                Reference.WITHOUT_NOISE, self.without_noise, f"{method} without noise {own}"
+            ),
+            ReferenceLine(Reference.BEST_KNOWN, self.best, f"{label} {known}"),
+            ReferenceLine(Reference.GUESS, self.guess, f"guessing {guess}"),
         )
 
     def words(self, best: str, *, is_best: bool = True) -> str:
-        """Both costs and their sum, in a sentence.
-
-        Parameters
-        ----------
-        best
-            The title of the method that the private run is measured by.
-        is_best
-            Whether that is the best known method without privacy.
-        """
+        """Both costs and their sum, in a sentence. best, is_best: as in `lines`."""
         noise, method, total = (self.text(it) for it in (self.noise, self.method, abs(self.total)))
         which = "the best known method" if is_best else "a method"
         direction = "less" if bool(self.metric.larger_is_better) == (self.total >= 0) else "more"
-        title = self.metric.title[0].upper() + self.metric.title[1:]
         return (
-            f"{title} is {total} {direction} than with {best}, {which} without"
+            f"{self.metric.label} is {total} {direction} than with {best}, {which} without"
             f" privacy: {noise} from noise and settings chosen for it, {method} from the method."
         )
 

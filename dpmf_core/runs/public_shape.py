@@ -127,27 +127,21 @@ def _samples_in_slots(samples: Samples, shape: PublicShape) -> Samples:
     row[row == count] = np.arange(count, count + extra)
 
     def longer(matrix: Any) -> Any:
-        from scipy.sparse import csr_array, vstack  # loaded when first needed
-
-        empty = (extra, samples.X.shape[1])
-        return (
-            csr_array(vstack([matrix, csr_array(empty, dtype=np.float32)]))
-            if is_sparse(matrix)
-            else np.vstack([matrix, np.zeros(empty, np.float32)])
-        )
+        if not is_sparse(matrix):
+            return np.pad(matrix, ((0, extra), (0, 0)))
+        padded = matrix.copy()
+        padded.resize(count + extra, matrix.shape[1])
+        return padded
 
     texts, titles = samples.texts, samples.titles
+    if texts is not None:
+        starts = np.append(texts.starts, np.full(extra, texts.starts[-1]))
+        texts = Texts(texts.words, texts.ids, starts)
     padded_samples = replace(
         samples,
         X=longer(samples.X),
         clean=None if samples.clean is None else longer(samples.clean),
         titles=None if titles is None else (*titles, *("(empty)",) * extra),
-        texts=(
-            None
-            if texts is None
-            else Texts(
-                texts.words, texts.ids, np.append(texts.starts, np.full(extra, texts.starts[-1]))
-            )
-        ),
+        texts=texts,
     )
     return padded_samples.rows(row)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self, TypedDict
+from typing import Any, Self
 
 import numpy.typing as npt
 from pydantic import SerializerFunctionWrapHandler, model_serializer
@@ -109,9 +109,8 @@ class RunRecord(PrivacyRecord):
         """
         if self.public:
             return self
-        defaults = {
-            name: type(self).model_fields[name].get_default() for name in self._private_fields
-        }
+        fields = type(self).model_fields
+        defaults = {name: fields[name].get_default() for name in self._private_fields}
         data = self.spec.data.model_copy(update={"id": file_of(self.spec.data.id)})
         spec = self.spec.model_copy(update={"data": data})
         return self.model_copy(update={**defaults, "spec": spec})
@@ -125,8 +124,7 @@ class RunRecord(PrivacyRecord):
 
     def export(self) -> dict[str, Any]:
         """`exported` as JSON has it."""
-        fields = self.exported().to_dict()
-        return {name: value for name, value in fields.items() if name not in self._private_fields}
+        return self.exported().model_dump(mode="json", exclude=set(self._private_fields))
 
 
 @dataclass(frozen=True)
@@ -234,15 +232,8 @@ def summarise(record: RunRecord) -> Summary:
     }
 
 
-class Provenance(TypedDict):
-    """When a result was made (ISO 8601, UTC), and by which versions."""
-
-    created: str
-    versions: dict[str, str]
-
-
-def provenance() -> Provenance:
-    """The provenance of a result made now. Cache keys do not depend on it."""
+def provenance() -> dict[str, Any]:
+    """When a result was made (ISO 8601, UTC), and by which versions; no cache key depends on it."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     own = {"dpmf": __version__, "python": platform.python_version()}
     return {"created": now, "versions": {**own, **_libraries()}}

@@ -12,7 +12,7 @@ from dpmf_core import algorithms
 from dpmf_core.base.documents import notebook, plain, render
 from dpmf_core.evaluation.registry import title_of
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.comparison import differences, extremes
+from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.record import Run, RunRecord
 
@@ -31,23 +31,17 @@ def report(runs: Sequence[Run], title: str = "Runs") -> str:
         figures=[
             [title_of(name), *(it.metrics.get(name) for it in records.values())] for name in metrics
         ],
-        curves=[
-            curve for metric in ("test_rmse", "objective") if (curve := _by_step(records, metric))
-        ],
+        curves=[curve for metric in BY_STEP if (curve := _by_step(records, metric))],
         runs=[{"name": name, "record": it, "facts": _facts(it)} for name, it in records.items()],
     )
 
 
 def _by_step(records: Mapping[str, RunRecord], metric: str) -> dict[str, Any] | None:
     """A chart of a held-out figure, its best and last values; None if no run has it by step."""
-    curves = {
-        name: [point for point in record.curves if point.get(metric) is not None]
-        for name, record in records.items()
-    }
     points = {
         name: [(float(it["step"] or 0), float(it[metric] or 0)) for it in curve]
-        for name, curve in curves.items()
-        if curve
+        for name, record in records.items()
+        if (curve := [point for point in record.curves if point.get(metric) is not None])
     }
     if not points:
         return None
@@ -55,7 +49,7 @@ def _by_step(records: Mapping[str, RunRecord], metric: str) -> dict[str, Any] | 
     return {
         "title": title,
         "chart": Markup(line_chart(points, "step", f"{title} by step")),
-        "ends": [[name, *extremes(curves[name])[metric]] for name in points],
+        "ends": [[name, min(y for _, y in line), line[-1][1]] for name, line in points.items()],
     }
 
 
@@ -63,6 +57,7 @@ def _facts(record: RunRecord) -> list[tuple[str, object]]:
     """Everything needed to evaluate or repeat a run."""
     spec, promise = record.spec, record.guarantee
     preparation = {name: it for name, it in spec.data.model_dump(exclude={"id"}).items() if it}
+    rule = record.calibration or (spec.budget and spec.budget.calibration)
     facts: dict[str, object] = {
         "data": spec.data.id + ("" if record.public else " (private)"),
         "data, prepared": _listing(preparation) or "as it is",
@@ -72,7 +67,9 @@ def _facts(record: RunRecord) -> list[tuple[str, object]]:
         "seed": spec.seed
         if record.public
         else f"{spec.seed} (for split and start; the noise has no seed)",
-        "budget": _budget(record),
+        "budget": "none"
+        if spec.budget is None
+        else f"ε = {budget_text(spec.budget.epsilon)}, noise by {rule} accounting",
         "δ": "none" if record.delta is None else f"{record.delta:.3g}",
         "privacy unit": f"one {promise.unit}",
         "neighbouring relation": record.relation,
@@ -83,14 +80,6 @@ def _facts(record: RunRecord) -> list[tuple[str, object]]:
     if not record.public:
         facts["errors"] = "hidden: they are computed on private data without noise"
     return list(facts.items())
-
-
-def _budget(record: RunRecord) -> str:
-    budget = record.spec.budget
-    if budget is None:
-        return "none"
-    rule = record.calibration or budget.calibration
-    return f"ε = {budget_text(budget.epsilon)}, noise by {rule} accounting"
 
 
 def _listing(values: Mapping[str, object]) -> str:

@@ -123,49 +123,37 @@ class RunFile:
         Runs with an unreadable summary are left out; `check` names them.
         """
         rows = self._all(
-            "SELECT key, summary, created, note, tags, owner, pinned FROM runs"
+            "SELECT key, summary, created, pinned, note, tags, owner FROM runs"
             " ORDER BY created DESC, rowid DESC"
         )
+        notes = ("note", "tags", "owner")
         return [
-            {
-                "created": created,
-                **summary,
-                "note": note,
-                "tags": tags,
-                "owner": owner,
-                "pinned": bool(pinned),
-            }
-            for key, text, created, note, tags, owner, pinned in rows
+            {**summary, "created": created, "pinned": bool(pinned)}
+            | dict(zip(notes, its, strict=True))
+            for key, text, created, pinned, *its in rows
             if (summary := _summary(key, text)) is not None
         ]
 
     def summaries(self, keys: Iterable[str]) -> dict[str, Summary]:
         """The readable summaries of these runs, by key."""
-        rows = self._all(
-            "SELECT key, summary FROM runs WHERE key IN (SELECT value FROM json_each(?))",
-            json.dumps(list(keys)),
-        )
-        by_key = {key: _summary(key, text) for key, text in rows}
+        query = "SELECT key, summary FROM runs WHERE key IN (SELECT value FROM json_each(?))"
+        by_key = {key: _summary(key, text) for key, text in self._all(query, json.dumps([*keys]))}
         return {key: summary for key, summary in by_key.items() if summary is not None}
 
     def epsilons(self, dataset: str, algorithm: str) -> list[float]:
         """The nominal epsilons, ascending, of the runs of an algorithm on a data set."""
-        rows = self._all(
+        query = (
             "SELECT DISTINCT json_extract(summary, '$.nominal_epsilon') FROM runs WHERE"
             " json_valid(summary) AND json_extract(summary, '$.dataset') = ? AND"
-            " json_extract(summary, '$.algorithm') = ?",
-            dataset,
-            algorithm,
+            " json_extract(summary, '$.algorithm') = ?"
         )
-        return sorted(float(epsilon) for (epsilon,) in rows if epsilon is not None)
+        epsilons = (epsilon for (epsilon,) in self._all(query, dataset, algorithm))
+        return sorted(float(epsilon) for epsilon in epsilons if epsilon is not None)
 
     def specifications(self) -> list[tuple[str, str, int]]:
         """Key, specification as JSON, and version of the algorithm of every run."""
         fields = "json_extract(record, '$.spec'), json_extract(record, '$.version')"
-        return [
-            (key, spec, int(version))
-            for key, spec, version in self._all(f"SELECT key, {fields} FROM runs")
-        ]
+        return self._all(f"SELECT key, {fields} FROM runs")
 
     def owner(self, key: str) -> str:
         """The owner of a run; '' if unnamed. Raises BadInput when there is no such run."""
@@ -193,7 +181,7 @@ class RunFile:
                 problems.append(str(error))
         return problems
 
-    def _all(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    def _all(self, query: str, *values: Any) -> list[Any]:
         with self._lock:
             try:
                 return self._db.execute(query, values).fetchall()

@@ -7,9 +7,8 @@ all of them, and compares.
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpmf_core.runs.record import Run, RunRecord, Summary, summarise
 from dpmf_core.runs.run_file import Label, RunFile, write_file
@@ -19,8 +18,7 @@ FILE = Path(__file__).parent / "shipped_runs.sqlite"
 ViewData = dict[str, Any]  # what a page shows of a run's model
 
 
-@dataclass(frozen=True)
-class ShippedRun:
+class ShippedRun(NamedTuple):
     """A run that comes with the package.
 
     view_data: by kind; arrays: of the released model. Both are empty if no page needs them.
@@ -28,12 +26,13 @@ class ShippedRun:
 
     record: RunRecord
     view_data: ViewData
-    arrays: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, Any]
 
 
-def identity(spec: RunSpec) -> str:
-    """A text that identifies a run and the version of its algorithm."""
-    return _identity(spec, spec.kind.version)
+def identity(spec: RunSpec, version: int | None = None) -> str:
+    """A text that identifies a run and the version of its algorithm, by default today's."""
+    version = spec.kind.version if version is None else version
+    return f"{spec.canonical().model_dump_json(exclude_defaults=True)} version {version}"
 
 
 def record(spec: RunSpec) -> RunRecord | None:
@@ -72,19 +71,11 @@ def everything() -> dict[str, ShippedRun]:
 
 def write(runs: Iterable[ShippedRun]) -> None:
     """Replace what comes with the package; equal runs make equal bytes."""
-    write_file(
-        FILE,
-        (
-            (Run(it.record, it.arrays), Label(it.record.created), it.view_data)
-            for it in sorted(runs, key=lambda it: it.record.key)
-        ),
-    )
+    in_order = sorted(runs, key=lambda it: it.record.key)
+    rows = ((Run(it.record, it.arrays), Label(it.record.created), it.view_data) for it in in_order)
+    write_file(FILE, rows)
     for cache in (_file, _keys, _record):
         cache.cache_clear()
-
-
-def _identity(spec: RunSpec, version: int) -> str:
-    return f"{spec.canonical().model_dump_json(exclude_defaults=True)} version {version}"
 
 
 @functools.cache
@@ -95,7 +86,7 @@ def _file() -> RunFile:
 @functools.cache
 def _keys() -> Mapping[str, str]:
     return {
-        _identity(RunSpec.model_validate_json(spec), version): key
+        identity(RunSpec.model_validate_json(spec), version): key
         for key, spec, version in _file().specifications()
     }
 

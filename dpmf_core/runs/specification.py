@@ -8,7 +8,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
@@ -80,15 +79,10 @@ class DataSpec(Preparation):
     def _serialise(self, whole: Any) -> dict[str, Any]:
         """Leave out unused options, so that a run keeps its key when options are added."""
         fields: dict[str, Any] = whole(self)
-        unsaid = {
-            name: type(self).model_fields[name].default
-            for name in (*Preparation.model_fields, "item_features", "item_choice", "row_count")
-        }
-        return {
-            name: value
-            for name, value in fields.items()
-            if name not in unsaid or value != unsaid[name]
-        }
+        for name in (*Preparation.model_fields, "item_features", "item_choice", "row_count"):
+            if getattr(self, name) == type(self).model_fields[name].default:
+                fields.pop(name, None)
+        return fields
 
     def suited_to(self, algorithm: str) -> "DataSpec":
         """The specification without item features if the algorithm does not use them.
@@ -106,14 +100,10 @@ class DataSpec(Preparation):
 
     def set_for(self, kind: str) -> list[str]:
         """The changed fields that apply only to `kind` ("ratings" or "samples")."""
-        changed_fields = self.model_dump(
-            exclude_defaults=True, exclude={"id", "item_choice", "row_count"}
-        )
-        return [
-            name
-            for name in changed_fields
-            if (name in Preparation.model_fields) == (kind == "samples")
-        ]
+        neutral = {"id", "item_choice", "row_count"}
+        changed = self.model_dump(exclude_defaults=True, exclude=neutral)
+        of_samples = Preparation.model_fields
+        return [name for name in changed if (name in of_samples) == (kind == "samples")]
 
 
 class RunSpec(BaseModel):
@@ -168,33 +158,25 @@ class RunSpec(BaseModel):
         try:
             spec = cls(**parts)
         except ValidationError as error:
-            raise bad_input(error, parts) from None
+            raise bad_input(error) from None
         return spec.model_copy(update={"data": spec.data.suited_to(spec.algorithm)})
 
     @classmethod
     def of(cls, **choices: Any) -> "RunSpec":
-        """Make a checked specification from names and values.
+        """Make a checked specification from values by the names of `PARAMETERS`.
 
-        Parameters
-        ----------
-        choices
-            By the names of `PARAMETERS`; other names are parameters of the algorithm.
-
-        Raises
-        ------
-        BadInput
-            If a value is invalid or does not fit the others.
+        Other names are parameters of the algorithm. Raises BadInput if a value is invalid or does
+        not fit the others.
         """
         if "algorithm" in choices:
             kind = algorithms.find(choices["algorithm"])
-            known_names = {*PARAMETERS, *SECTIONS, "parameters", *kind.model_fields}
-            for name in choices:
-                if name not in known_names:
-                    raise BadInput(
-                        f"There is no parameter '{name}' of a run or of {kind.title}."
-                        f"{closest(name, known_names)} Parameters of {kind.title}:"
-                        f" {', '.join(kind.model_fields) or 'none'}."
-                    )
+            known = {*PARAMETERS, *SECTIONS, "parameters", *kind.model_fields}
+            if wrong := next((name for name in choices if name not in known), ""):
+                raise BadInput(
+                    f"There is no parameter '{wrong}' of a run or of {kind.title}."
+                    f"{closest(wrong, known)} Parameters of {kind.title}:"
+                    f" {', '.join(kind.model_fields) or 'none'}."
+                )
         return cls.parse(**sections(choices))
 
     def on(self, algorithm: str, **changed: Any) -> "RunSpec":
@@ -224,12 +206,8 @@ class RunSpec(BaseModel):
         return self.model_copy(update={"budget": None, "without_noise": True}).canonical()
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a run.
-
-    It is in a section of `RunSpec` ("" for the run itself), under a field, with its declaration.
-    """
+class Parameter(NamedTuple):
+    """A field of a section of `RunSpec` ("" for the run itself), with its declaration."""
 
     section: str
     field: str
@@ -321,21 +299,16 @@ def with_delta(
     return {**choices, "delta": default_delta(n_units)}
 
 
-def bad_input(error: ValidationError, parts: dict[str, Any]) -> BadInput:
+def bad_input(error: ValidationError) -> BadInput:
+    """The first problem of a specification, in words."""
     first = error.errors()[0]
-    where = first["loc"]
-    if not where:  # the whole run
+    if not first["loc"]:  # the whole run
         return BadInput(str(first["ctx"]["error"]))
-    model = SECTIONS.get(str(where[0]), RunSpec)
-    owner = {"data": "the data set", "budget": "the budget", "split": "the split"}.get(
-        str(where[0]), "the run"
-    )
-    return explain(
-        error,
-        owner,
-        model.model_json_schema().get("properties", {}),
-        depth=1 if model is not RunSpec else 0,
-    )
+    section = str(first["loc"][0])
+    owner = {"data": "the data set", "budget": "the budget", "split": "the split"}
+    schema = SECTIONS.get(section, RunSpec).model_json_schema()
+    depth = int(section in SECTIONS)
+    return explain(error, owner.get(section, "the run"), schema.get("properties", {}), depth=depth)
 
 
 class HasFingerprint(Protocol):
@@ -348,14 +321,9 @@ class HasFingerprint(Protocol):
 def run_key(spec: RunSpec, data: HasFingerprint) -> str:
     """The key of every cache: canonical specification, data fingerprint, algorithm version."""
     canonical = spec.canonical()
-    parts = [
-        canonical.model_dump(mode="json"),
-        data.fingerprint,
-        spec.kind.version,
-    ]
-    if (budget := canonical.budget) and (
-        budget.noise is NoiseKind.DISCRETE or budget.relation is Relation.REPLACE_ONE
-    ):
+    parts = [canonical.model_dump(mode="json"), data.fingerprint, spec.kind.version]
+    budget = canonical.budget
+    if budget and (budget.noise is NoiseKind.DISCRETE or budget.relation is Relation.REPLACE_ONE):
         parts.append(ACCOUNTING)
     if budget and budget.calibration is Calibration.SOURCE:
         parts.append(SOURCE_RULES)

@@ -32,17 +32,10 @@ NOTE, TAGS = 2000, 200  # characters
 
 
 class Store(RunFile):
-    """Stored finished runs, in a file that several processes may use.
+    """Stored finished runs, in the file `runs.sqlite` that several processes may use.
 
-    Parameters
-    ----------
-    folder
-        The folder of `runs.sqlite`, which is created if missing; None for the data folder.
-
-    Raises
-    ------
-    BadInput
-        If the file cannot be opened, or a newer version wrote it.
+    folder: of that file; created if missing. None for the data folder. Raises BadInput if the file
+    cannot be opened, or a newer version wrote it.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -51,22 +44,15 @@ class Store(RunFile):
         try:
             create_folder(self.folder)
             super().__init__(path, open_shared(path))
+            with contextlib.ExitStack() as unless_ready:
+                unless_ready.callback(self.close)
+                self._prepare()
+                unless_ready.pop_all()
         except (OSError, sqlite3.Error) as error:
-            raise self._cannot_open(path, error) from error
-        try:
-            self._prepare()
-        except BaseException as error:
-            self._db.close()
-            if isinstance(error, OSError | sqlite3.Error):
-                raise self._cannot_open(path, error) from error
-            raise
-
-    @staticmethod
-    def _cannot_open(path: Path, error: Exception) -> BadInput:
-        return BadInput(
-            f"The run store {path} cannot be opened ({error}). Repair or move that file, or set"
-            " DPMF_DATA to another folder."
-        )
+            raise BadInput(
+                f"The run store {path} cannot be opened ({error}). Repair or move that file, or set"
+                " DPMF_DATA to another folder."
+            ) from error
 
     def _prepare(self) -> None:
         """Make the table of a new file."""
@@ -124,27 +110,16 @@ class Store(RunFile):
     # -- changing ----------------------------------------------------------------------------------
 
     def put(self, run: Run, owner: str = "") -> None:
-        """Store a finished run.
+        """Store a finished run, with arrays of numbers only. owner: '' if unnamed.
 
-        It replaces a run with the same key, whose note, tags, pin and owner stay.
-
-        Parameters
-        ----------
-        run
-            With arrays of numbers only.
-        owner
-            The owner; '' if unnamed.
-
-        Raises
-        ------
-        BadInput
-            If the disk refuses.
+        It replaces a run with the same key, whose note, tags, pin and owner stay. Raises BadInput
+        if the disk refuses.
         """
         select = "SELECT note, tags, owner, pinned FROM runs WHERE key = ?"
         try:
             with self._writing() as db:
                 row = db.execute(select, (run.key,)).fetchone() or ("", "", owner, 0)
-                self._insert(run, Label(_now(), *row))
+                self._insert(run, Label(datetime.now(UTC).isoformat(), *row))
         except (OSError, sqlite3.Error) as error:
             raise BadInput(
                 f"The run is finished, but {self.path} cannot store it ({error}). Free some space"
@@ -173,24 +148,9 @@ class Store(RunFile):
         self._change("DELETE FROM runs WHERE key = ?", key)
 
     def keep_at_most(self, most: int, besides: str = "") -> int:
-        """Delete the oldest runs beyond a number.
+        """Delete the oldest runs beyond a number, except pinned ones; return how many.
 
-        Parameters
-        ----------
-        most
-            The most runs that stay; pinned ones are never deleted.
-        besides
-            The key of a further run that stays.
-
-        Returns
-        -------
-        int
-            How many were deleted.
-
-        Raises
-        ------
-        BadInput
-            If the disk refuses.
+        besides: the key of a further run that stays. Raises BadInput if the disk refuses.
         """
         oldest = (
             "DELETE FROM runs WHERE key IN (SELECT key FROM runs WHERE NOT pinned AND key <> ?"
@@ -230,7 +190,3 @@ class Store(RunFile):
                 f"{self.path} cannot be changed ({error}). Nothing was changed. Free some space or"
                 " repair that folder, then try again."
             ) from error
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat()

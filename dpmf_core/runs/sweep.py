@@ -4,7 +4,7 @@ import functools
 import itertools
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,17 +17,9 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import Calibration, NoiseKind, Relation
 from dpmf_core.privacy.formatting import epsilon_number
 from dpmf_core.runs import noisy_errors
-from dpmf_core.runs.noisy_errors import NONE
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.specification import (
-    DataSpec,
-    RunSpec,
-    Value,
-    bad_input,
-    file_of,
-    sections,
-)
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import DataSpec, RunSpec, Value, bad_input, file_of, sections
 
 MOST_RUNS = 5_000
 
@@ -123,7 +115,7 @@ class Sweep(BaseModel):
         try:
             return cls(**parts)
         except ValidationError as error:
-            raise bad_input(error, parts) from None
+            raise bad_input(error) from None
 
     @classmethod
     def of(cls, choices: Mapping[str, Any], **parts: Any) -> "Sweep":
@@ -151,16 +143,30 @@ class Sweep(BaseModel):
         """
         self._check_size()
         distinct: dict[tuple[str, str], Point] = {}
-        for seed in self.seeds:
-            for method in self.methods:
-                for place in self._places(method):
-                    for point in self._over(method, place, seed):
-                        distinct.setdefault((point.label, point.key), point)
+        for seed, method in itertools.product(self.seeds, self.methods):
+            grid = self._grid_of(method)
+            for values in itertools.product(*grid.values()):
+                place = dict(zip(grid, values, strict=True))
+                for epsilon in self._epsilons_of(method):
+                    spec = self._spec(method, place, epsilon, seed)
+                    point = Point(spec, method.name, epsilon, place)
+                    distinct.setdefault((point.label, point.key), point)
         return list(distinct.values())
+
+    def _grid_of(self, method: Method) -> dict[str, tuple[Value, ...]]:
+        """The part of the grid that a method knows."""
+        names = method.kind.model_fields
+        return {name: values for name, values in self.grid.items() if name in names}
+
+    def _epsilons_of(self, method: Method) -> tuple[float | None, ...]:
+        return (self.epsilons or (None,)) if method.is_private else (None,)
 
     def _check_size(self) -> None:
         """Raise BadInput on too many runs, or on a grid that none of the methods has."""
-        count = len(self.seeds) * sum(self._runs_of(method) for method in self.methods)
+        count = len(self.seeds) * sum(
+            len(self._epsilons_of(method)) * math.prod(map(len, self._grid_of(method).values()))
+            for method in self.methods
+        )
         if count > MOST_RUNS:
             raise BadInput(
                 f"A sweep may hold at most {MOST_RUNS:,} runs. Got {count:,}. Use fewer epsilons,"
@@ -169,9 +175,7 @@ class Sweep(BaseModel):
         from dpmf_core.base import limits  # a single run has none
 
         limits.at_most("largest_sweep", count, "runs of a sweep")
-        parameter_names = sorted(
-            {name for method in self.methods for name in method.kind.model_fields}
-        )
+        parameter_names = sorted({it for method in self.methods for it in method.kind.model_fields})
         if unknown := [name for name in self.grid if name not in parameter_names]:
             raise BadInput(
                 "None of these algorithms has a parameter"
@@ -179,48 +183,21 @@ class Sweep(BaseModel):
                 f" {', '.join(parameter_names) or 'none'}."
             )
 
-    def _runs_of(self, method: Method) -> int:
-        """The number of a method's runs with one seed.
-
-        It has one at every epsilon and at every point of the part of the grid that it knows.
-        """
-        places = math.prod(
-            len(values) for name, values in self.grid.items() if name in method.kind.model_fields
-        )
-        return places * (max(len(self.epsilons), 1) if method.is_private else 1)
-
-    def _places(self, method: Method) -> Iterator[dict[str, Value]]:
-        own = {
-            name: values for name, values in self.grid.items() if name in method.kind.model_fields
-        }
-        return (dict(zip(own, values, strict=True)) for values in itertools.product(*own.values()))
-
-    def _over(self, method: Method, place: dict[str, Value], seed: int) -> Iterator[Point]:
-        parameters = {**method.parameters, **place}
-        if not method.is_private:
-            yield Point(self._spec(method, parameters, None, seed), method.name, None, place)
-            return
-        for epsilon in self.epsilons or (None,):
-            yield Point(self._spec(method, parameters, epsilon, seed), method.name, epsilon, place)
-
     def _spec(
-        self, method: Method, parameters: dict[str, Value], epsilon: float | None, seed: int
+        self, method: Method, place: dict[str, Value], epsilon: float | None, seed: int
     ) -> RunSpec:
-        budget = None
-        if epsilon is not None:
-            calibration = method.calibration or self.calibration
-            budget = {
-                "epsilon": epsilon,
-                "delta": self.delta,
-                "relation": self.relation,
-                "calibration": calibration,
-                "noise": self.noise,
-            }
+        budget = {
+            "epsilon": epsilon,
+            "delta": self.delta,
+            "relation": self.relation,
+            "calibration": method.calibration or self.calibration,
+            "noise": self.noise,
+        }
         return RunSpec.parse(
             data=self.data,
             algorithm=method.algorithm,
-            parameters=parameters,
-            budget=budget,
+            parameters={**method.parameters, **place},
+            budget=None if epsilon is None else budget,
             without_noise=method.without_noise,
             split=self.split,
             seed=seed,
@@ -260,50 +237,16 @@ def typed_grid(
     """
     out: dict[str, tuple[Value, ...]] = {}
     for name, values in texts.items():
-        owners = [method.kind for method in methods if name in method.kind.model_fields]
-        out[name] = (
-            tuple(
-                dict.fromkeys(typed_parameters(owners[0], {name: value})[name] for value in values)
-            )
-            if owners
-            else tuple(values)
-        )
+        owner = next((it.kind for it in methods if name in it.kind.model_fields), None)
+        if owner is None:
+            out[name] = tuple(values)
+        else:
+            typed = (typed_parameters(owner, {name: value})[name] for value in values)
+            out[name] = tuple(dict.fromkeys(typed))
     return out
 
 
 # ---- what comes out ------------------------------------------------------------------------------
-
-
-def row(
-    point: Point, record: RunRecord, errors: str = NONE, noisy: float | None = None
-) -> dict[str, Any]:
-    """One finished run, flat, for a CSV file or a data frame.
-
-    For private data it holds nothing computed from raw rows (see `Run.export`). errors: the note on
-    theirs; noisy: an error released with noise.
-    """
-    spec = record.spec
-    settings = {f"param.{name}": value for name, value in spec.parameters.items()}
-    raw: dict[str, Any] = (
-        {**record.metrics, "fit_seconds": record.seconds["fit"], "key": record.key}
-        if record.public
-        else {"errors": errors} | ({} if noisy is None else {"noisy_rmse": noisy})
-    )
-    return {
-        "dataset": spec.data.id if record.public else file_of(spec.data.id),
-        "label": point.label,
-        "algorithm": spec.algorithm,
-        "epsilon": epsilon_number(point.epsilon),
-        "exact_epsilon": epsilon_number(record.epsilon.exact),
-        "delta": record.delta,
-        "calibration": record.calibration and str(record.calibration),
-        "guarantee": str(record.guarantee.status),
-        "seed": spec.seed,
-        **settings,
-        **raw,
-        "created": record.created,
-        "dpmf": record.versions.get("dpmf", ""),
-    }
 
 
 def rows(
@@ -312,20 +255,41 @@ def rows(
     noisy: Mapping[str, float] | None = None,
     noisy_epsilon: float | None = None,
 ) -> list[dict[str, Any]]:
-    """A row for every point whose run, by `Point.key`, has finished.
+    """A flat row for every point whose run, by `Point.key`, has finished; for a CSV file.
 
-    noisy: errors on private data from `noisy_errors.release`.
+    For private data it holds nothing computed from raw rows (see `Run.export`). noisy: errors on
+    private data from `noisy_errors.release`.
     """
-    return [
-        row(
-            point,
-            run.record,
-            noisy_errors.words(run, noisy_epsilon, point.key in (noisy or {})),
-            (noisy or {}).get(point.key),
+    noisy, out = noisy or {}, []
+    for point in points:
+        if (run := finished_runs.get(point.key)) is None:
+            continue
+        record, spec = run.record, run.spec
+        raw: dict[str, Any] = {}
+        if record.public:
+            raw = {**record.metrics, "fit_seconds": record.seconds["fit"], "key": record.key}
+        else:
+            raw["errors"] = noisy_errors.words(run, noisy_epsilon, point.key in noisy)
+            if point.key in noisy:
+                raw["noisy_rmse"] = noisy[point.key]
+        out.append(
+            {
+                "dataset": spec.data.id if record.public else file_of(spec.data.id),
+                "label": point.label,
+                "algorithm": spec.algorithm,
+                "epsilon": epsilon_number(point.epsilon),
+                "exact_epsilon": epsilon_number(record.epsilon.exact),
+                "delta": record.delta,
+                "calibration": record.calibration and str(record.calibration),
+                "guarantee": str(record.guarantee.status),
+                "seed": spec.seed,
+                **{f"param.{name}": value for name, value in spec.parameters.items()},
+                **raw,
+                "created": record.created,
+                "dpmf": record.versions.get("dpmf", ""),
+            }
         )
-        for point in points
-        if (run := finished_runs.get(point.key))
-    ]
+    return out
 
 
 @dataclass(frozen=True)

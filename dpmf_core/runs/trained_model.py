@@ -163,11 +163,9 @@ class TrainedModel(Run):
         rows, items = people.rows_of(pairs["user"]), places(self.item_ids, pairs["item"])
         is_known = items >= 0
         predictions = np.empty(len(pairs))
-        predictions[is_known] = self.recommender.predict(
-            people.personal, rows[is_known], items[is_known]
-        )
-        if not is_known.all():
-            predictions[~is_known] = self._means(people.personal, rows[~is_known])
+        known = (people.personal, rows[is_known], items[is_known])
+        predictions[is_known] = self.recommender.predict(*known)
+        predictions[~is_known] = self._means(people.personal, rows[~is_known])
         return predictions
 
     def recommend(self, users: Any = None, k: int = 10, own: Any = None) -> pd.DataFrame:
@@ -247,10 +245,9 @@ class TrainedModel(Run):
         V = self.recommender.item_factors.astype(float)
         norms = np.linalg.norm(V, axis=1)
         if not norms[place] > 0:
-            which = "this item" if norms.any() else "any item: it predicts from item offsets only"
             raise BadInput(
-                f"The model has no factors for {which}, so similar items cannot be found. recommend"
-                " works without factors."
+                "The model has no factors for this item, so similar items cannot be found."
+                " recommend works without factors."
             )
         cosines = V @ V[place] / np.where(norms > 0, norms * norms[place], 1.0)
         order = np.argsort(-cosines, kind="stable")
@@ -307,19 +304,15 @@ class TrainedModel(Run):
     @cached_property
     def _trained(self) -> "tuple[Ids[Any], Array, Ratings]":
         """Ids of training users, the row of each, and their ratings with an empty last row."""
-        self.recommender  # noqa: B018  # raises where samples were factorised
+        bounds = self.recommender.bounds
         is_gone = self.training is not None and self.training.data is None
         if is_gone or is_in_parts(self.spec.data.id):
-            return pd.Index([]), np.zeros(0, np.int64), self._no_ratings()
+            facts: dict[str, Any] = {"n_items": len(self.item_ids), "bounds": bounds}
+            return pd.Index([]), np.zeros(0, np.int64), Ratings.of([], [], [], n_users=1, **facts)
         history = with_nobody(self._answer(data_access.split_of).history)
         rows = self._answer(data_access.rows_of)
         ids = pd.RangeIndex(len(rows)) if self.training is None else self.training.users
         return ids, rows, history
-
-    def _no_ratings(self) -> Ratings:
-        none: list[int] = []
-        bounds = self.recommender.bounds
-        return Ratings.of(none, none, none, n_users=1, n_items=len(self.item_ids), bounds=bounds)
 
     def _answer(self, question: Any) -> Any:
         """The answer of `data_access`, on the training data in memory if there are any."""

@@ -19,7 +19,7 @@ from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
+from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.guarantee import VALUE
 from dpmf_core.runs.record import RunRecord
 
@@ -72,24 +72,22 @@ def check_about(about: Mapping[str, str]) -> None:
 def statement(record: RunRecord, about: Mapping[str, str] | None = None) -> Section:
     """The statement of a run; for private data without anything computed from raw rows.
 
-    Parameters
-    ----------
-    about
-        The publisher's facts (`ABOUT`).
+    about: the publisher's facts (`ABOUT`).
     """
     public_record = record.exported()
     facts = json.loads(to_json(_facts(public_record)))  # plain numbers; infinite ones become null
-    filled = render(
-        "statement.yaml",
-        about=defaultdict(str, about or {}),
-        today=datetime.now(UTC).date().isoformat(),
-        record=public_record,
-        promise=public_record.guarantee,
-        algorithm=algorithms.find(public_record.spec.algorithm),
-        warning=warning_of(public_record),
-        **facts,
+    sections: Section = yaml.safe_load(
+        render(
+            "statement.yaml",
+            about=defaultdict(str, about or {}),
+            today=datetime.now(UTC).date().isoformat(),
+            record=public_record,
+            promise=public_record.guarantee,
+            algorithm=algorithms.find(public_record.spec.algorithm),
+            warning=warning_of(public_record),
+            **facts,
+        )
     )
-    sections: Section = yaml.safe_load(filled)
     return sections
 
 
@@ -110,19 +108,12 @@ def _facts(record: RunRecord) -> dict[str, Any]:
         "input_metric": _input_metric(record),
         "parameters": {"epsilon": exact, "delta": delta if promise.has_epsilon else None},
         "budget": f"epsilon = {epsilon_text(epsilons.exact or 0.0)}, delta = {delta:g}",
-        "epsilon_by_rule": {
-            title: epsilon for title, epsilon in record.by_rule.items() if epsilon is not None
-        },
+        "epsilon_by_rule": {name: it for name, it in record.by_rule.items() if it is not None},
         "preparation": _listing(preparation) or "none",
         "parameter_text": _listing(record.parameters) or "none",
         "mechanisms": [
-            {
-                "released": row.statistic,
-                "noise": row.mechanism,
-                "sensitivity": row.sensitivity,
-                "noise_multiplier": row.noise_multiplier,
-                "count": row.count,
-            }
+            {"released": row.statistic, "noise": row.mechanism}
+            | row.model_dump(include={"sensitivity", "noise_multiplier", "count"})
             for row in record.ledger
         ],
         "noises": ", ".join(dict.fromkeys(row.mechanism for row in record.ledger)),
@@ -182,23 +173,14 @@ def as_html(sections: Section) -> str:
 def card(record: RunRecord, sections: Section, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
     """A model card in Markdown: what the model is, what it holds, how to use it, its limits.
 
-    Parameters
-    ----------
-    record
-        The run's; on private data only its exported part is used.
-    sections
-        The run's statement.
-    arrays
-        The model's.
+    record: the run's; on private data only its exported part is used. sections: the run's
+    statement. arrays: the model's.
     """
     public = record.exported()
     promise, name = public.guarantee, public.spec.data.id
     low, high = bounds_of(public)
     entry = next((it for it in catalogue().catalogue() if it.id == name), None)
-    total = ""
-    if public.epsilon.exact is not None and public.delta is not None:
-        measures = (public.epsilon.exact, public.delta, promise.unit, public.relation, public.rule)
-        total = epsilon_in_full(*measures)
+    total = "" if public.epsilon.exact is None or public.delta is None else public.loss
     return render(
         "card.md",
         record=public,
