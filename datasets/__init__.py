@@ -46,9 +46,9 @@ __all__ = [
 ]
 
 
-def catalogue() -> tuple[DatasetFacts, ...]:
-    """Every data set with a name that fits in memory."""
-    return tuple(source.entry for source in SOURCES.values())
+def catalogue() -> tuple[Entry | SampleEntry, ...]:
+    """Every data set with a name that fits in memory, as it is stored on this machine."""
+    return tuple(npz_folder.current_entry(source.entry) for source in SOURCES.values())
 
 
 def in_parts() -> tuple[Entry, ...]:
@@ -64,20 +64,6 @@ def is_in_parts(id_or_path: str) -> bool:
     return (
         id_or_path in LARGE or partitions.is_there(id_or_path) or partitions.is_address(id_or_path)
     )
-
-
-def _current() -> list[Entry | SampleEntry]:
-    return [npz_folder.current_entry(source.entry) for source in SOURCES.values()]
-
-
-def ratings() -> tuple[Entry, ...]:
-    """Every set of ratings with a name."""
-    return tuple(it for it in _current() if isinstance(it, Entry))
-
-
-def samples(holds: str) -> tuple[SampleEntry, ...]:
-    """Every set of `documents` or `images` with a name."""
-    return tuple(it for it in _current() if isinstance(it, SampleEntry) and it.holds == holds)
 
 
 def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002

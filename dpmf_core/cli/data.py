@@ -24,11 +24,9 @@ from dpmf_core.data.catalogue import catalogue
 def datasets(context: click.Context, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
         return
-    entries = (*catalogue().catalogue(), *catalogue().in_parts())
-    current = {entry.id: entry for entry in (*entries, *catalogue().ratings())}
     rows = [
-        {**dataclasses.asdict(entry), "present": catalogue().present(name)}
-        for name, entry in current.items()
+        {**dataclasses.asdict(entry), "present": catalogue().present(entry.id)}
+        for entry in (*catalogue().catalogue(), *catalogue().in_parts())
     ]
     if as_json:
         click.echo(to_json([_without_counts(row) for row in rows]))

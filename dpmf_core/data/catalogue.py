@@ -125,5 +125,5 @@ def is_own(data_id: str) -> bool:
 
 def offered_item_features(data_id: str) -> str:
     """A description of a data set's public item table; empty if it has none."""
-    entries = catalogue().ratings()
-    return next((entry.item_features for entry in entries if entry.id == data_id), "")
+    entries = {entry.id: entry for entry in catalogue().catalogue()}
+    return getattr(entries.get(data_id), "item_features", "")

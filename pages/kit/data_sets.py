@@ -117,8 +117,8 @@ def why_unsuited(page: Page) -> str:
 def entries() -> tuple[Any, ...]:
     """Return the catalogue's and the session's data sets of the page's kind."""
     kind = data_kind()
-    ratings = (*datasets.ratings(), *in_parts()) if kind == "ratings" else ()
-    catalogue = ratings or datasets.samples(kind)
+    partitioned = in_parts() if kind == "ratings" else ()
+    catalogue = [*(it for it in datasets.catalogue() if it.holds == kind), *partitioned]
     own = st.session_state.get(OWN, {}).values()
     data_id = st.session_state.get(session_key("dataset")) or ""
     declared = (find(data_id),) if stand_ins.is_stand_in(data_id) else ()

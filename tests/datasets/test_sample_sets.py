@@ -30,9 +30,8 @@ DOCS = [
 
 NAMED_SETS = [
     entry
-    for kind in ("documents", "images")
-    for entry in datasets.samples(kind)
-    if entry.kind == "simulated"
+    for entry in datasets.catalogue()
+    if entry.holds != "ratings" and entry.kind == "simulated"
 ]
 
 

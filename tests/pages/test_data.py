@@ -114,7 +114,7 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(tmp_path, mon
         table().replace(b"Member,Product,Points", b"user,item,rating")
     )
     datasets.import_("ml-100k", tmp_path / "mine.csv")
-    entry = next(it for it in datasets.ratings() if it.id == "ml-100k")
+    entry = datasets.entry_of("ml-100k")
     assert not entry.public and (entry.n_users, entry.n_items) == (30, 12) and entry.assumptions
     app = settled(app_of(behind_sidebar("explore/page.py"), data="ml-100k"))
     assert [button.label for button in app.get("download_button")].count("Download as CSV") == 1
