@@ -40,6 +40,7 @@ from dpmf_datasets.registry import SOURCES, source_of
 
 FOLDER = "folder"
 TABLES, ARCHIVES = (".csv", ".tsv"), (".zip", ".tar", ".tgz")  # whose sub-folders may be people
+Read = tuple[dict[str, str], tuple[Ratings | Samples, Report]]
 OF_SAMPLES = set(SAMPLE_FACTS)  # for documents and images only
 ANOTHER_ENCODING = (
     "If that is wrong, declare another encoding (after a path, e.g. encoding=cp1251)."
@@ -47,15 +48,27 @@ ANOTHER_ENCODING = (
 
 
 def from_a_file(path_and_facts: str) -> Ratings | Samples:
-    """Private data at a path, with the fingerprint of their source."""
+    """Private data at a path, with the fingerprint of their source, or in a database.
+
+    The account of ratings in a database goes by the ratings themselves. Repairs are printed to a
+    person at a terminal only: counts follow from private rows, and a log or a notebook's output
+    would carry them away.
+    """
+    path: Path | None = None
     if databases.is_address(path_and_facts):
-        return _in_database(path_and_facts)
-    path, query = split_path(path_and_facts)
-    return dataclasses.replace(_data(path, query), origin=fingerprint_of(path))
+        facts, (data, report) = _in_database(path_and_facts)
+    else:
+        path, query = split_path(path_and_facts)
+        facts, (data, report) = _at_path(path, query)
+    if ITEM_TABLE in facts:
+        data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
+    if (report.problems or report.assumed) and sys.stderr.isatty():
+        print(report.words, file=sys.stderr)
+    return data if path is None else dataclasses.replace(data, origin=fingerprint_of(path))
 
 
-def _in_database(address_and_facts: str) -> Ratings:
-    """The ratings of a table in a database. Their account goes by the ratings themselves."""
+def _in_database(address_and_facts: str) -> Read:
+    """The facts after an address, and the ratings of a table in a database."""
     address, _, query = address_and_facts.partition("?")
     arguments = dict(parse_qsl(query, keep_blank_values=True))
     known_facts = {*RATING_FACTS, *TABLE_FACTS}
@@ -63,15 +76,11 @@ def _in_database(address_and_facts: str) -> Ratings:
     options = {name: it for name, it in arguments.items() if name not in facts}
     table = databases.read(address, options, facts.get("table"))
     name = facts.get("table", "the database")
-    data, report = _ratings_of_table(table, name, facts, after_path(address, arguments))
-    if ITEM_TABLE in facts:
-        data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
-    _tell(report)
-    return data
+    return facts, _ratings_of_table(table, name, facts, after_path(address, arguments))
 
 
-def _data(file: Path, query: str) -> Ratings | Samples:
-    """Read ratings, documents or images at a path."""
+def _at_path(file: Path, query: str) -> Read:
+    """The facts after a path, and the ratings, documents or images there."""
     if not (file.suffix or len(file.parts) > 1 or file.is_file()):
         source_of(str(file))  # neither a path nor an id: the message lists the ids
     if not file.exists():
@@ -80,11 +89,7 @@ def _data(file: Path, query: str) -> Ratings | Samples:
             f" {', '.join(SOURCES)}."
         )
     facts = facts_in(query)
-    data, report = _ratings_within(file, facts) or samples_at(file, facts) or _ratings(file, facts)
-    if ITEM_TABLE in facts:
-        data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
-    _tell(report)
-    return data
+    return facts, (_ratings_within(file, facts) or samples_at(file, facts) or _ratings(file, facts))
 
 
 def _with_item_table(
@@ -174,15 +179,6 @@ def _ratings_of_table(
         table, options["bounds"] = interactions(table), (0.0, 1.0)
         options["columns"]["rating"] = INTERACTION
     return read_table(table, name=name, advice=advice, **options)
-
-
-def _tell(report: Report) -> None:
-    """Print repairs to a person at a terminal.
-
-    Counts follow from private rows, and a log or a notebook's output would carry them away.
-    """
-    if (report.problems or report.assumed) and sys.stderr.isatty():
-        print(report.words, file=sys.stderr)
 
 
 # ---- documents and images ------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
 from typing import Any, BinaryIO
@@ -77,15 +78,28 @@ def _flat(column: pa.Array) -> pa.Array:
     return pc.binary_join(column.cast(pa.list_(pa.string())), BETWEEN)
 
 
+@contextmanager
+def _refusals(name: str, kind: str, advice: str) -> Iterator[None]:
+    """Convert errors of readers to BadInput."""
+    try:
+        yield
+    except (
+        pa.ArrowException,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ) as e:
+        raise BadInput(
+            f"{name} cannot be read as {kind}: {first_sentence(e)[:200]} {advice}"
+        ) from e
+
+
 def parquet(stream: BinaryIO, name: str) -> Table:
     """Open a Parquet file. Raises BadInput."""
-    try:
+    with _refusals(name, "Parquet", "It may be cut short: fetch or save it again."):
         file = pa.parquet.ParquetFile(stream)
-    except pa.ArrowException as error:
-        raise BadInput(
-            f"{name} cannot be read as Parquet: {first_sentence(error)} It may be cut short:"
-            " fetch or save it again."
-        ) from error
     return arrow_table(
         file.schema_arrow,
         lambda names, rows: file.iter_batches(rows, columns=names),
@@ -96,25 +110,20 @@ def parquet(stream: BinaryIO, name: str) -> Table:
 
 def feather(stream: BinaryIO, name: str) -> Table:
     """Read a Feather or Arrow file. Raises BadInput."""
-    try:
+    with _refusals(name, "Feather", "Save it again."):
         return in_memory(pyarrow.feather.read_table(stream), "of a Feather file")
-    except pa.ArrowException as error:
-        raise BadInput(f"{name} cannot be read as Feather: {error} Save it again.") from error
 
 
 def json_lines(content: bytes, name: str) -> Table:
     """Read lines of JSON objects, or one list of objects. Raises BadInput."""
-    try:
+    keys = (
+        'Each line holds one object with the same keys, e.g. {"user": 1, "item": 7, "rating": 4.5}.'
+    )
+    with _refusals(name, "lines of JSON", keys):
         if content.lstrip()[:1] == b"[":
-            rows = json.loads(content)
-            return in_memory(pa.Table.from_pylist(rows), "of a list in JSON")
+            return in_memory(pa.Table.from_pylist(json.loads(content)), "of a list in JSON")
         block = pa.json.ReadOptions(block_size=max(len(content), 1))
         return in_memory(pa.json.read_json(BytesIO(content), block), "of lines of JSON")
-    except (pa.ArrowException, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise BadInput(
-            f"{name} cannot be read as lines of JSON: {first_sentence(error)[:200]} Each line"
-            ' holds one object with the same keys, e.g. {"user": 1, "item": 7, "rating": 4.5}.'
-        ) from error
 
 
 def looks_like_json(head: bytes) -> bool:
@@ -147,27 +156,24 @@ def arrays(stream: BinaryIO, name: str) -> Table:
 
     Raises BadInput.
     """
-    try:
+    advice = (
+        "It must hold one-dimensional arrays of numbers or texts, all of the same length, e.g."
+        " numpy.savez(file, user=..., item=..., rating=...), or a matrix saved by"
+        " scipy.sparse.save_npz."
+    )
+    with _refusals(name, "arrays", advice):
         with np.load(stream, allow_pickle=False) as file:
             columns = {each: file[each] for each in file.files}
-        if {"format", "shape", "data"} <= set(columns):
-            stream.seek(0)
-            return in_memory(_of_matrix(stream), "of a sparse matrix, users by items")
-        return in_memory(pa.table({each: pa.array(it) for each, it in columns.items()}), "of numpy")
-    except (ValueError, KeyError, TypeError, pa.ArrowException) as error:
-        raise BadInput(
-            f"{name} cannot be read as arrays: {error}. It must hold one-dimensional arrays of"
-            " numbers or texts, all of the same length, e.g. numpy.savez(file, user=..., item=...,"
-            " rating=...), or a matrix saved by scipy.sparse.save_npz."
-        ) from error
+        if not {"format", "shape", "data"} <= set(columns):
+            table = pa.table({each: pa.array(it) for each, it in columns.items()})
+            return in_memory(table, "of numpy")
+        from scipy.sparse import load_npz  # reads no pickles
 
-
-def _of_matrix(stream: BinaryIO) -> pa.Table:
-    from scipy.sparse import load_npz  # reads no pickles
-
-    cells: Any = load_npz(stream)
-    cells = cells.tocoo()
-    return pa.table({"user": cells.row, "item": cells.col, "rating": cells.data})
+        stream.seek(0)
+        cells: Any = load_npz(stream)
+        cells = cells.tocoo()
+        table = pa.table({"user": cells.row, "item": cells.col, "rating": cells.data})
+        return in_memory(table, "of a sparse matrix, users by items")
 
 
 def spreadsheet(stream: BinaryIO, name: str, sheet: str | None = None) -> Table:

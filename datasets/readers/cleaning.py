@@ -194,8 +194,8 @@ class CleanRows:
                 roles = ("user", "item", "rating") if kind == Kind.MISSING else ("rating",)
                 cells = [batch[role][int(where.argmax())].as_py() for role in roles]
                 example = ",".join("" if it is None else str(it) for it in cells)
-                self.tally.add(kind, row[where], example)
-        self.tally.count_values(outside, values[beyond])
+                named_values = values[where].tolist() if kind == outside else ()
+                self.tally.add(kind, row[where], example, named_values)
         if outside == Kind.OUTSIDE:
             good &= ~beyond
         # Ids are added before bad ratings are removed: a user with only bad ratings is still a user

@@ -60,7 +60,6 @@ def require_encoding(name: str) -> str:
 
 
 def usual_name(encoding: str) -> str:
-    """Return an encoding's usual name."""
     if encoding.startswith("utf-"):
         return "-".join(encoding.upper().split("-")[:2])
     return USUAL.get(encoding, encoding)
@@ -176,7 +175,8 @@ class Reader:
         text = content.decode(encoding, "replace").removeprefix("\ufeff")
         if not text.isascii():
             self.encodings.add(encoding)
-            self.n_damaged += count_damaged(text)
+            # undecodable bytes were replaced; control characters are no text either
+            self.n_damaged += sum(map(text.count, ("\ufffd", *map(chr, range(0x80, 0xA0)))))
             self.uncertain |= uncertain
         return text
 
@@ -190,11 +190,6 @@ class Reader:
     @property
     def assumptions(self) -> tuple[str, ...]:
         return (ENCODING_IS_PUBLIC,) if self.uncertain else ()
-
-
-def count_damaged(text: str) -> int:
-    """The number of damaged characters: replaced undecodable bytes, and control characters."""
-    return text.count("\ufffd") + sum(map(text.count, map(chr, range(0x80, 0xA0))))
 
 
 class RepairedStream:

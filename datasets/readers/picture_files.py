@@ -86,12 +86,13 @@ def pictures(
             f"{file_name(path)} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are"
             f" needed. Other files: {len(names) - len(rows)}."
         )
-    if (n_damaged := tally.count(DAMAGED_PICTURE)) > len(rows):
+    problems = tuple(tally.problems(lambda place: place + 1, "file"))
+    n_damaged = sum(it.count for it in problems if it.kind == DAMAGED_PICTURE)
+    if n_damaged > len(rows):
         raise BadInput(
             f"{n_damaged:,} of the {n_damaged + len(rows):,} pictures of {file_name(path)} are cut"
             " short or damaged. Copy them again."
         )
-    problems = tuple(tally.problems(lambda place: place + 1, "file"))
     samples = Samples.of(
         np.stack(rows),
         image=size,

@@ -1,7 +1,7 @@
 """What a loader found in a file: how much it read, what it repaired or refused, and where."""
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
@@ -160,23 +160,21 @@ class Tally:
 
     def __init__(self) -> None:
         self._problems: dict[str, Problem] = {}
-        self._values: dict[str, Counter[str]] = {}
+        self._values: dict[str, Counter[str]] = defaultdict(Counter)
 
-    def count_values(self, kind: str, values: npt.NDArray[np.float64]) -> None:
-        """Count how often each value occurs under `kind`."""
-        if len(values):
-            counts = self._values.setdefault(kind, Counter())
-            counts.update(f"{it:g}" for it in values.tolist())
-
-    def add(self, kind: str, rows: npt.NDArray[np.integer[Any]], example: object = "") -> None:
+    def add(
+        self,
+        kind: str,
+        rows: npt.NDArray[np.integer[Any]],
+        example: object = "",
+        values: Iterable[float] = (),
+    ) -> None:
         """Count `rows` under `kind`; `example` is the value in the first of them."""
         if len(rows):
             old = self._problems.get(kind, Problem(kind, 0, example=str(example)))
             lines = (*old.lines, *rows[: LINES_SHOWN - len(old.lines)].tolist())
             self._problems[kind] = replace(old, count=old.count + len(rows), lines=lines)
-
-    def count(self, kind: str) -> int:
-        return self._problems[kind].count if kind in self._problems else 0
+            self._values[kind].update(f"{it:g}" for it in values)
 
     def problems(self, line: Callable[[int], int], unit: str = "line") -> list[Problem]:
         """The counted problems, with positions converted to lines, or to another `unit`."""
@@ -185,7 +183,7 @@ class Tally:
                 problem,
                 lines=tuple(map(line, problem.lines)),
                 where=unit,
-                commonest=tuple(self._values.get(kind, Counter()).most_common(VALUES_NAMED)),
+                commonest=tuple(self._values[kind].most_common(VALUES_NAMED)),
             )
             for kind, problem in self._problems.items()
         ]

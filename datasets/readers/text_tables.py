@@ -166,15 +166,11 @@ def separator_of(lines: Sequence[str]) -> str:
     """
     votes = {}
     for separator in SEPARATORS:
-        widths = Counter(len(_fields_of(line, separator)) for line in lines[:SAMPLE_ROWS])
+        widths = Counter(_width(line, separator) for line in lines[:SAMPLE_ROWS])
         columns, times = widths.most_common(1)[0]
         votes[separator] = (columns > 2, times) if columns > 1 else (False, 0)
     best = max(votes, key=votes.__getitem__)
     return best if votes[best][1] else ","
-
-
-def _fields_of(line: str, separator: str) -> tuple[str, ...]:
-    return _rows_of([line], separator)[0]
 
 
 def _rows_of(lines: Sequence[str], separator: str) -> list[tuple[str, ...]]:
@@ -204,15 +200,16 @@ def _check_widths(rows: Sequence[tuple[str, ...]], name: str) -> None:
 def _table_lines(lines: list[str], separator: str) -> list[str]:
     """The lines from the first one with several columns.
 
-    A title or `sep=;` above is no part of the table.
+    A title or `sep=;` above, an instruction for a spreadsheet program, is no part of the table.
     """
-    columns = [len(_fields_of(line, separator)) for line in lines[:SAMPLE_ROWS]]
+    columns = [_width(line, separator) for line in lines[:SAMPLE_ROWS]]
     first = next((place for place, count in enumerate(columns) if count > 2), 0)
-    above = [lines[place] for place in range(first)]
-    is_above = all(len(_fields_of(line, separator)) == 1 or _says_separator(line) for line in above)
+    is_above = all(
+        columns[place] == 1 or lines[place].strip().strip('"').lower()[:-1] == "sep="
+        for place in range(first)
+    )
     return lines[first:] if is_above else lines
 
 
-def _says_separator(line: str) -> bool:
-    """Whether a line is an instruction for a spreadsheet program."""
-    return line.strip().strip('"').lower()[:-1] == "sep="
+def _width(line: str, separator: str) -> int:
+    return len(_rows_of([line], separator)[0])

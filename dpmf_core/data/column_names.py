@@ -1,59 +1,20 @@
 """The roles of a ratings table's columns, by their names."""
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from dpmf_core.base.errors import BadInput, closest
 
-# Names of columns, without case and punctuation, in English and German ratings files; the most
-# certain first.
-ROLE_NAMES = {
-    "user": (
-        "user userid uid users username customer customerid member memberid reviewer reviewerid"
-        " viewer viewerid person personid student account accountid profile profileid u nutzer"
-        " nutzerid benutzer benutzerid kunde kundenid kundennummer kundennr mitglied mitgliedid"
-    ),
-    "item": (
-        "item itemid iid movie movieid film filmid product productid asin book bookid isbn song"
-        " songid track trackid artist artistid anime animeid game gameid business businessid joke"
-        " jokeid article articleid title movietitle name i artikel artikelid artikelnummer"
-        " artikelnr produkt produktid buch buchid spiel lied titel filmtitel"
-    ),
-    "rating": (
-        "rating ratings score scores stars star value overall grade vote rate bookrating r"
-        " bewertung bewertungen wertung note sterne punkte"
-    ),
-    "time": (
-        "timestamp time unixtime unixreviewtime datetime date rank order position ts zeitstempel"
-        " datum zeitpunkt zeit bewertungsdatum"
-    ),
-    "title": (
-        "title movietitle filmtitle booktitle itemtitle itemname productname name titel filmtitel"
-        " buchtitel artikelname produktname"
-    ),
-}
+WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+ROLE_NAMES: dict[str, str] = WORDS["roles"]
 ROLES = ("user", "item", "rating", "time")
 REQUIRED_ROLES = ROLES[:3]
-# further beginnings of names, for a person to check
-BEGINNINGS = {
-    "user": "client buyer subject visitor guest patron subscriber participant listener rater",
-    "item": "programme show series course recipe restaurant hotel",
-    "rating": "points mark",
-    "time": "when",
-    "title": "",
-}
-WHEN = "time timestamp date datetime day ts epoch"  # how a column of times ends
-PAST_VERBS = (
-    "rated reviewed created watched added submitted posted voted listened seen read viewed played"
-    " visited bought ordered purchased updated bewertet gesehen gekauft erstellt"
-)
-OF_RATING = "rating rated review reviewed vote voted unix"
-NOT_OF_RATING = (
-    "release released birth born publication published join joined signup member registration"
-    " registered"
-)
-# words that may come last
-NO_RATING = f"{WHEN} at on id ids count counts number num no name text title type user item"
+WHEN, PAST_VERBS = WORDS["times"]["when"], WORDS["times"]["past_verbs"]
+OF_RATING = WORDS["times"]["of_rating"]
+NOT_OF_RATING = set(WORDS["times"]["not_of_rating"].split())
+NO_RATING = f"{WHEN} {WORDS['ratings']['not_last']}"
 
 
 def _any(words: str) -> str:
@@ -173,13 +134,13 @@ def _times(names: Sequence[str]) -> list[int]:
     """Columns of times, the likeliest first; dates of releases and births are left out."""
     words = [set(split_name(name)) for name in names]
     times = [place for place, name in enumerate(names) if is_when(name)]
-    candidates = [place for place in times if not words[place] & set(NOT_OF_RATING.split())]
+    candidates = [place for place in times if not words[place] & NOT_OF_RATING]
     return sorted(candidates, key=lambda place: not words[place] & set(OF_RATING.split()))
 
 
 def _likely(role: str, names: Sequence[str], plain: Sequence[str]) -> Iterator[int]:
     """The columns whose names begin with a word of a role; for ratings, also end with one."""
-    for word in f"{ROLE_NAMES[role]} {BEGINNINGS[role]}".split():
+    for word in f"{ROLE_NAMES[role]} {WORDS['beginnings'][role]}".split():
         for place, name in enumerate(names):
             ends = role == "rating" and split_name(name)[-1:] == [word]
             if len(word) > 3 and (plain[place].startswith(word) or ends) and _may_be(role, name):
@@ -193,6 +154,6 @@ def _may_be(role: str, name: str) -> bool:
     """
     words = split_name(name)
     if role == "time":
-        return not set(words) & set(NOT_OF_RATING.split())
+        return not set(words) & NOT_OF_RATING
     others = NO_RATING if role == "rating" else ROLE_NAMES["rating"]
     return not is_when(name) and words[-1:] not in [[word] for word in others.split()]

@@ -128,7 +128,12 @@ def encode(
         try:
             for feature in _encode_column(column, cells, decimal_comma):
                 feature_columns.append(feature)
-                _check_number(len(feature_columns), name)
+                if len(feature_columns) > MOST_FEATURES:
+                    raise BadInput(
+                        f"The columns of {name} make more than {MOST_FEATURES} features, which is"
+                        " too many for each user's own regression. Leave out columns with many"
+                        " words."
+                    )
         except _LeftOut as reason:
             left_out.append(f"The column '{column}' of {name} was left out: {reason}.")
     rows = np.array([row_of.get(item, -1) for item in items])
@@ -230,12 +235,4 @@ def _check_ids(
         raise BadInput(
             f"No rated item has a row in {name}. Its first column, or one called item, itemId or"
             f" id, must hold the item ids used in the ratings.{example}"
-        )
-
-
-def _check_number(count: int, name: str) -> None:
-    if count > MOST_FEATURES:
-        raise BadInput(
-            f"The columns of {name} make more than {MOST_FEATURES} features, which is too many for"
-            " each user's own regression. Leave out columns with many words."
         )
