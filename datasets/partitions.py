@@ -11,14 +11,15 @@ import functools
 import hashlib
 import json
 import re
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
@@ -28,7 +29,6 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import LazyParts, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 
-FORMAT = 2
 MANIFEST = "manifest.json"
 PARTITION_FACTS = ("n_items", "bounds", "name", "public", "origin")
 WORDS = "Ratings in partitions, loaded one at a time."  # of every set
@@ -36,13 +36,14 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 ADDRESS = re.compile(r"[a-z][a-z0-9]*(::[a-z][a-z0-9]*)*://", re.I)
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(BaseModel):
     """The facts about a set before any partition is read.
 
     parts: sha256 of each file. The others are those of `Ratings`; the item table as names of
     columns and values (n_items, columns).
     """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     n_users: int
@@ -57,7 +58,7 @@ class Manifest:
     parts: tuple[str, ...]
     feature_names: tuple[str, ...] | None = None
     features: tuple[tuple[float, ...], ...] | None = None
-    format: int = FORMAT
+    format: Literal[2] = 2
 
     @property
     def fingerprint(self) -> str:
@@ -66,7 +67,7 @@ class Manifest:
 
     @property
     def text(self) -> str:
-        return json.dumps({it.name: getattr(self, it.name) for it in fields(self)}, sort_keys=True)
+        return json.dumps(self.model_dump(), sort_keys=True)
 
     @property
     def item_features(self) -> ItemFeatures | None:
@@ -180,18 +181,12 @@ def _manifest(file: Path, stamp: int) -> Manifest:
 
 def _manifest_in(text: str, name: str) -> Manifest:
     try:
-        facts = json.loads(text)
-        if facts.get("format") != FORMAT:
-            raise ValueError("another format")
-        return Manifest(**{name: _tuples(value) for name, value in facts.items()})
-    except (AttributeError, ValueError, TypeError) as error:
+        return Manifest.model_validate_json(text)
+    except ValueError as error:
         raise BadInput(
-            f"The manifest of {name} is damaged ({error}). Import it again with --replace."
+            f"The manifest of {name} is damaged ({type(error).__name__}). Import it again with"
+            " --replace."
         ) from error
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
 
 
 class ParquetPartitions(LazyParts):

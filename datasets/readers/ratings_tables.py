@@ -215,28 +215,18 @@ def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:
     raise BadInput(
         f"{beyond.count:,} of the {total:,} ratings of {name}, more than a tenth, lie outside the"
         f" declared bounds {low:g} to {high:g}. The first is {table.unit} {beyond.lines[0]:,}:"
-        f" '{beyond.example[:40]}', in the column '{rating}'.{times_words} If another column holds"
-        f" the rating: {_inside(another)} If the bounds are others:"
-        f" {_inside(advice({'bounds': '0,10'}))}"
+        f" '{beyond.example[:40]}', in the column '{rating}'.{times_words} Does another column hold"
+        f" the rating? {another} Are the bounds others? {advice({'bounds': '0,10'})}"
     )
-
-
-def _inside(sentence: str) -> str:
-    """A sentence after a colon."""
-    return sentence[0].lower() + sentence[1:]
 
 
 def declared_size(size: int | None, count: int, what: str, name: str) -> int:
     """The declared number of users or items, or the count. Raises BadInput."""
-    if size is not None and size < count:
+    most = max(count, MOST[what])
+    if size is not None and not count <= size <= most:
         raise BadInput(
-            f"{name} was declared to have {size:,} {what}. It has {count:,}: declare at least"
-            " as many."
-        )
-    if size is not None and size > max(count, MOST[what]):
-        raise BadInput(
-            f"{name} was declared to have {size:,} {what}. At most {MOST[what]:,} can be"
-            f" declared; it has {count:,}."
+            f"{name} was declared to have {size:,} {what}. It has {count:,} {what}: declare at"
+            f" least as many, and at most {most:,}."
         )
     return count if size is None else size
 
