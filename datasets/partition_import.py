@@ -26,7 +26,6 @@ from dpmf_datasets.partitions import Manifest, file_of, write_partition
 from dpmf_datasets.path_facts import ITEM_TABLE, RATING_FACTS, facts_in, path_of, split_path, ways
 from dpmf_datasets.readers.archives import fingerprint_of, fingerprint_of_bytes
 from dpmf_datasets.readers.cleaning import Batch, Ids
-from dpmf_datasets.readers.columns import after_path
 from dpmf_datasets.readers.dates import (
     FORMAT_IS_PUBLIC,
     READING_IS_PUBLIC,
@@ -35,6 +34,7 @@ from dpmf_datasets.readers.dates import (
 )
 from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_tables import (
+    after_path,
     assumed_sizes,
     declared_size,
     item_labels,

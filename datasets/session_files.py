@@ -30,8 +30,7 @@ from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, sandbox, upload_conversion
 from dpmf_datasets.path_facts import UPLOADS, is_own
-from dpmf_datasets.readers.columns import detect_columns, on_page
-from dpmf_datasets.readers.ratings_tables import read_table
+from dpmf_datasets.readers.ratings_tables import detect_columns, on_page, read_table
 from dpmf_datasets.readers.report import Order, Outside, Report
 from dpmf_datasets.readers.tables import OwnTable
 

@@ -20,8 +20,7 @@ from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_datasets.published.movielens import published_or_private
 from dpmf_datasets.readers.archives import Members, members_of
-from dpmf_datasets.readers.columns import in_header
-from dpmf_datasets.readers.ratings_tables import read_table
+from dpmf_datasets.readers.ratings_tables import in_header, read_table
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import Table, file_name
 

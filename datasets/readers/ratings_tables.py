@@ -1,9 +1,9 @@
 """Ratings from any table: columns are recognised, bad rows left out, and everything counted."""
 
 import math
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, BinaryIO
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import numpy.typing as npt
@@ -12,20 +12,45 @@ import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keys_of_ids
+from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns, listing
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_datasets.readers.cleaning import CleanRows, Ids
-from dpmf_datasets.readers.columns import Advice, columns_of, in_python, other_columns
 from dpmf_datasets.readers.dates import column_times, looks_like_times
 from dpmf_datasets.readers.report import UNUSABLE, Kind, Order, Outside, Problem, Report, outside_of
-from dpmf_datasets.readers.table import PREVIEW, Table, report_damage
-from dpmf_datasets.readers.tables import open_table
+from dpmf_datasets.readers.table import PREVIEW, Table, is_number, report_damage
+from dpmf_datasets.readers.tables import Source, open_table
 
-Source = str | Path | bytes | BinaryIO | Table
-
+# how to declare facts such as {"rating": "points"} or {"bounds": "0,10"}, in a sentence
+Advice = Callable[[Mapping[str, str]], str]
+# their names on a page
+LABELS = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
 VALUES_SHOWN = 3  # values of each chosen column
 MOST_OUTSIDE = 10  # at most one rating in this many may lie outside the declared bounds
 # sizes that may be declared: each takes memory, an item also for its name
 MOST = {"users": 20_000_000, "items": 1_000_000}
+
+
+def after_path(path: str, facts: Mapping[str, str]) -> Advice:
+    """Advice for a path with facts after it: that path with further facts."""
+    return lambda more: (
+        f"Declare it after the path, e.g. '{path}?{urlencode({**facts, **more}, safe=',/')}'."
+    )
+
+
+def in_python(facts: Mapping[str, str]) -> str:
+    if "bounds" in facts:
+        return "Declare them, e.g. bounds=(1, 5)."
+    return f"Declare it, e.g. columns={dict(facts)}."
+
+
+def on_page(facts: Mapping[str, str]) -> str:
+    return f"Change it above, under {' and '.join(LABELS.get(it, 'Rating scale') for it in facts)}."
+
+
+def in_header(facts: Mapping[str, str]) -> str:
+    if "bounds" in facts:
+        return f"Use the file by its path, e.g. --dataset 'ratings.csv?bounds={facts['bounds']}'."
+    return f"Rename the column to {' and '.join(facts)} in the file's header."
 
 
 def read_table(
@@ -234,3 +259,64 @@ def declared_size(size: int | None, count: int, what: str, name: str) -> int:
 def assumed_sizes(n_users: int | None) -> tuple[str, ...]:
     """What is taken as public: the set of items, and the number of users if not declared."""
     return (USERS_ARE_PUBLIC,) * (n_users is None) + (ITEMS_ARE_PUBLIC,)
+
+
+# ---- the column of each role: as given, by its name, or by its place -----------------------------
+
+
+def detect_columns(table: Table) -> dict[str, str]:
+    """The column of each role by names or places, for a person to check.
+
+    Roles that are not recognised are left out.
+    """
+    names = table.shown_names
+    places = dict(zip(ROLES, range(len(names)), strict=False))
+    if table.names:
+        places = by_name(table.names, loosely=True)
+    rating = places.get("rating")
+    if rating is not None and looks_like_times(table.sample(rating)):
+        places.pop("rating")
+        if not table.names and len(names) > 3 and not looks_like_times(table.sample(3)):
+            places |= {"rating": 3, "time": rating}
+    return {role: names[place] for role, place in places.items()}
+
+
+def columns_of(
+    table: Table, columns: Mapping[str, str], name: str, advice: Advice
+) -> dict[str, int]:
+    """The column of each role: as given ("": none), by its name, or by place without a header.
+
+    Raises BadInput with advice, also on a rating column that was not asked for and is none.
+    """
+    names, has_header = table.shown_names, bool(table.names)
+    if not has_header and len(names) < len(REQUIRED_ROLES):
+        raise BadInput(
+            f"{name} has no header and {len(names)} column{'s' * (len(names) != 1)}: user, item and"
+            " rating are needed. Add a header: user,item,rating."
+        )
+    places = chosen_columns(names, columns, name, advice, has_header=has_header)
+    if "rating" in columns:
+        return places
+    sample, column = table.sample(places["rating"]), names[places["rating"]]
+    if looks_like_times(sample):
+        others = other_columns(table, places["rating"])
+        raise BadInput(
+            f"The column '{column}' of {name} would be the rating, but it holds times"
+            f" ({sample[0][:40]}). Its columns: {listing(names)}."
+            f" {advice({'rating': (others or names)[-1]})}"
+        )
+    if not has_header and not is_number(sample[0] if sample else ""):
+        raise BadInput(
+            f"{name} has no header and its first row is not user, item, rating:"
+            f" {', '.join(table.first)[:80]}. Add a header: user,item,rating."
+        )
+    return places
+
+
+def other_columns(table: Table, rating: int) -> list[str]:
+    """The columns that may hold the rating instead of this one."""
+    return [
+        column
+        for place, column in enumerate(table.shown_names)
+        if place != rating and not looks_like_times(table.sample(place))
+    ]

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
-from dpmf_datasets.readers.columns import LABELS
+from dpmf_datasets.readers.ratings_tables import LABELS
 from dpmf_datasets.readers.report import Report
 from pages.data import session_data
 from pages.kit import data_sets, links, odometer, safe_text
