@@ -74,11 +74,11 @@ def chosen_columns(
     messages. advice: how to declare a column, for them. Raises BadInput.
     """
     places = _given_places(names, columns, source, advice, has_header)
-    found = dict(zip(ROLES, range(len(names)), strict=False))
+    by_place_or_name = dict(zip(ROLES, range(len(names)), strict=False))
     if has_header:
         others = ["" if at in places.values() else name for at, name in enumerate(names)]
-        found = by_name(others, loosely=False)
-    for role, place in found.items():
+        by_place_or_name = by_name(others, loosely=False)
+    for role, place in by_place_or_name.items():
         if role not in columns and (has_header or place not in places.values()):
             places[role] = place
     if missing := [role for role in required if role not in places]:

@@ -288,8 +288,8 @@ def _by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
     names = [str(name) for name in frame.columns]
     exact = {role: role for role in ROLES if role in names}
     required = REQUIRED_ROLES if columns.get("rating") != "" else REQUIRED_ROLES[:2]
-    given = {**exact, **columns}
-    places = chosen_columns(names, given, "the data frame", advice, required=required)
+    all_columns = {**exact, **columns}
+    places = chosen_columns(names, all_columns, "the data frame", advice, required=required)
     for role, place in places.items():
         if names.count(names[place]) > 1:
             raise BadInput(
