@@ -20,17 +20,14 @@ from dpmf_core.cli.tables import json_option
 from dpmf_core.data import PartitionedRatings, Ratings, Samples
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.privacy import default_delta
-from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import data_access
-from dpmf_core.runs.needed_epsilon import share_text
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec, file_of
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.answer import Place, answer, interval
-from dpmf_core.runs.tuning.choosing.finding import Finding, among_the_best
+from dpmf_core.runs.tuning.choosing.answer import answer
+from dpmf_core.runs.tuning.choosing.finding import Finding, among_the_best, notebook, report
 from dpmf_core.runs.tuning.choosing.question import METRIC, Question, Runs
-from dpmf_core.runs.tuning.choosing.report import notebook, report
 from dpmf_core.runs.tuning.private_selection import SelectionResult
 
 EACH = 20  # the default number of ratings per person
@@ -61,8 +58,6 @@ def _file(option: str, name: str) -> Callable[..., Any]:
 @click.option(
     "--for", "goal", type=click.Choice(list(METRIC)), default="ratings", show_default=True
 )
-@_ask("rare")
-@_ask("worst")
 @click.option(
     "--each",
     type=float,
@@ -166,26 +161,11 @@ def _finding(question: Question, dataset: str, data: Ratings | PartitionedRating
 
 def _text(finding: Finding) -> str:
     result = finding.answer
-    places = sorted(result.places, key=lambda it: (it.epsilon, result.metric.sign * it.value))
-    rows = [_row(finding, place) for place in places]
     head = ["epsilon", "method", result.metric.title, "95%", "gain kept", ""]
     parts = [wording.headline(result), *wording.sentences(result), ""]
     sentences = (it for it in (finding.cost, finding.training) if it)
-    parts += [tables.table(head, rows), "", " ".join(sentences)]
+    parts += [tables.table(head, result.rows), "", " ".join(sentences)]
     return "\n".join([*parts, *([finding.train] if finding.train else [])])
-
-
-def _row(finding: Finding, place: Place) -> list[str]:
-    text, result = finding.answer.metric.text, finding.answer
-    mark = "<- use" if place == result.best else "front" if place in result.front else ""
-    return [
-        budget_text(place.epsilon),
-        place.title,
-        text(place.value),
-        " to ".join(text(end) for end in interval(place.values)),
-        "-" if place.share is None else share_text(place.share),
-        mark,
-    ]
 
 
 def _export(finding: Finding) -> dict[str, Any]:

@@ -4,7 +4,7 @@ Each part has one widget, on the answer's step, and a parameter in the address o
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -33,28 +33,18 @@ GOALS: dict[Goal, str] = {"ratings": "Ratings", "lists": "Lists of 20"}
 SPEND = 0.01, 100.0  # the range of epsilon
 FILE = "file"  # in the address: "own" if the question is about an uploaded file
 INQUIRY = "choose.asked"  # in the session: the question asked
-
-
-class Part(NamedTuple):
-    """A part of the question. first: its default."""
-
-    first: Any
-    read: Read
-
-
-PARTS = {
-    "protect": Part("person", one_of(WHOM)),
-    "group": Part(3, within(int, 2, LARGEST_GROUP)),
-    "wish": Part("spend", one_of(WISHES)),
-    "spend": Part(2.0, within(float, *SPEND)),
-    "keep": Part(80, within(int, 1, 100)),
-    "found": Part(25, within(int, 1, 100)),
-    "error": Part(0.9, within(float, 0.01, 1e9)),
-    "goal": Part("ratings", one_of(GOALS)),
-    "rare": Part(None, within(int, 1, 100)),
-    "worst": Part(None, within(float, 0.001, 1e9)),
-    "budget_delta": Part(None, within(float, 1e-15, 0.49)),
-    "draws": Part(None, one_of(("few", "many"))),
+# parts of the question: the default, and how a link's text is read
+PARTS: dict[str, tuple[Any, Read]] = {
+    "protect": ("person", one_of(WHOM)),
+    "group": (3, within(int, 2, LARGEST_GROUP)),
+    "wish": ("spend", one_of(WISHES)),
+    "spend": (2.0, within(float, *SPEND)),
+    "keep": (80, within(int, 1, 100)),
+    "found": (25, within(int, 1, 100)),
+    "error": (0.9, within(float, 0.01, 1e9)),
+    "goal": ("ratings", one_of(GOALS)),
+    "budget_delta": (None, within(float, 1e-15, 0.49)),
+    "draws": (None, one_of(("few", "many"))),
 }
 
 
@@ -83,11 +73,11 @@ def prepare() -> None:
     st.session_state[data_sets.KIND] = "ratings"
     sidebar_values.prepare()
     sidebar.show_complaints()
-    sidebar_values.dial(PARTS["spend"].first)
-    for name, part in PARTS.items():
+    sidebar_values.dial(PARTS["spend"][0])
+    for name, (first, read) in PARTS.items():
         if name != "spend":
-            session_widgets.start(_key(name), name, part.first, part.read)
-            st.session_state.setdefault(_key(name), part.first)
+            session_widgets.start(_key(name), name, first, read)
+            st.session_state.setdefault(_key(name), first)
 
 
 def _key(name: str) -> str:
@@ -98,7 +88,7 @@ def _key(name: str) -> str:
 def _value_of(name: str) -> Any:
     """Return a part's value; an empty box means its default."""
     value = st.session_state.get(_key(name))
-    return PARTS[name].first if value is None else value
+    return PARTS[name][0] if value is None else value
 
 
 def address() -> dict[str, str | None]:
@@ -109,11 +99,12 @@ def address() -> dict[str, str | None]:
     """
     entry = sidebar_values.chosen_entry()
     last: Inquiry | None = st.session_state.get(INQUIRY)
-    is_asked = last is not None and last.entry.id == entry.id
-    every = last is not None and last.question.every
-    st.session_state[_key("draws")] = ("many" if every else "few") if is_asked else None
+    draws = None
+    if last is not None and last.entry.id == entry.id:
+        draws = "many" if last.question.every else "few"
+    st.session_state[_key("draws")] = draws
     values = {name: _value_of(name) for name in PARTS}
-    texts = {name: None if it == PARTS[name].first else f"{it}" for name, it in values.items()}
+    texts = {name: None if it == PARTS[name][0] else f"{it}" for name, it in values.items()}
     texts |= {"epsilon": texts["spend"], "spend": None}
     own = "own" if datasets.is_own(entry.id) or is_file_missing() else None
     return texts | {"dataset": data_sets.stand_in(entry).id, FILE: own}
@@ -142,20 +133,17 @@ def inquiry() -> Inquiry:
     tried_on = data_sets.stand_in(entry)
     protect, wish, goal = _value_of("protect"), _value_of("wish"), _value_of("goal")
     limits = {
-        "spend": {"spend": _value_of("spend")},
-        "keep": {"keep": _value_of("keep") / 100},
-        "reach": {"reach": _value_of("found") / 100 if goal == "lists" else _value_of("error")},
+        "spend": _value_of("spend"),
+        "keep": _value_of("keep") / 100,
+        "reach": _value_of("found") / 100 if goal == "lists" else _value_of("error"),
     }
-    rare = _value_of("rare")
     question = Question.parse(
         data={"id": tried_on.id},
         protect=protect,
         group=_value_of("group") if protect == "group" else 1,
         goal=goal,
-        rare=rare and rare / 100,
-        worst=_value_of("worst"),
         delta=_value_of("budget_delta") or default_delta(entry.n_users),
-        **limits[wish],
+        **{wish: limits[wish]},
     )
     return Inquiry(question, entry, tried_on.shape())
 
@@ -184,8 +172,10 @@ def draw() -> Inquiry:
         )
     with cost:
         _draw_cost()
-    with st.expander("More: rare items, worst quarter, δ"):
-        _draw_more(entry)
+    with st.expander("More: δ"):
+        usual = f"{delta_text(default_delta(entry.n_users))}, 1/(10 n)"
+        look: dict[str, Any] = {"format": "%.1e", "placeholder": usual, "width": 300}
+        _number("δ", "budget_delta", 1e-15, 0.49, **look)
     return inquiry()
 
 
@@ -245,7 +235,7 @@ def _segments(label: str, options: dict[Any, str], name: str) -> None:
 
 
 def _number(label: str, name: str, low: float, high: float | None, **more: Any) -> None:
-    emptiable = PARTS[name].first is None
+    emptiable = PARTS[name][0] is None
     st.number_input(label, low, high, **bind(_key(name), emptiable=emptiable), **more)
 
 
@@ -273,17 +263,3 @@ def _draw_cost() -> None:
         _number("Percent of liked items found, at least", "found", 1, 100)
     else:
         _number("RMSE of predictions, at most", "error", 0.01, None, step=0.01)
-
-
-def _draw_more(entry: Any) -> None:
-    left, middle, right = st.columns(3)
-    none = {"placeholder": "no condition"}
-    with left:
-        text = "The gain in Recall@20 over a random list, for the less-rated half of the items."
-        _number("Percent to keep of the gain on rare items", "rare", 1, 100, help=text, **none)
-    with middle:
-        label = "Largest loss of the worst quarter (RMSE)"
-        _number(label, "worst", 0.001, None, step=0.01, format="%g", **none)
-    with right:
-        usual = f"{delta_text(default_delta(entry.n_users))}, 1/(10 n)"
-        _number("δ", "budget_delta", 1e-15, 0.49, format="%.1e", placeholder=usual)

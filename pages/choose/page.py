@@ -1,6 +1,5 @@
 """Which private method, at which epsilon, for my data? The question, its answer, the take-away."""
 
-import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,15 +15,19 @@ from dpmf_core.base.program import start
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.needed_epsilon import share_text
-from dpmf_core.runs.privacy_cost import Reference
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer, Place, answer, interval
-from dpmf_core.runs.tuning.choosing.finding import ON_STAND_IN, TRIALS, Finding, among_the_best
+from dpmf_core.runs.tuning.choosing.finding import (
+    ON_STAND_IN,
+    TRIALS,
+    Finding,
+    among_the_best,
+    notebook,
+    report,
+)
 from dpmf_core.runs.tuning.choosing.question import Runs
-from dpmf_core.runs.tuning.choosing.report import notebook, report
-from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
+from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from dpmf_core.teaching.glossary import linked
 from dpmf_datasets import session_files
 from pages.choose import controls
@@ -107,21 +110,16 @@ def find(inquiry: Inquiry) -> Finding | None:
         # with its full path for someone at their own machine
         program=start() if visitor.asker().alone else ("dpmf",),
     )
-    return with_selection(finding, entry)
-
-
-def with_selection(finding: Finding, entry: Any) -> Finding:
-    """Return the finding with the result of a private selection and parameters set on Tune."""
     spec = _selection_spec(finding, entry)
-    winners = st.session_state.setdefault(WINNERS, {})
-    selection = winners.get(spec.model_dump_json()) if spec else None
+    selection = st.session_state.setdefault(WINNERS, {}).get(spec and spec.model_dump_json())
     if selection is not None:
         finding = finding.with_selection(selection)
-    if not finding.method:
+    if finding.place is None:
         return finding
-    forms.read_address(finding.method)
-    parameters = forms.set_parameters(finding.method)
-    forms.write_to_address(finding.method, parameters)
+    method = finding.place.method
+    forms.read_address(method)
+    parameters = forms.set_parameters(method)
+    forms.write_to_address(method, parameters)
     return replace(finding, parameters=parameters)
 
 
@@ -158,12 +156,9 @@ def check(finding: Finding, entry: Any) -> None:
     total = st.container()
     if finding.selection is not None:
         st.success(safe_text.escape(finding.confirmation))
-    elif requested:
-        results = ask("choose.own", {"selection": spec}, by_button=True)
-        if "selection" in results:
-            winners: dict[str, SelectionResult] = st.session_state[WINNERS]
-            winners[spec.model_dump_json()] = results["selection"]
-            st.rerun()
+    elif requested and (results := ask("choose.own", {"selection": spec}, by_button=True)):
+        st.session_state[WINNERS][spec.model_dump_json()] = results["selection"]
+        st.rerun()
     with total:  # after the request, which enters the account
         waits = finding.selection is None and request_at("choose.own").busy
         odometer.panel(entry.id, "choose", entry.n_users, awaits=waits)
@@ -213,16 +208,10 @@ def draw_files_of(finding: Finding, entry: Any) -> None:
         "which-method.ipynb": ("Notebook", notebook(finding)),
     }
     draw_files(files, first="which-method.html")
-    if st.button("Split ε over several models", on_click=_ask_total, args=(finding,)):
+    total = {"accountant.total": finding.configuration["epsilon"]}
+    if st.button("Split ε over several models", on_click=st.session_state.update, args=(total,)):
         links.go("accountant")
     st.caption("The files contain public, synthetic, declared and noisy figures, no private rows.")
-
-
-def _ask_total(finding: Finding) -> None:
-    """Set the answer's epsilon as the total of several models on Account."""
-    assert finding.place is not None
-    epsilon = finding.question.of_one(finding.place.epsilon)
-    st.session_state["accountant.total"] = epsilon
 
 
 # ---- the figure ----------------------------------------------------------------------------------
@@ -231,7 +220,7 @@ def _ask_total(finding: Finding) -> None:
 def front(answer: Answer) -> go.Figure:
     """Return every candidate at every epsilon; the answer's line is thick, with its interval."""
     lines: dict[str, list[Place]] = {}
-    for place in sorted(answer.places, key=lambda it: it.epsilon):
+    for place in answer.ranked:
         lines.setdefault(place.method, []).append(place)
     best, question = answer.best, answer.question
     axis = "liked items in a list of 20" if question.goal == "lists" else "RMSE of predictions"
@@ -250,48 +239,21 @@ def front(answer: Answer) -> go.Figure:
             hovertemplate=f"{title}<br>ε = %{{x:g}}: %{{y:.3f}}<extra></extra>",
         )
     if best:
-        _band(fig, best.method, lines[best.method])
-        ring = {"color": colours.of(best.method), "width": 3}
-        marker = {"color": "rgba(0,0,0,0)", "size": 22, "line": ring}
-        quiet = {"mode": "markers", "hoverinfo": "skip", "showlegend": False}
-        fig.add_scatter(x=[best.epsilon], y=[best.value], marker=marker, **quiet)
-    for line in answer.lines(best or answer.places[0]):
-        if best or line.reference is not Reference.WITHOUT_NOISE:
-            charts.reference_line(fig, line, colours.of(best.method) if best else "")
+        _mark(fig, best, lines[best.method])
+    for line in answer.lines:
+        charts.reference_line(fig, line, colours.of(best.method) if best else "")
     return fig
 
 
-def _band(fig: go.Figure, method: str, places: Sequence[Place]) -> None:
+def _mark(fig: go.Figure, best: Place, places: Sequence[Place]) -> None:
+    """Draw the intervals of the answer's method, and a ring around the answer."""
     lows, highs = zip(*(interval(place.values) for place in places), strict=True)
-    x = [place.epsilon for place in places]
-    fig.add_scatter(
-        x=[*x, *reversed(x)],
-        y=[*highs, *reversed(lows)],
-        fill="toself",
-        mode="none",
-        fillcolor=colours.of(method),
-        opacity=0.15,
-        hoverinfo="skip",
-        showlegend=False,
-    )
-
-
-def table(answer: Answer) -> pd.DataFrame:
-    places = sorted(answer.places, key=lambda it: (it.epsilon, answer.metric.sign * it.value))
-    return pd.DataFrame(
-        {
-            "ε": place.epsilon,
-            "method": place.title,
-            answer.metric.title: place.value,
-            "95%, from": interval(place.values)[0],
-            "to": interval(place.values)[1],
-            "gain kept": "" if place.share is None else share_text(place.share),
-            "kept on rare items": share_text(statistics.median(place.rare)) if place.rare else "",
-            "worst quarter loses": statistics.median(place.losses) if place.losses else None,
-            "on the front": "yes" if place in answer.front else "",
-        }
-        for place in places
-    )
+    x, colour = [place.epsilon for place in places], colours.of(best.method)
+    quiet: dict[str, Any] = {"hoverinfo": "skip", "showlegend": False}
+    band = {"x": [*x, *reversed(x)], "y": [*highs, *reversed(lows)], "mode": "none"}
+    fig.add_scatter(**band, fill="toself", fillcolor=colour, opacity=0.15, **quiet)
+    ring = {"color": "rgba(0,0,0,0)", "size": 22, "line": {"color": colour, "width": 3}}
+    fig.add_scatter(x=[best.epsilon], y=[best.value], mode="markers", marker=ring, **quiet)
 
 
 def draw_figure(finding: Finding) -> None:
@@ -300,8 +262,11 @@ def draw_figure(finding: Finding) -> None:
         f"The ring marks the answer. For {finding.question.whom}: medians and 95% intervals over"
         f" {finding.question.draws} draws of split and noise.{where}"
     )
-    fig, numbers = front(finding.answer), table(finding.answer)
-    charts.show(fig, "choose.front", finding.headline, numbers, leaves=True, caption=caption)
+    answer, title = finding.answer, finding.answer.metric.title
+    columns = ["ε", "method", title, "95%", "gain kept", "note"]
+    table = pd.DataFrame(answer.rows, columns=columns).astype({"ε": float, title: float})
+    headline = finding.headline
+    charts.show(front(answer), "choose.front", headline, table, leaves=True, caption=caption)
 
 
 # ---- steps ---------------------------------------------------------------------------------------
@@ -366,18 +331,17 @@ def draw_take_away_step() -> None:
     current = controls.current(controls.inquiry())
     controls.write_to_address()
     finding = None if current is None else find(current)
-    if current is None or finding is None or finding.place is None:
-        if finding is not None:
-            st.title("No method is recommended, so there is nothing to export", anchor=False)
-            links.to("choose", "Back to the answer", {})
-        elif current is None:
-            st.title("There is no answer to export yet", anchor=False)
-            links.to("choose", "Ask the question", {})
-        return
-    st.title(finding.name, anchor=False)
-    st.markdown(f"**{safe_text.escape_letters(finding.summary)}**")
-    draw_figure(finding)
-    draw_files_of(finding, current.entry)
+    if current is None:
+        st.title("There is no answer to export yet", anchor=False)
+        links.to("choose", "Ask the question", {})
+    elif finding is not None and finding.place is None:
+        st.title("No method is recommended, so there is nothing to export", anchor=False)
+        links.to("choose", "Back to the answer", {})
+    elif finding is not None:
+        st.title(finding.name, anchor=False)
+        st.markdown(f"**{safe_text.escape_letters(finding.summary)}**")
+        draw_figure(finding)
+        draw_files_of(finding, current.entry)
 
 
 controls.prepare()

@@ -19,14 +19,18 @@ from dpmf_core.privacy.selection import price_of_choosing
 from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_cost import Reference
-from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.answer import RARE, Answer, Place, _rare
-from dpmf_core.runs.tuning.choosing.finding import CHOSEN_ON_STAND_IN, Finding, selection
+from dpmf_core.runs.tuning.choosing.answer import Answer, Place
+from dpmf_core.runs.tuning.choosing.finding import (
+    CHOSEN_ON_STAND_IN,
+    Finding,
+    notebook,
+    report,
+    selection,
+)
 from dpmf_core.runs.tuning.choosing.question import Question, Runs
-from dpmf_core.runs.tuning.choosing.report import notebook, report
 from dpmf_core.runs.tuning.private_selection import SelectionResult
-from tests.support.records import run_of
 
 SHAPE = Shape(600, 30, (1.0, 5.0))
 STAND_IN = "cinema?users=600&items=30&density=0.5&bounds=1,5"
@@ -68,9 +72,8 @@ def test_a_group_has_the_epsilon_that_was_asked_for():
             assert point.spec.budget.relation is Relation.REPLACE_ONE
 
 
-def place(method, epsilon, *values, **more):
-    shares = tuple((1.0 - value) / 0.2 for value in values)
-    return Place(method, epsilon, values, shares, **({"rare": None, "losses": None} | more))
+def place(method, epsilon, *values):
+    return Place(method, epsilon, values, tuple((1.0 - value) / 0.2 for value in values))
 
 
 def answer_of(its_question, *places):
@@ -80,12 +83,12 @@ def answer_of(its_question, *places):
 
 
 PLACES = (
-    place("spectral", 0.5, 0.99, 1.01, rare=(0.1, 0.3), losses=(0.3, 0.3)),
-    place("dpals", 0.5, 0.95, 0.95, rare=(0.5, 0.5), losses=(0.1, 0.3)),
-    place("spectral", 1.0, 0.92, 0.92, rare=(0.2, 0.2), losses=(0.2, 0.2)),
-    place("dpals", 1.0, 0.94, 0.94, rare=(0.6, 0.6), losses=(0.1, 0.1)),
-    place("spectral", 2.0, 0.86, 0.88, rare=(0.3, 0.3), losses=(0.1, 0.1)),
-    place("dpals", 2.0, 0.94, 0.96, rare=(0.7, 0.7), losses=(0.1, 0.1)),
+    place("spectral", 0.5, 0.99, 1.01),
+    place("dpals", 0.5, 0.95, 0.95),
+    place("spectral", 1.0, 0.92, 0.92),
+    place("dpals", 1.0, 0.94, 0.94),
+    place("spectral", 2.0, 0.86, 0.88),
+    place("dpals", 2.0, 0.94, 0.96),
 )
 
 
@@ -98,9 +101,6 @@ PLACES = (
         ({"keep": 0.35}, "spectral", 1.0),
         ({"keep": 0.65}, "spectral", 2.0),
         ({"reach": 0.95}, "dpals", 0.5),
-        ({"spend": 2.0, "rare": 0.5}, "dpals", 1.0),  # at 2 it errs more than at 1
-        ({"spend": 2.0, "worst": 0.15}, "spectral", 2.0),
-        ({"spend": 1.0, "worst": 0.15}, "dpals", 1.0),
     ],
 )
 def test_the_cheapest_or_the_best_that_keeps_what_was_asked(wishes, method, epsilon):
@@ -108,7 +108,7 @@ def test_the_cheapest_or_the_best_that_keeps_what_was_asked(wishes, method, epsi
     assert (best.method, best.epsilon) == (method, epsilon)
 
 
-@pytest.mark.parametrize("wishes", [{"keep": 0.9}, {"reach": 0.8}, {"spend": 2.0, "rare": 0.9}])
+@pytest.mark.parametrize("wishes", [{"keep": 0.9}, {"reach": 0.8}])
 def test_where_nothing_is_good_enough_nothing_is_named(wishes):
     assert answer_of(question(**wishes), *PLACES).best is None
     # better than guessing in the median, and worse in one draw, is no gain either
@@ -116,24 +116,11 @@ def test_where_nothing_is_good_enough_nothing_is_named(wishes):
     assert by_chance.best is None
 
 
-def test_what_is_kept_on_rare_items_is_of_the_gain_over_an_arbitrary_list():
-    """A private list that finds as little as an arbitrary one keeps nothing; not 90%."""
-
-    def records(*recalls):
-        spec = RunSpec.parse(data={"id": "x"}, algorithm="als")
-        return [run_of(spec=spec, metrics={RARE: it}).record for it in recalls]
-
-    plain, arbitrary = records(0.020, 0.030), records(0.018, 0.018)
-    assert _rare(arbitrary, plain, arbitrary) == pytest.approx((0.0, 0.0))
-    assert _rare(records(0.019, 0.027), plain, arbitrary) == pytest.approx((0.5, 0.75))
-    assert _rare(plain, arbitrary, arbitrary) is None  # nothing is gained without privacy
-
-
 def test_a_place_is_compared_with_its_method_without_noise_the_best_known_and_guessing():
     answer = answer_of(question(), *PLACES)
     cost = answer.cost(PLACES[4])
     assert (cost.noise, cost.method, cost.total) == (0.02, 0.05, 0.07)
-    lines = answer.lines(PLACES[4])
+    lines = answer.lines
     assert [(it.reference, it.value) for it in lines] == [
         (Reference.WITHOUT_NOISE, 0.85),
         (Reference.BEST_KNOWN, 0.8),

@@ -9,12 +9,11 @@ from dpmf_core import algorithms
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.evaluation.registry import METRICS, Metric
-from dpmf_core.runs.needed_epsilon import shares_kept
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.needed_epsilon import share_text, shares_kept
 from dpmf_core.runs.privacy_cost import PrivacyCost, ReferenceLine, best_known
-from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.tuning.choosing.question import GUESS, Question, Runs
-
-RARE = "rare_recall_at_20"
 
 
 @dataclass(frozen=True)
@@ -22,18 +21,13 @@ class Place:
     """A method at an epsilon, with one figure per draw.
 
     values: of the question's metric. shares: of the gain over guessing that is kept; None if
-    nothing is gained without privacy. rare: shares of the gain in Recall@20 of rare items, over an
-    arbitrary list; None if the reference gains nothing there. losses: what the worst quarter of
-    users or items loses, in units of a rating. rare and losses are also None if some run lacks
-    them.
+    nothing is gained without privacy.
     """
 
     method: str
     epsilon: float
     values: tuple[float, ...]
     shares: tuple[float, ...] | None
-    rare: tuple[float, ...] | None
-    losses: tuple[float, ...] | None
 
     @property
     def title(self) -> str:
@@ -46,11 +40,7 @@ class Place:
 
     @property
     def share(self) -> float | None:
-        return _median(self.shares)
-
-
-def _median(draws: Sequence[float] | None) -> float | None:
-    return None if draws is None else statistics.median(draws)
+        return None if self.shares is None else statistics.median(self.shares)
 
 
 def interval(draws: Sequence[float]) -> tuple[float, float]:
@@ -95,42 +85,45 @@ class Answer:
         draws = zip(place.values, without_noise, self.plain, self.guesses, strict=True)
         return PrivacyCost.of(self.metric, list(draws))
 
-    def lines(self, place: Place) -> tuple[ReferenceLine, ...]:
-        """What a place is compared with: its method without noise, the best known, and guessing."""
-        return self.cost(place).lines(place.title, self.reference_title, is_best=self.is_best_known)
+    @property
+    def lines(self) -> tuple[ReferenceLine, ...]:
+        """The reference lines: the answer's method without noise, the best known, and guessing.
+
+        Without an answer the first is left out.
+        """
+        place, best_known = self.best or self.places[0], self.reference_title
+        lines = self.cost(place).lines(place.title, best_known, is_best=self.is_best_known)
+        return lines if self.best else lines[1:]
 
     def _rank(self, place: Place) -> float:
         return self.metric.sign * place.value
 
-    def at(self, epsilon: float) -> list[Place]:
-        """The places at an epsilon that meet the constraints, the best first."""
-        places = [it for it in self.places if it.epsilon == epsilon and self.keeps(it)]
-        return sorted(places, key=self._rank)
+    @property
+    def ranked(self) -> list[Place]:
+        """Every place, by epsilon, the best first at each."""
+        return sorted(self.places, key=lambda it: (it.epsilon, self._rank(it)))
 
-    def keeps(self, place: Place) -> bool:
-        """Whether it meets the constraints; a missing figure counts as not met."""
-        question = self.question
-        rare, loss = _median(place.rare), _median(place.losses)
-        return (question.rare is None or (rare is not None and rare >= question.rare)) and (
-            question.worst is None or (loss is not None and loss <= question.worst)
-        )
+    def at(self, epsilon: float) -> list[Place]:
+        """The places at an epsilon, the best first."""
+        return [it for it in self.ranked if it.epsilon == epsilon]
 
     @cached_property
     def front(self) -> tuple[Place, ...]:
         """The Pareto front, ascending: places better than all at smaller epsilons."""
         places: list[Place] = []
-        for epsilon in self.question.epsilons:
-            best = next(iter(self.at(epsilon)), None)
-            if best and (not places or self._rank(best) < self._rank(places[-1])):
-                places.append(best)
+        for place in self.ranked:
+            if not places or self._rank(place) < self._rank(places[-1]):
+                places.append(place)
         return tuple(places)
+
+    def _compare(self, first: Sequence[float], second: Sequence[float]) -> PairedDifference:
+        """The first values minus the second, draw by draw; smaller is better in both."""
+        sign = self.metric.sign
+        return compare_pairs([sign * it for it in first], [sign * it for it in second])
 
     def beats_guessing(self, place: Place) -> bool:
         """Whether it is better in every draw, beyond chance."""
-        first, second = (
-            [self.metric.sign * it for it in values] for values in (place.values, self.guesses)
-        )
-        return compare_pairs(first, second).clear < 0
+        return self._compare(place.values, self.guesses).clear < 0
 
     def enough(self, place: Place) -> bool:
         """Whether it beats guessing and the median draw reaches the goal."""
@@ -149,8 +142,7 @@ class Answer:
         measured = self.measured_best
         if measured is None or self.selected_method in ("", measured.method):
             return measured
-        here = (it for it in self.places if it.epsilon == measured.epsilon)
-        return next(it for it in here if it.method == self.selected_method)
+        return next(it for it in self.at(measured.epsilon) if it.method == self.selected_method)
 
     @cached_property
     def measured_best(self) -> Place | None:
@@ -178,87 +170,51 @@ class Answer:
         places = self.at(below[-1]) if below else []
         return next((it for it in places if self.selected_method in ("", it.method)), None)
 
-    @cached_property
+    @property
     def gap(self) -> PairedDifference | None:
         """The next best's value minus the answer's, draw by draw; smaller is better in both."""
         if self.best is None or self.next_best is None:
             return None
-        first, second = (
-            [self.metric.sign * it for it in place.values] for place in (self.next_best, self.best)
-        )
-        return compare_pairs(first, second)
+        return self._compare(self.next_best.values, self.best.values)
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """Every place as text: epsilon, method, value, its interval, gain kept, and a note."""
+        text = self.metric.text
+        notes = dict.fromkeys(self.front, "on the front")
+        if self.best:
+            notes[self.best] = "the answer"
+        return [
+            (
+                budget_text(place.epsilon),
+                place.title,
+                text(place.value),
+                " to ".join(map(text, interval(place.values))),
+                "" if place.share is None else share_text(place.share),
+                notes.get(place, ""),
+            )
+            for place in self.ranked
+        ]
 
 
 def answer(runs: Runs, finished_runs: Mapping[str, Run]) -> Answer | None:
     """The answer from the finished runs by `Point.key`; None before all have finished."""
     if any(key not in finished_runs for key in runs.specs):
         return None
-    draws: dict[tuple[str, float | None], list[RunRecord]] = {}
+    question, metric = runs.question, METRICS[runs.question.metric]
+    draws: dict[tuple[str, float | None], tuple[float, ...]] = {}
     for point in runs.points:
         where = (point.label, runs.epsilon(point))
-        draws.setdefault(where, []).append(finished_runs[point.key].record)
-    question, metric = runs.question, METRICS[runs.question.metric]
-    reference = min(
-        runs.plain,
-        key=lambda name: metric.sign * statistics.median(_values(draws[name, None], metric.id)),
-    )
-    plain = draws[reference, None]
-    guesses = _values(draws[GUESS, None], metric.id)
-    places = tuple(
-        _place(name, epsilon, draws[name, epsilon], plain, draws[GUESS, None], metric.id)
-        for epsilon in question.epsilons
-        for name in runs.methods
-    )
-    without_noise = {name: _values(draws[name, None], metric.id) for name in runs.methods}
-    return Answer(question, places, reference, _values(plain, metric.id), guesses, without_noise)
+        draws[where] = (*draws.get(where, ()), finished_runs[point.key].record.metric(metric.id))
+    reference = min(runs.plain, key=lambda name: metric.sign * statistics.median(draws[name, None]))
+    plain, guesses = draws[reference, None], draws[GUESS, None]
 
+    def place(method: str, epsilon: float) -> Place:
+        values = draws[method, epsilon]
+        triples = zip(values, plain, guesses, strict=True)
+        shares = shares_kept([tuple(metric.sign * it for it in draw) for draw in triples])
+        return Place(method, epsilon, values, shares)
 
-def _values(records: Sequence[RunRecord], name: str) -> tuple[float, ...]:
-    return tuple(record.metric(name) for record in records)
-
-
-def _place(
-    method: str,
-    epsilon: float,
-    records: Sequence[RunRecord],
-    plain: Sequence[RunRecord],
-    arbitrary: Sequence[RunRecord],
-    metric: str,
-) -> Place:
-    guesses = _values(arbitrary, metric)
-    values, best = _values(records, metric), _values(plain, metric)
-    sign = METRICS[metric].sign
-    draws = zip(values, best, guesses, strict=True)
-    shares = shares_kept([tuple(sign * it for it in draw) for draw in draws])
-    return Place(
-        method, epsilon, values, shares, _rare(records, plain, arbitrary), _losses(records, plain)
-    )
-
-
-def _rare(
-    records: Sequence[RunRecord], plain: Sequence[RunRecord], arbitrary: Sequence[RunRecord]
-) -> tuple[float, ...] | None:
-    sides = (records, plain, arbitrary)
-    if any(record.metrics.get(RARE) is None for side in sides for record in side):
-        return None
-    draws = zip(*(_values(side, RARE) for side in sides), strict=True)
-    return shares_kept([tuple(-it for it in draw) for draw in draws])
-
-
-def _losses(records: Sequence[RunRecord], plain: Sequence[RunRecord]) -> tuple[float, ...] | None:
-    """The largest loss of each draw over quarters by activity and by popularity.
-
-    Both runs of a draw have one split, so their quarters are the same.
-    """
-    largest = []
-    for own, theirs in zip(records, plain, strict=True):
-        losses = [
-            float(mine["rmse"] or 0) - float(other["rmse"] or 0)
-            for by in own.buckets
-            for mine, other in zip(own.buckets[by], theirs.buckets.get(by, ()), strict=True)
-            if mine["ratings"]
-        ]
-        if not losses:
-            return None
-        largest.append(max(losses))
-    return tuple(largest)
+    places = tuple(place(name, it) for it in question.epsilons for name in runs.methods)
+    without_noise = {name: draws[name, None] for name in runs.methods}
+    return Answer(question, places, reference, plain, guesses, without_noise)

@@ -1,15 +1,24 @@
-"""An answer with its data, the cost of choosing, and the commands that repeat and train it."""
+"""An answer with its data and the cost of choosing: commands, a printable page, a notebook.
+
+Page and notebook are self-contained. They hold the question, figures from public or simulated data,
+declared facts and noisy releases, and nothing else of private rows.
+"""
 
 import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl
+
+from markupsafe import Markup
 
 from dpmf_core import algorithms
+from dpmf_core.base import documents
+from dpmf_core.base.documents import plain
 from dpmf_core.privacy import Budget, Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
+from dpmf_core.runs.line_charts import line_chart
+from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer, Place
@@ -54,6 +63,11 @@ class Finding:
         return self.runs.question
 
     @property
+    def place(self) -> Place | None:
+        """The method to train at its epsilon, as measured; None if there is none."""
+        return self.answer.best
+
+    @property
     def headline(self) -> str:
         """The recommendation, and where it was measured if not on the data."""
         text = wording.headline(self.answer)
@@ -82,11 +96,6 @@ class Finding:
             f" {delta_text(question.delta)})."
         )
 
-    @property
-    def place(self) -> Place | None:
-        """The method to train at its epsilon, as measured; None if there is none."""
-        return self.answer.best
-
     def with_selection(self, selection: SelectionResult) -> "Finding":
         """The finding after a private selection, whose winner becomes the answer."""
         method = str(selection.winner.get("method", ""))
@@ -106,7 +115,7 @@ class Finding:
     @property
     def confirmation(self) -> str:
         """The result and the price of a private selection on the data; '' without one."""
-        selection = self.selection
+        selection, best, measured = self.selection, self.place, self.answer.measured_best
         if selection is None:
             return ""
         price = f"A private selection on your data cost ε = {epsilon_text(selection.epsilon)}"
@@ -118,28 +127,19 @@ class Finding:
             return f"{price_words} It ran no trial, so it chose no method."
         low, high = selection.interval
         winner = algorithms.find(str(selection.winner["method"])).title
+        before = ", as the synthetic data did"
+        if measured is not None and measured != best:
+            before = f"; the synthetic data had chosen {measured.title}"
         return (
-            f"{price_words} It chose {winner}{self._as_on_stand_in}. Its held-out error is about"
+            f"{price_words} It chose {winner}{before}. Its held-out error is about"
             f" {selection.score:.2f} ({low:.2f} to {high:.2f}: 95% of the added noise; the best of"
             " several noisy scores looks a little too good)."
         )
 
     @property
-    def method(self) -> str:
-        """The method to train; '' if there is no answer."""
-        return "" if self.answer.best is None else self.answer.best.method
-
-    @property
-    def _as_on_stand_in(self) -> str:
-        best = self.answer.measured_best
-        if best is None or best.method == self.method:
-            return ", as the synthetic data did"
-        return f"; the synthetic data had chosen {best.title}"
-
-    @property
     def training(self) -> str:
         """The cost of training the answer, in a sentence; '' if there is no answer."""
-        question, best = self.question, self.answer.best
+        question, best = self.question, self.place
         if best is None:
             return ""
         relation = (
@@ -151,48 +151,37 @@ class Finding:
         )
 
     @property
-    def outside(self) -> str:
-        """The treatment of ratings outside a file's scale, in a sentence."""
-        facts = dict(parse_qsl(self.path.partition("?")[2]))
-        if facts.get("outside") == "leave-out":
-            return "Ratings outside the scale are left out."
-        return "Ratings outside the scale are set to its nearest end."
-
-    @property
     def configuration(self) -> dict[str, Any]:
         """The options of `fit` that train the answer, by name; empty if there is none."""
-        question, best = self.question, self.answer.best
+        question, best = self.question, self.place
         if best is None:
             return {}
         options = {
             "dataset": self.path,
-            "algorithm": self.method,
+            "algorithm": best.method,
             "epsilon": float(f"{epsilon_number(question.of_one(best.epsilon)):.12g}"),
             "delta": question.delta,
         }
         if question.relation is not Relation.ADD_REMOVE:
             options["relation"] = question.relation.value
-        return options | ({"param": dict(self.parameters)} if self.parameters else {})
+        return options
 
     @property
     def configuration_file(self) -> str:
         """The configuration as a file for `fit --config`; '' if there is no answer."""
-        options = self.configuration
-        parameters = options.pop("param", {})
-        lines = [_toml(name, value) for name, value in options.items()]
-        lines += ["[param]", *map(_toml, parameters, parameters.values())] if parameters else []
-        return "\n".join([*lines, ""]) if lines else ""
+        lines = [*map(_toml, self.configuration, self.configuration.values())]
+        if self.parameters:
+            lines += ["[param]", *map(_toml, self.parameters, self.parameters.values())]
+        return "\n".join([*lines, ""]) if self.configuration else ""
 
     @property
     def train(self) -> str:
         """The command that trains the answer; '' if there is none."""
         options = self.configuration
-        if not options:
-            return ""
-        parameters = options.pop("param", {})
-        parts = [part for name, value in options.items() for part in (f"--{name}", _text(value))]
-        parts += [part for it in parameters for part in ("--param", f"{it}={parameters[it]}")]
-        return shlex.join([*self.program, "fit", *parts])
+        parts = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+        for name, value in self.parameters.items():
+            parts += ["--param", f"{name}={value}"]
+        return shlex.join([*self.program, "fit", *parts]) if options else ""
 
     @property
     def again(self) -> str:
@@ -208,31 +197,19 @@ class Finding:
             parts += ["--group", str(question.group)]
         elif question.protect == "rating":
             parts += ["--protect", "rating"]
-        for name in ("spend", "keep", "reach", "rare", "worst"):
+        for name in ("spend", "keep", "reach"):
             value = getattr(question, name)
             parts += [] if value is None else [f"--{name}", f"{value:g}"]
-        parts += ["--delta", repr(question.delta), "--draws", str(question.draws)]
-        parts += ["--seed", str(question.seed)]
+        for name in ("delta", "draws", "seed"):
+            parts += [f"--{name}", str(getattr(question, name))]
         return parts + ["--every"] * question.every
-
-
-def _text(value: str | float) -> str:
-    return value if isinstance(value, str) else repr(value)
 
 
 def _toml(name: str, value: Value) -> str:
     return f"{name} = {json.dumps(value, ensure_ascii=False)}"
 
 
-def wish(question: Question) -> str:
-    """The goal, in words."""
-    if question.spend is not None:
-        return f"ε at most {budget_text(question.spend)}"
-    if question.keep is not None:
-        return f"at least {question.keep:.0%} of the gain over guessing"
-    if question.goal == "lists":
-        return f"Recall@20 of at least {question.reach:g}"
-    return f"RMSE of at most {question.reach:g}"
+# ---- a private selection among the best ----------------------------------------------------------
 
 
 def among_the_best(question: Question, answer: Answer, data: DataSpec) -> PrivateSelection | None:
@@ -266,4 +243,69 @@ def selection(
         ),
         distribution="geometric",  # the logarithmic one is cheaper, but often tries only one
         trials=trials,
+    )
+
+
+# ---- documents -----------------------------------------------------------------------------------
+
+
+def report(finding: Finding) -> str:
+    """The finding as an HTML page."""
+    answer = finding.answer
+    return documents.render(
+        "choice.html",
+        title=finding.name,
+        finding=finding,
+        sentences=wording.sentences(answer),
+        chart=Markup(_chart(answer)),
+        question_rows=_question_rows(finding),
+        outside="left out" if "outside=leave-out" in finding.path else "set to its nearest end",
+    )
+
+
+def notebook(finding: Finding) -> str:
+    """A notebook, as JSON, that repeats and trains the answer if the package is installed."""
+    sentences = wording.sentences(finding.answer)
+    return documents.notebook("choice.notebook", finding=finding, sentences=sentences)
+
+
+def _question_rows(finding: Finding) -> list[tuple[str, object]]:
+    question, origin = finding.question, provenance()
+    wish = f"RMSE of at most {question.reach}"
+    if question.goal == "lists":
+        wish = f"Recall@20 of at least {question.reach}"
+    if question.spend is not None:
+        wish = f"ε at most {budget_text(question.spend)}"
+    elif question.keep is not None:
+        wish = f"at least {question.keep:.0%} of the gain over guessing"
+    rows: dict[str, object] = {
+        "data": finding.title + ("" if finding.public else " (private)"),
+        "tried on": "these data" if finding.public else f"synthetic data, {question.data.id}",
+        "taken as public or declared": ", ".join(finding.assumptions),
+        "must protect": question.whom,
+        "asked for": wish,
+        "is for": "ratings" if question.goal == "ratings" else "lists of 20",
+        "δ": delta_text(question.delta),
+        "parameters": ", ".join(f"{name} {plain(it)}" for name, it in finding.parameters.items()),
+        "draws of split and noise": question.draws,
+        "made (UTC)": origin["created"],
+        "versions": ", ".join(f"{name} {it}" for name, it in origin["versions"].items()),
+    }
+    return [(name, value) for name, value in rows.items() if value]
+
+
+def _chart(answer: Answer) -> str:
+    """Error against epsilon, one line per method; the recommended one stands out."""
+    ends, best = (answer.question.epsilons[0], answer.question.epsilons[-1]), answer.best
+    lines = {it.label: [(end, it.value) for end in ends] for it in answer.lines}
+    for place in answer.ranked:
+        lines.setdefault(place.title, []).append((place.epsilon, place.value))
+    return line_chart(
+        lines,
+        "ε, total",
+        f"{answer.metric.title} against epsilon. {wording.headline(answer)}",
+        log=True,
+        best=best.title if best else "",
+        dashes={it.label: it.reference for it in answer.lines},
+        dot=(best.epsilon, best.value) if best else None,
     )

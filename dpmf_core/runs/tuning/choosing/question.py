@@ -44,27 +44,10 @@ class Question(BaseModel):
         None, ge=0.01, le=100, allow_inf_nan=False, description="the largest epsilon"
     )
     keep: float | None = Field(
-        None,
-        gt=0,
-        le=1,
-        allow_inf_nan=False,
-        description="the smallest share of the gain to keep",
+        None, gt=0, le=1, allow_inf_nan=False, description="the smallest share of the gain to keep"
     )
     reach: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="largest RMSE, or smallest Recall@20"
-    )
-    rare: float | None = Field(
-        None,
-        gt=0,
-        le=1,
-        allow_inf_nan=False,
-        description="smallest share of the gain in Recall@20 of rare items to keep",
-    )
-    worst: float | None = Field(
-        None,
-        gt=0,
-        allow_inf_nan=False,
-        description="largest loss of the worst group, in units of a rating",
     )
     delta: float = Field(1e-6, ge=1e-15, lt=0.5, allow_inf_nan=False)
     draws: int = Field(FEW, ge=2, le=50, description="draws of split and noise for every run")
@@ -179,34 +162,27 @@ def _method(name: str, *, noise: bool = True) -> Method:
 
 def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[str, str]]:
     """Ids of the proven private methods that suit, quick ones first; and why others do not."""
-    refusals: dict[str, str] = {}
-    candidates = []
-    for kind in algorithms.of_task("ratings").values():
-        if not issubclass(kind, PrivateAlgorithm) or kind.needs_item_features:
-            continue
-        if kind.trusts_nobody:
-            refusals[kind.title] = (
-                "it needs no trusted curator, and has a larger error than every method that does."
-            )
-            continue
-        if not question.every and kind.training_cost > QUICK:
-            refusals[kind.title] = "it takes longer; refine the answer to try it."
-            continue
-        if why := _objection(question, kind, shape):
-            refusals[kind.title] = why
-        else:
-            candidates.append(kind)
-    return tuple(kind.id for kind in sorted(candidates, key=lambda it: it.training_cost)), refusals
+    kinds = [
+        kind
+        for kind in algorithms.of_task("ratings").values()
+        if issubclass(kind, PrivateAlgorithm) and not kind.needs_item_features
+    ]
+    objections = {kind: _objection(question, kind, shape) for kind in kinds}
+    refusals = {kind.title: why for kind, why in objections.items() if why}
+    candidates = sorted(
+        (kind for kind, why in objections.items() if not why), key=lambda it: it.training_cost
+    )
+    return tuple(kind.id for kind in candidates), refusals
 
 
 def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
     """Why a method is no candidate; '' if it is one."""
-    epsilon = max(question.epsilons)
-    budget = {
-        "epsilon": question.of_one(epsilon),
-        "delta": question.delta,
-        "relation": question.relation,
-    }
+    if kind.trusts_nobody:
+        return "it needs no trusted curator, and has a larger error than every method that does."
+    if not question.every and kind.training_cost > QUICK:
+        return "it takes longer; refine the answer to try it."
+    epsilon, delta, relation = max(question.epsilons), question.delta, question.relation
+    budget = {"epsilon": question.of_one(epsilon), "delta": delta, "relation": relation}
     spec = RunSpec.parse(data=question.data, algorithm=kind.id, budget=budget)
     try:
         ready = prepare(spec, shape)
@@ -217,10 +193,9 @@ def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
         return f"its guarantee is {str(promise.status).lower()}: {promise.words}"
     if promise.unit != "user":
         return f"it protects no more than one {promise.unit}."
-    if question.group > 1:
-        if not all_gaussian(ready.plan):
-            return "its cost for a group of people is not known."
-        together = group_epsilon(ready.plan, question.delta, question.relation, question.group)
-        if together > epsilon * (1 + ROUNDING):
-            return "it costs a group more than you allow."
-    return ""
+    if question.group > 1 and not all_gaussian(ready.plan):
+        return "its cost for a group of people is not known."
+    too_dear = question.group > 1 and epsilon * (1 + ROUNDING) < group_epsilon(
+        ready.plan, delta, relation, question.group
+    )
+    return "it costs a group more than you allow." if too_dear else ""

@@ -12,11 +12,21 @@ MORE = "More people and more ratings make the noise matter less. More draws narr
 
 
 def headline(answer: Answer) -> str:
-    """The recommendation, as a title."""
+    """The recommendation as a title, or why no method can be named."""
     best = answer.best
-    if best is None:
-        return _none(answer)
-    return f"Use {best.title} at ε = {budget_text(best.epsilon)}: it {gain_words(answer, best)}"
+    if best is not None:
+        return f"Use {best.title} at ε = {budget_text(best.epsilon)}: it {gain_words(answer, best)}"
+    within = _within(answer)
+    last = f"ε = {budget_text(within[-1].epsilon)}"
+    if any(map(answer.beats_guessing, within)):
+        return f"No method reaches this up to {last}"
+    return f"Up to {last} no method clearly beats guessing"
+
+
+def _within(answer: Answer) -> list[Place]:
+    """The front up to the largest epsilon that was allowed; never empty."""
+    spend = answer.question.spend
+    return [it for it in answer.front if spend is None or it.epsilon <= spend]
 
 
 def belief_words(question: Question, epsilon: float) -> str:
@@ -35,7 +45,7 @@ def sentences(answer: Answer) -> list[str]:
     """The evidence for the title: figures with intervals, the next best, less and more epsilon."""
     best = answer.best
     if best is None:
-        return [it for it in (_closest(answer), _levels(answer), MORE) if it]
+        return [_closest(answer), _levels(answer), MORE]
     costs = answer.cost(best).words(answer.reference_title, is_best=answer.is_best_known)
     parts = [_between(answer, best), _levels(answer, best), costs, _rival(answer), _less(answer)]
     return [it for it in parts if it]
@@ -57,21 +67,15 @@ def _between(answer: Answer, place: Place) -> str:
             " every draw, so there is no gain to keep a share of."
         )
     low, high = interval(place.shares)
+    keep, may_miss = answer.question.keep, ""
+    if keep is not None and low < keep:
+        more, less = "which is more", "which lies inside this interval: it may be a little less"
+        may_miss = f" You asked for {keep:.0%}, {more if high < keep else less}."
     return (
         f"100% is {_reference(answer)}; 0% is guessing. Over"
         f" {len(place.shares)} draws of split and noise, {place.title} keeps {low:.0%} to"
-        f" {high:.0%} (95% interval of the mean).{_may_miss(answer, low, high)}"
+        f" {high:.0%} (95% interval of the mean).{may_miss}"
     )
-
-
-def _may_miss(answer: Answer, low: float, high: float) -> str:
-    """That the share is or may be smaller than requested; '' if it is not."""
-    keep = answer.question.keep
-    if keep is None or low >= keep:
-        return ""
-    if high < keep:
-        return f" You asked for {keep:.0%}, which is more."
-    return f" You asked for {keep:.0%}, which lies inside this interval: it may be a little less."
 
 
 def _levels(answer: Answer, place: Place | None = None) -> str:
@@ -105,15 +109,16 @@ def _rival(answer: Answer) -> str:
     if other is None or gap is None:
         return ""
     which = "Best" if other == answer.measured_best else "Next best"
-    name = f"{which} at the same ε: {other.title}"
     share = "" if other.share is None else f", which keeps {max(other.share, 0):.0%}"
-    if gap.clear:
-        word = "worse" if gap.clear > 0 else "better"
-        return f"{name}{share}; it is {word} in each of the {len(gap.differences)} draws."
-    return f"{name}{share}; {len(gap.differences)} draws cannot tell the two apart."
+    n_draws, word = len(gap.differences), "worse" if gap.clear > 0 else "better"
+    verdict = f"it is {word} in each of the {n_draws} draws"
+    if not gap.clear:
+        verdict = f"{n_draws} draws cannot tell the two apart"
+    return f"{which} at the same ε: {other.title}{share}; {verdict}."
 
 
 def _less(answer: Answer) -> str:
+    """What the next smaller epsilon would give."""
     best, cheaper = answer.best, answer.cheaper
     if best is None or cheaper is None:
         return ""
@@ -127,36 +132,17 @@ def _less(answer: Answer) -> str:
     return f"{at} keeps {max(cheaper.share, 0):.0%}: {points} {'less' if loss >= 0 else 'more'}."
 
 
-def _none(answer: Answer) -> str:
-    """Why no method can be named."""
-    spend = answer.question.spend
-    within = [it for it in answer.front if spend is None or it.epsilon <= spend]
-    if not within:
-        return "No method meets these conditions"
-    if any(map(answer.beats_guessing, within)):
-        return f"No method reaches this up to ε = {budget_text(within[-1].epsilon)}"
-    return f"Up to ε = {budget_text(within[-1].epsilon)} no method clearly beats guessing"
-
-
 def _closest(answer: Answer) -> str:
     """The end of the front, if nothing on it is good enough."""
-    spend = answer.question.spend
-    within = [it for it in answer.front if spend is None or it.epsilon <= spend]
-    if not within:
-        return ""
-    last, text = within[-1], answer.metric.text
-    low, high = interval(last.values)
+    last, text = _within(answer)[-1], answer.metric.text
+    low, high = map(text, interval(last.values))
     return (
         f"{last.title} comes closest, at ε = {budget_text(last.epsilon)}: {answer.metric.title}"
-        f" {text(last.value)} ({text(low)} to {text(high)}, 95% confidence)."
+        f" {text(last.value)} ({low} to {high}, 95% confidence)."
     )
-
-
-def _title(method: str) -> str:
-    return algorithms.find(method).title
 
 
 def names(methods: Sequence[str]) -> str:
     """Titles of methods in a list."""
-    titles = [_title(name) for name in methods]
-    return titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
+    *others, last = (algorithms.find(name).title for name in methods)
+    return f"{', '.join(others)} and {last}" if others else last
