@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dpmf_core.data.catalogue import SampleEntry, catalogue
-from dpmf_core.privacy import Relation, default_delta
+from dpmf_core.privacy import default_delta
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import comparison, part_comparison
 from dpmf_core.runs.epsilon_grid import grid_runs
 from dpmf_core.runs.record import value_of
 from dpmf_core.runs.shipped_runs import identity
-from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Method, Sweep, with_open
 
 DataKind = Literal["ratings", "documents", "images"]
@@ -43,10 +43,6 @@ FOLLOWING: dict[str, DataKind] = {"explore": "ratings", "topics": "documents", "
 # the methods on Compare methods; the best known method and the global mean are always added
 TRADE_OFF_METHODS = ("spectral", "dpals", "private-bias", "bmf", "global-mean")
 TRADE_OFF_EPSILONS, TRADE_OFF_DRAWS = (1.0, 5.0, 20.0), 3
-# the lesson on trust: item offsets from a curator, and from every user's own messages
-TRUST_DATA, TRUST_DELTA, TRUST_DRAWS = "cinema-small", 1e-5, 3
-CURATOR_EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-OWN_NOISE_EPSILONS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
 
 def runs_of_pages() -> dict[str, list[RunSpec]]:
@@ -60,13 +56,8 @@ def runs_of_pages() -> dict[str, list[RunSpec]]:
     return {name: _distinct(runs()) for name, runs in pages.items()}
 
 
-def runs_of_lessons() -> dict[str, list[RunSpec]]:
-    """By the part of a lesson: every run of its demonstration."""
-    return {"blocks": _distinct(point.spec for sweep in trust() for point in sweep.points())}
-
-
 def cheapest_first() -> list[RunSpec]:
-    """All runs of pages and lessons, once each, page by page.
+    """All runs of pages, once each, page by page.
 
     The page whose runs took the least time when the package was made comes first.
     """
@@ -77,7 +68,7 @@ def cheapest_first() -> list[RunSpec]:
             value_of(it.seconds, "fit") + value_of(it.seconds, "evaluate") for it in took if it
         )
 
-    pages = sorted([*runs_of_pages().values(), *runs_of_lessons().values()], key=seconds)
+    pages = sorted(runs_of_pages().values(), key=seconds)
     return _distinct(run for runs in pages for run in runs)
 
 
@@ -117,27 +108,6 @@ def trade_off() -> list[RunSpec]:
         delta=run.budget.delta,
     )
     return [point.spec for point in sweep.points_on(_entry(run.data.id).shape())]
-
-
-def trust() -> tuple[Sweep, Sweep]:
-    """Item offsets with and without a curator, next to each user's own mean.
-
-    Both replace one user, because every user sends a message.
-    """
-    common: dict[str, Any] = {
-        "data": DataSpec(id=TRUST_DATA),
-        "seeds": tuple(range(TRUST_DRAWS)),
-        "delta": TRUST_DELTA,
-        "relation": Relation.REPLACE_ONE,
-    }
-    curator, own = (
-        tuple(Method(algorithm=name) for name in names)
-        for names in (("private-bias",), ("local-bias", "user-mean"))
-    )
-    return (
-        Sweep(methods=curator, epsilons=CURATOR_EPSILONS, **common),
-        Sweep(methods=own, epsilons=OWN_NOISE_EPSILONS, **common),
-    )
 
 
 def _distinct(runs: Iterable[RunSpec]) -> list[RunSpec]:

@@ -27,12 +27,8 @@ TERMS: dict[str, Term] = {term.name: term for term in _TERMS}
 def matching_terms(text: str) -> tuple[Term, ...]:
     """Return the terms that match the text, nearest first; all terms for an empty text."""
     places = {term: nearness(text, (term.name, *term.also), term.words) for term in _TERMS}
-    return tuple(
-        sorted(
-            (term for term, place in places.items() if place is not None),
-            key=lambda term: places[term] or 0,
-        )
-    )
+    matches = (term for term, place in places.items() if place is not None)
+    return tuple(sorted(matches, key=lambda term: places[term] or 0))
 
 
 def nearness(text: str, names: Sequence[str], words: str) -> int | None:
@@ -41,19 +37,12 @@ def nearness(text: str, names: Sequence[str], words: str) -> int | None:
     0: its name. 1: a word of its names. 2: a word of its description. 3: part of a word.
     """
     query = text.strip().lower()
-    whole = re.compile(rf"(?<!\w){re.escape(query)}(?!\w)")
-    name_text, word_text = " ".join(names).lower(), words.lower()
     if not query or query in (name.lower() for name in names):
         return 0
-    return (
-        1
-        if whole.search(name_text)
-        else 2
-        if whole.search(word_text)
-        else 3
-        if query in f"{name_text} {word_text}"
-        else None
-    )
+    whole = re.compile(rf"(?<!\w){re.escape(query)}(?!\w)")
+    name_text, word_text = " ".join(names).lower(), words.lower()
+    found = (whole.search(name_text), whole.search(word_text), query in f"{name_text} {word_text}")
+    return next((level for level, it in enumerate(found, 1) if it), None)
 
 
 _NAMES = {

@@ -1,9 +1,10 @@
 """The course: lessons in order, with predictions and a question. Texts are in `lessons.toml`."""
 
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
+from typing import Any
 
 from dpmf_core.base.documents import render
 from dpmf_core.base.registry import by_id
@@ -15,6 +16,7 @@ class Part:
 
     words: an introduction. question, answers: the prediction, asked before the demonstration.
     right: index of the correct answer. because: the explanation. task: something to try afterwards.
+    result, caption: templates for the demonstration's values. figure: axes, lines and description.
     """
 
     id: str
@@ -25,6 +27,9 @@ class Part:
     right: int
     because: str
     task: str
+    result: str = ""
+    caption: str = ""
+    figure: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

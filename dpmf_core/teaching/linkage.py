@@ -65,10 +65,7 @@ def share_named(most: int, off: int | None) -> list[float]:
     return [float(share) for share in (candidates(most, off) == 1).mean(axis=0)]
 
 
-def first_found(n_known: int, off: int) -> int | None:
-    """Return the first named reviewer whose reviews agree with one row only; None if there is none.
-
-    n_known: how many of the first reviews. Reviewers own the first rows.
-    """
-    persons = np.flatnonzero(candidates(n_known, off)[: len(NAMES), n_known - 1] == 1)
-    return int(persons[0]) if len(persons) else None
+def first_found(n_known: int, off: int) -> tuple[str, int]:
+    """Return the first named reviewer whose first reviews agree with one row only, and that row."""
+    is_found = candidates(n_known, off)[: len(NAMES), n_known - 1] == 1
+    return NAMES[is_found.argmax()], int(is_found.argmax())

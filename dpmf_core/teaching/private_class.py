@@ -15,6 +15,7 @@ from dpmf_core.privacy.account_files import accounts_file
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.odometer import Charge
+from dpmf_core.teaching import class_records
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
 MOST = 5.0  # ε of all publications of a class together
@@ -41,22 +42,23 @@ def counts_of(answers: Sequence[str], n_choices: int) -> list[int]:
     return [sum(answer == str(number) for answer in answers) for number in range(n_choices)]
 
 
+def publish(class_id: str, step: str, n_choices: int, epsilon: float) -> None:
+    """Publish the answers to one question; raise BadInput if the account has no room.
+
+    The same answers at the same epsilon are drawn and charged only once.
+    """
+
+    def draw(answers: Sequence[str]) -> list[int]:
+        return noisy_counts(class_id, step, counts_of(answers, n_choices), epsilon)
+
+    class_records.publish(class_id, step, epsilon, draw)
+
+
 def noisy_counts(class_id: str, step: str, counts: Sequence[int], epsilon: float) -> list[int]:
-    """Charge and draw the noise of one publication.
+    """Charge and draw the noise of one publication, which `publish` keeps.
 
-    Every call draws and charges again; `class_records.publish` keeps the counts, so showing them
-    again is free. Counts are integers: the last digits of a floating-point sum would separate count
-    and noise.
-
-    Parameters
-    ----------
-    step
-        The question.
-
-    Raises
-    ------
-    BadInput
-        If all publications of the class would exceed `MOST`. Nothing is drawn then.
+    Counts are integers: the last digits of a floating-point sum would separate count and noise.
+    Raises BadInput if all publications of the class would exceed `MOST`; nothing is drawn then.
     """
     total = spent_epsilon(class_id) + epsilon
     if total > MOST * (1 + ROUNDING):
@@ -65,13 +67,8 @@ def noisy_counts(class_id: str, step: str, counts: Sequence[int], epsilon: float
             f" would make it {epsilon_text(total)}. Nothing was published. Choose a smaller ε."
         )
     leaf = mechanism(epsilon)
-    charge = Charge(
-        f"answers to {step}",
-        normal_form(leaf),
-        Status.PROVEN,
-        "student",
-        relation=Relation.REPLACE_ONE,
-    )
+    title, relation = f"answers to {step}", Relation.REPLACE_ONE
+    charge = Charge(title, normal_form(leaf), Status.PROVEN, "student", relation=relation)
     with _account(class_id).reserve(charge) as permit:
         noisy = permit.noise(leaf).vector(STATISTIC, np.array(counts, float), sensitivity=1.0)
     return [round(float(it)) for it in noisy]

@@ -5,15 +5,15 @@ import streamlit as st
 from dpmf_core.base.errors import BadInput
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import lesson, lesson_heading, links, safe_text
-from pages.lessons import steps, teachers
+from pages.lessons import class_view, steps, teachers
 
 FIRST = next(iter(LESSONS))
 UNKNOWN = "learn.unknown"  # in the session: an unknown lesson in the address
 
 
 def main() -> None:
-    if token := st.query_params.get(teachers.NAME):
-        teachers.draw_class(token)
+    if token := st.query_params.get(class_view.NAME):
+        class_view.draw(token)
     elif st.query_params.get("view") == "teachers":
         teachers.draw()
     elif (link := lesson.current()) is not None:

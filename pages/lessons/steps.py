@@ -1,7 +1,5 @@
 """A lesson's steps: predictions, demonstrations, a final answer and the completion code."""
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from dpmf_core.teaching.class_records import LONGEST
@@ -9,26 +7,9 @@ from dpmf_core.teaching.glossary import linked
 from dpmf_core.teaching.lessons import ANSWER, Lesson, Part
 from pages.kit import lesson, lesson_heading
 from pages.kit.safe_text import escape_letters
-from pages.lessons import blocks, noise, people
+from pages.lessons import demonstrations
 
 LAST_STEP = "done"  # kept with the day on which the lesson was finished
-# by part of a lesson
-DEMONSTRATIONS: dict[str, Callable[[], None]] = {
-    "linking": people.linking,
-    "exact sums": people.exact_sums,
-    "noisy sums": people.noisy_sums,
-    "neighbours": people.neighbours,
-    "group": people.group,
-    "joint": people.joint,
-    "attacker": people.attacker,
-    "response": noise.response,
-    "local": noise.local,
-    "blocks": blocks.blocks,
-    "clipping": noise.clipping,
-    "composition": noise.composition,
-    "postprocessing": noise.postprocessing,
-    "price": noise.price,
-}
 
 
 def draw(course_lesson: Lesson) -> bool:
@@ -60,7 +41,7 @@ def _draw_part(course_lesson: Lesson, part: Part) -> bool:
     verdict, icon = ("That is right.", "check") if right else ("Not quite.", "lightbulb")
     box = st.success if right else st.warning
     box(f"You said: {prediction}. {verdict} {part.because}", icon=f":material/{icon}:")
-    DEMONSTRATIONS[part.id]()
+    demonstrations.draw(part)
     st.markdown(f":material/touch_app: Try it. {part.task}")
     return True
 

@@ -1,16 +1,13 @@
-"""For teachers: a sequence of pages with its links, a handout, code checks and the class view.
+"""For teachers: a sequence of pages with its links, a handout, and a check of codes.
 
 The address holds the sequence, so a reload loses nothing.
 """
-
-from collections import Counter
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.teaching import class_records, completion
+from dpmf_core.teaching import completion
 from dpmf_core.teaching.lesson_links import (
     TEACHER,
     LessonLink,
@@ -18,19 +15,16 @@ from dpmf_core.teaching.lesson_links import (
     link_token,
     sequence_of,
 )
-from dpmf_core.teaching.lessons import ANSWER, LESSONS, Lesson, handout, question_only
+from dpmf_core.teaching.lessons import LESSONS, Lesson, handout, question_only
 from dpmf_core.teaching.signing import ForgedToken
-from pages.kit import charts, colours, lesson_maker, links, safe_text
-from pages.kit.lesson_heading import steps_of
+from pages.kit import lesson_maker, links, safe_text
 from pages.kit.page_table import BY_ID
 from pages.kit.safe_text import escape_letters
 from pages.kit.session_widgets import bind
-from pages.lessons import private_question
 
-NAME = "teach"  # parameter of the class view in the address
-SEQUENCE = "sequence"  # parameter that holds the unfinished sequence
-EVERY = 5.0  # seconds between looks at the class
+SEQUENCE = "sequence"  # parameter of the address that holds the unfinished sequence
 MOST_CODES = 500
+MOVES = (("Earlier", "arrow_upward", -1), ("Later", "arrow_downward", 1), ("Remove", "delete", 0))
 
 
 def draw() -> None:
@@ -46,7 +40,7 @@ def draw() -> None:
     with right:
         _draw_handout(sequence.title if sequence is not None else "")
         st.header("Check codes", anchor=False)
-        _draw_codes({sequence.id: _title(sequence)} if sequence is not None else {})
+        draw_codes(sequence)
 
 
 def _restore(token: str | None) -> None:
@@ -60,8 +54,13 @@ def _restore(token: str | None) -> None:
     st.session_state["teach.gathers"] = sequence.gathers
 
 
-def _title(sequence: LessonSequence) -> str:
-    return sequence.title or "this sequence"
+def page_of(link: LessonLink) -> tuple[str, Lesson]:
+    """Return the name of a page of a sequence, and its lesson: without parts on other pages."""
+    taught = LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
+    title = link.title or (taught.title if taught else "")
+    where = BY_ID[link.page].title if link.page in BY_ID else link.page
+    name = f"{where}: {title}" if title else where
+    return name, taught or question_only(name, link.question)
 
 
 # ---- a sequence ----------------------------------------------------------------------------------
@@ -77,13 +76,8 @@ def _draw_sequence() -> LessonSequence | None:
         format_func=lambda name: LESSONS[name].title,
         placeholder="Choose lessons",
     )
-    add: dict[str, Any] = {
-        "key": "teach.add",
-        "on_click": _add_lessons,
-        "args": (names,),
-        "disabled": not names,
-    }
-    st.button("Add lessons", **add)
+    args, key = (names,), "teach.add"
+    st.button("Add lessons", key=key, on_click=_add_lessons, args=args, disabled=not names)
     st.caption(
         "To add any other page, or a private question, open a page and press “Make a lesson link”"
         " there."
@@ -122,20 +116,10 @@ def _add_lessons(names: list[str]) -> None:
 def _draw_page(place: int, link: LessonLink) -> None:
     """Draw one page of the sequence with buttons that move it."""
     with st.container(horizontal=True, vertical_alignment="center", border=True):
-        st.markdown(f"{place + 1}\\. {escape_letters(name_of(link))}", width="stretch")
-        for name, icon, change in (
-            ("Earlier", "arrow_upward", -1),
-            ("Later", "arrow_downward", 1),
-            ("Remove", "delete", 0),
-        ):
-            st.button(
-                "",
-                icon=f":material/{icon}:",
-                help=name,
-                key=f"teach.{icon}.{place}",
-                on_click=_move,
-                args=(place, change),
-            )
+        st.markdown(f"{place + 1}\\. {escape_letters(page_of(link)[0])}", width="stretch")
+        for name, icon, change in MOVES:
+            key, args = f"teach.{icon}.{place}", (place, change)
+            st.button("", key, help=name, icon=f":material/{icon}:", on_click=_move, args=args)
 
 
 def _move(place: int, change: int) -> None:
@@ -146,23 +130,10 @@ def _move(place: int, change: int) -> None:
             pages.insert(max(0, place + change), link)
 
 
-def lesson_of(link: LessonLink) -> Lesson | None:
-    """Return the lesson on a page of a sequence, if any."""
-    return LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
-
-
-def name_of(link: LessonLink) -> str:
-    """Return the name of a page of a sequence."""
-    course_lesson = lesson_of(link)
-    title = link.title or (course_lesson.title if course_lesson else "")
-    where = BY_ID[link.page].title if link.page in BY_ID else link.page
-    return f"{where}: {title}" if title else where
-
-
 def _draw_handout(title: str) -> None:
     st.header("Handout", anchor=False)
     with_answers = st.toggle("With the answers", False, key="teach.solved")
-    lessons = [it for link in lesson_maker.pages() if (it := _to_print(link))]
+    lessons = [it for _, it in map(page_of, lesson_maker.pages()) if it.own_words]
     lessons = lessons or list(LESSONS.values())
     st.download_button(
         "Download the handout (HTML, to print)",
@@ -175,18 +146,11 @@ def _draw_handout(title: str) -> None:
     st.caption(f"{len(lessons)} sections: {words}.")
 
 
-def _to_print(link: LessonLink) -> Lesson | None:
-    """Return a page's lesson or question for the handout; None if it has neither."""
-    if course_lesson := lesson_of(link):
-        return course_lesson
-    return question_only(name_of(link), link.question) if link.question else None
-
-
 # ---- codes ---------------------------------------------------------------------------------------
 
 
-def _draw_codes(sequences: dict[str, str]) -> None:
-    """Draw the check of codes. sequences: titles of classes by id."""
+def draw_codes(sequence: LessonSequence | None) -> None:
+    """Draw the check of codes. sequence: the class whose codes are known, next to the lessons'."""
     text = st.text_area(
         "Codes, one per line", key="teach.codes", max_chars=100_000, placeholder="AEAB2..."
     )
@@ -194,19 +158,13 @@ def _draw_codes(sequences: dict[str, str]) -> None:
     if not lines:
         st.caption("A code shows the lesson, the date and the score, not the student's name.")
         return
-    rows, valid = check_codes(lines, sequences)
-    st.markdown(f"**{valid} of {len(lines)} codes are valid.**")
-    safe_text.words_table(pd.DataFrame(rows))
-
-
-def check_codes(lines: list[str], sequences: dict[str, str]) -> tuple[list[dict[str, str]], int]:
-    """Return a row for each code, and the number of valid ones. A repeated code is not valid."""
-    titles = {name: it.title for name, it in LESSONS.items()} | sequences
+    titles = {name: it.title for name, it in LESSONS.items()}
+    if sequence is not None:
+        titles[sequence.id] = sequence.title or "this sequence"
     marks = {completion.mark(name): title for name, title in titles.items()}
-    rows, earlier = [], set()
+    rows, earlier = [], set[completion.Completion]()
     for line in lines:
-        row = dict.fromkeys(("code", "check", "finished", "day", "predicted correctly"), "")
-        row |= {"code": f"{line[:8]} ...", "check": "not valid"}
+        row = {"code": f"{line[:8]} ...", "check": "not valid"}
         rows.append(row)
         try:
             code = completion.read(line)
@@ -217,84 +175,5 @@ def check_codes(lines: list[str], sequences: dict[str, str]) -> tuple[list[dict[
         row["day"] = code.day.isoformat()
         row["predicted correctly"] = f"{code.right} of {code.n_questions}"
         earlier.add(code)
-    return rows, len(earlier)
-
-
-# ---- the class view ------------------------------------------------------------------------------
-
-
-def draw_class(token: str) -> None:
-    """Draw how many sessions reached each step and what they answered; raise BadInput."""
-    sequence = sequence_of(token, TEACHER)
-    st.title(escape_letters(sequence.title) or "Your class", anchor=False)
-    st.fragment(_draw_class, run_every=EVERY)(sequence)
-    with st.expander("QR code: join this class"):
-        links.draw_qr_code(lesson_maker.address(link_token(sequence)))
-    with st.expander("Check codes"):
-        _draw_codes({sequence.id: _title(sequence)})
-
-
-def _draw_class(sequence: LessonSequence) -> None:
-    all_answers = class_records.class_answers(sequence.id)
-    finished_count = sum("finished" in step for answers in all_answers for step in answers)
-    with st.container(horizontal=True):
-        st.metric("sessions", len(all_answers))
-        if len(sequence.steps) > 1:
-            st.metric("finished", finished_count)
-    st.caption("Updated every few seconds. No names; answers are not linked to each other.")
-    table = steps_table(sequence, all_answers)
-    count = max(1, len(all_answers))
-    fig = charts.figure("sessions", "", height=80 + 30 * len(table))
-    fig.add_bar(
-        x=table["sessions"],
-        y=table["step"],
-        orientation="h",
-        text=table["sessions"],
-        textposition="auto",
-        marker_color=colours.of("dpals"),
-    )
-    fig.update_yaxes(autorange="reversed", type="category")
-    fig.update_xaxes(range=[0, count], dtick=max(1, count // 5))
-    alt = "How many sessions have reached each step."
-    charts.show(fig, "teach.reached", alt, table, leaves=True)
-    for place, link in enumerate(sequence.steps):
-        _draw_answers(sequence.id, place, link, all_answers)
-
-
-def steps_table(sequence: LessonSequence, all_answers: list[class_records.Answers]) -> pd.DataFrame:
-    """Return step, sessions: how many sessions opened each page and did each step."""
-    rows = []
-    for place, link in enumerate(sequence.steps):
-        course_lesson = lesson_of(link)
-        names = {it.id: it.heading for it in course_lesson.parts} if course_lesson else {}
-        names |= {"opened": name_of(link), ANSWER: "answered"}
-        for step in ("opened", *steps_of(link)):
-            count = sum(f"{place}.{step}" in answers for answers in all_answers)
-            rows.append({"step": f"{place + 1}. {names[step]}", "sessions": count})
-    return pd.DataFrame(rows)
-
-
-def _draw_answers(
-    sequence_id: str, place: int, link: LessonLink, all_answers: list[class_records.Answers]
-) -> None:
-    """Draw the predictions and answers of one page."""
-    course_lesson = lesson_of(link)
-    question = course_lesson.own_words if course_lesson else escape_letters(link.question)
-    if link.choices:
-        private_question.draw(sequence_id, place, link, all_answers)
-        return
-    if not question:
-        return
-    with st.expander(f"{place + 1}. {escape_letters(name_of(link))}", expanded=True):
-        for part in course_lesson.parts if course_lesson else ():
-            counter = Counter(answers.get(f"{place}.{part.id}") for answers in all_answers)
-            st.markdown(f"**{part.question}**")
-            rows = [
-                (f"{answer} (right)" if number == part.right else answer, counter[str(number)])
-                for number, answer in enumerate(part.answers)
-            ]
-            safe_text.words_table(pd.DataFrame(rows, columns=["answer", "sessions"]))
-        st.markdown(f"**{question}**")
-        texts = [it[key] for it in all_answers if (key := f"{place}.{ANSWER}") in it]
-        for text in sorted(texts):  # in alphabetical order, which does not reveal senders
-            st.markdown(f"- {escape_letters(' '.join(text.split()))}")
+    st.markdown(f"**{len(earlier)} of {len(lines)} codes are valid.**")
+    safe_text.words_table(pd.DataFrame(rows).fillna(""))

@@ -14,7 +14,6 @@ from tests.pages.driving import app_of, behind_sidebar, words
 ANEW = "run `python -m benchmarks.shipped`: a first choice, or a version, has changed"
 WITH_EPSILON = [it for it in PAGES if it.data_kind is not None and "epsilon" not in it.unused]
 RUNS_OF_PAGES = first_views.runs_of_pages()
-WITH_LESSONS = {**RUNS_OF_PAGES, **first_views.runs_of_lessons()}
 
 
 def script(page):
@@ -72,10 +71,10 @@ def test_the_package_holds_these_runs_and_no_others():
     assert all(it.record.public for it in shipped_runs.everything().values())
 
 
-@pytest.mark.parametrize("page", WITH_LESSONS)
+@pytest.mark.parametrize("page", RUNS_OF_PAGES)
 def test_they_are_of_today_s_data_and_of_today_s_versions(page):
     """A run's key holds the data's fingerprint and the version of the algorithm."""
-    for spec in WITH_LESSONS[page]:
+    for spec in RUNS_OF_PAGES[page]:
         record = shipped_runs.record(spec)
         assert record.key == run_key(spec, data_access.open_data(spec.data)), ANEW
         assert record.cached and record.spec.seed == spec.seed

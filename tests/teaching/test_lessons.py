@@ -11,14 +11,9 @@ from scipy.stats import norm
 
 from dpmf_core.privacy import Gaussian, accounting
 from dpmf_core.privacy.interpretation import belief
-from dpmf_core.runs import first_views, shipped_runs
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.needed_epsilon import first_reaching
-from dpmf_core.runs.record import Run
-from dpmf_core.runs.shipped_runs import identity
 from dpmf_core.runs.specification import DataSpec, RunSpec
-from dpmf_core.runs.sweep import summaries
 from dpmf_core.teaching import demonstrations, linkage, membership
 from dpmf_core.teaching.demonstrations import (
     HIGH,
@@ -114,21 +109,6 @@ def test_the_part_of_one_phone_among_two_thousand_is_nearly_bare():
     assert demonstrations.part_epsilon(
         demonstrations.epsilon_without(1.0, 0.5), 10
     ) == pytest.approx(demonstrations.part_epsilon(1.0, 20))
-
-
-def test_without_a_curator_the_same_error_takes_an_epsilon_of_about_a_hundred():
-    """From the runs in the package: a user's own mean beats messages at epsilon 1."""
-    points = [point for sweep in first_views.trust() for point in sweep.points()]
-    shipped = shipped_runs.everything()
-    runs = {point.key: Run(shipped[identity(point.spec)].record, {}) for point in points}
-    medians = summaries(points, runs, "rmse")
-    at = {(it.algorithm, it.epsilon): it.median for it in medians}
-    local = [(it.epsilon or 0, it.median) for it in medians if it.algorithm == "local-bias"]
-    needed = first_reaching(local, at["private-bias", 1.0])
-    assert 80 < needed.epsilon < 1.6 * demonstrations.part_epsilon(1.0, 2_000)
-    assert at["local-bias", 1.0] > at["user-mean", None] > at["private-bias", 0.2]
-    assert all(point.spec.data.id == "cinema-small" for point in points)
-    assert open_ratings(points[0].spec.data).n_users == 2_000
 
 
 def test_what_is_done_afterwards_helps_and_never_hurts_where_it_must_not():

@@ -16,9 +16,9 @@ from dpmf_core.teaching.private_class import (
     counts_of,
     mechanism,
     noisy_counts,
+    publish,
     spent_epsilon,
 )
-from pages.lessons.private_question import publish
 
 CLASS, STEP = "a-class-of-tests", "0.answer"
 

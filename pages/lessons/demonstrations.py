@@ -1,0 +1,315 @@
+"""What a lesson's parts demonstrate: controls and figures, with their texts from `lessons.toml`.
+
+A demonstration draws its controls and its figure. It returns the values of the result and the
+caption of its part, or None while its runs are being computed.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpmf_core.privacy.formatting import budget_text, certainty_text, epsilon_text
+from dpmf_core.runs.data_access import open_ratings
+from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.teaching import demonstrations, linkage, membership
+from dpmf_core.teaching.lessons import Part
+from pages.kit import charts, colours, links, payers, safe_text, who_sees_what
+from pages.kit.runs import ask
+
+Values = dict[str, Any]
+SMALL = "cinema-small"
+PEOPLE = (100, 200, 500, 1_000, 2_000, 5_000, 10_000)
+SHARE = 0.3  # of people whose true answer is yes
+MOST_FILMS = 8
+EXACTNESS = {3: "within 3 days", 30: "within 30 days", None: "not at all"}
+STEPS = {
+    "nonnegative": "nothing below zero",
+    "rounded": "whole numbers",
+    "rescaled": "scale to the noisy total",
+}
+
+
+def draw(part: Part) -> None:
+    values = DEMONSTRATIONS[part.id](part)
+    for write, text in ((st.markdown, part.result), (st.caption, part.caption)):
+        if text and values is not None:
+            write(text.format(**values))
+
+
+# ---- controls and figures ------------------------------------------------------------------------
+
+
+def _epsilon(key: str, start: float = 1.0, place: DeltaGenerator | None = None) -> float:
+    marks, label = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0], "Privacy loss ε, total"
+    look: dict[str, Any] = {"key": f"learn.{key}", "format_func": budget_text}
+    return float((place or st).select_slider(label, marks, start, **look))
+
+
+def _people(place: DeltaGenerator, label: str, start: int, key: str) -> int:
+    return int(place.select_slider(label, PEOPLE, start, key=key, format_func="{:,}".format))
+
+
+def _films(key: str) -> tuple[int, ...]:
+    look: dict[str, Any] = {"selection_mode": "multi", "default": [0, 3, 7, 11]}
+    look |= {"key": key, "format_func": lambda film: str(film + 1)}
+    return tuple(st.pills("Films that you saw", list(range(membership.FILMS)), **look))
+
+
+def _curves(part: Part, table: pd.DataFrame) -> go.Figure:
+    """Return the lines that the part's text describes, over one column of a table."""
+    about, lines = part.figure, part.figure["lines"]
+    fig = charts.figure(about["x"], about["y"], height=320)
+    for line in lines:
+        fig.add_scatter(
+            x=table[about["axis"]],
+            y=table[line["column"]],
+            name=line["name"],
+            mode=line.get("mode", "lines"),
+            fill=line.get("fill"),
+            showlegend=len(lines) > 1,  # the axis names a single one
+            line={"color": colours.of(line["colour"]), "width": 2.5, "dash": line.get("dash")},
+        )
+    return fig
+
+
+def _mark(fig: go.Figure, x: float) -> None:
+    fig.add_vline(x=x, line={"color": colours.ink(), "dash": "dash"})
+
+
+def _show(part: Part, fig: go.Figure, table: pd.DataFrame) -> None:
+    charts.show(fig, f"learn.{part.id}.figure", part.figure["alt"], table, leaves=True)
+
+
+# ---- being found ---------------------------------------------------------------------------------
+
+
+def linking(part: Part) -> Values:
+    left, right = st.columns(2)
+    look: dict[str, Any] = {"key": "learn.exactness", "format_func": EXACTNESS.__getitem__}
+    label, look = "How precisely the day is known", look | {"default": 3, "required": True}
+    off = left.segmented_control(label, list(EXACTNESS), **look)
+    count = right.slider("Known films", 1, MOST_FILMS, 2, key="learn.known")
+    shares = linkage.share_named(MOST_FILMS, off)
+    table = pd.DataFrame({"films": range(1, MOST_FILMS + 1), "share": shares})
+    fig = _curves(part, table)
+    _mark(fig, count)
+    fig.update_yaxes(range=[-0.05, 1.08], tickformat=".0%")
+    _show(part, fig, table)
+    name, person = linkage.first_found(2, 3)
+    days, reviews = linkage.published_days()[person], linkage.reviews_of_targets(2, 3)[person]
+    rows = [(str(film + 1), str(day), str(days[film])) for film, day in reviews]
+    columns = ["film", f"the day, as {name} wrote it", f"the day in row {person + 1}"]
+    safe_text.words_table(pd.DataFrame(rows, columns=columns))
+    return {"count": count, "exactness": EXACTNESS[off], "share": shares[count - 1], "name": name}
+
+
+def _difference(part: Part, films: tuple[int, ...], noise: float = 0.0, draw: int = 0) -> str:
+    """Draw what an attacker sees of each film; return the films with a difference."""
+    club = membership.club(films, noise, draw)
+    table = pd.DataFrame(
+        {
+            "film": range(1, membership.FILMS + 1),
+            "published": club.published_sums,
+            "others": club.others,
+            "difference": club.difference,
+            "seen": club.has_seen,
+        }
+    )
+    fig = charts.figure("film", "published sum minus all others", height=280)
+    for is_seen, label, tint in ((True, "you saw it", "spectral"), (False, "you did not", "grey")):
+        rows = table[table["seen"] == is_seen]
+        height, colour = rows["difference"], colours.of(tint)
+        fig.add_bar(x=rows["film"], y=height, name=label, marker_color=colour)
+    fig.update_xaxes(dtick=1)
+    _show(part, fig, table)
+    return ", ".join(str(film) for film in table["film"][table["difference"] != 0])
+
+
+def exact_sums(part: Part) -> Values:
+    return {"films": _difference(part, _films("learn.films")) or "nothing"}
+
+
+def noisy_sums(part: Part) -> Values:
+    epsilon, films = _epsilon("membership"), _films("learn.films.noisy")
+    noise, draws = membership.noise_of(epsilon), int(st.session_state.get("learn.draws", 0))
+    _difference(part, films, noise, draws)
+    update, more = st.session_state.update, {"learn.draws": draws + 1}
+    st.button("Draw the noise again", key="learn.again", on_click=update, args=(more,))
+    yours, best = membership.best_attack(epsilon, len(films)), membership.best_attack(epsilon)
+    return {
+        "noise": noise,
+        "epsilon": budget_text(epsilon),
+        "yours": 100 * yours,
+        "best": 100 * best,
+    }
+
+
+# ---- what a guarantee says -----------------------------------------------------------------------
+
+
+def neighbours(part: Part) -> Values:
+    epsilon = _epsilon("neighbours")
+    table, noise = demonstrations.two_answers(epsilon)
+    _show(part, _curves(part, table), table)
+    return {"noise": noise, "epsilon": budget_text(epsilon)}
+
+
+def group(part: Part) -> Values:
+    epsilon = _epsilon("group")
+    epsilons = dict(demonstrations.group_epsilons(epsilon, demonstrations.PHOTOGRAPHS))
+    table = pd.DataFrame(
+        {"photographs": epsilons.keys(), "epsilon": epsilons.values(), "one": epsilon}
+    )
+    fig = _curves(part, table)
+    fig.update_xaxes(type="log", tickvals=list(epsilons))
+    fig.update_yaxes(type="log", dtick=1)
+    _show(part, fig, table)
+    few, many = epsilon_text(epsilons[8]), epsilon_text(epsilons[64])
+    return {"epsilon": budget_text(epsilon), "of_8": few, "of_64": many}
+
+
+def joint(_part: Part) -> Values:
+    who_sees_what.draw(who_sees_what.USERS, unfolded=True)
+    return {}
+
+
+def attacker(part: Part) -> Values:
+    epsilon = _epsilon("odds")
+    left, right = st.columns(2, gap="large")
+    table = pd.DataFrame(demonstrations.beliefs(epsilon), columns=["before", "after"])
+    table["unmoved"] = table["before"]
+    fig = _curves(part, table)
+    fig.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
+    with left:
+        _show(part, fig, table)
+    with right:
+        curve = pd.DataFrame(demonstrations.best_attacks(epsilon), columns=["fpr", "fnr"])
+        charts.show(charts.trade_off(curve), "learn.curve", "Trade-off curve.", curve, leaves=True)
+    links.to("audit", "Attack a method: plant a fault", {"attack": "private-bias"})
+    most, exception = certainty_text(epsilon), demonstrations.belief_exception(epsilon)
+    sure = f"at most **{most}** sure" if most else "almost certain"
+    return {"sure": sure, "exception": exception}
+
+
+# ---- noise ---------------------------------------------------------------------------------------
+
+
+def response(part: Part) -> Values:
+    left, right = st.columns(2)
+    label, marks = "How often an answer is true", [0.55, 0.6, 0.75, 0.9, 0.99]
+    look: dict[str, Any] = {"key": "learn.truth", "format_func": "{:.0%}".format}
+    truth = left.select_slider(label, marks, 0.75, **look)
+    people = _people(right, "People asked", 1_000, "learn.people")
+    epsilon = demonstrations.response_epsilon(truth)
+    table = demonstrations.survey(SHARE, people, epsilon)
+    table = table[table["chance"] > table["chance"].max() * 1e-4]
+    fig = _curves(part, table)
+    _mark(fig, SHARE)
+    fig.update_layout(xaxis_tickformat=".0%")
+    _show(part, fig, table)
+    error = 100 * demonstrations.response_error(people, epsilon)
+    return {"truth": truth, "epsilon": epsilon_text(epsilon), "people": people, "error": error}
+
+
+def local(part: Part) -> Values:
+    left, right = st.columns(2)
+    epsilon = _epsilon("local", place=left)
+    people = _people(right, "People who take part", 10_000, "learn.local.people")
+    errors = (demonstrations.central_error, demonstrations.local_error)
+    rows = [(count, *(error(count, epsilon) for error in errors)) for count in (10, 30, *PEOPLE)]
+    table = pd.DataFrame(rows, columns=["people", "central", "local"])
+    fig = _curves(part, table)
+    fig.update_xaxes(type="log", tickvals=[10, 100, 1_000, 10_000])
+    fig.update_yaxes(type="log", dtick=1)
+    _show(part, fig, table)
+    central, own = (error(people, epsilon) for error in errors)
+    values = {"people": people, "central": central, "own": own, "times": own / central}
+    return values | {"epsilon": budget_text(epsilon)}
+
+
+def blocks(_part: Part) -> Values:
+    epsilon = _epsilon("blocks")
+    of_20, of_2000 = (epsilon_text(demonstrations.part_epsilon(epsilon, n)) for n in (20, 2_000))
+    half = epsilon_text(demonstrations.epsilon_without(epsilon, 0.5))
+    methods = {"dataset": SMALL, "methods": "private-bias,local-bias,user-mean"}
+    links.to("trade-off", "Measure what it costs to trust no one", methods)
+    return {"epsilon": budget_text(epsilon), "of_20": of_20, "of_2000": of_2000, "half": half}
+
+
+def clipping(part: Part) -> Values:
+    norms = [round(norm, 1) for norm in demonstrations.CLIP_NORMS]
+    look: dict[str, Any] = {"key": "learn.clip", "format_func": "{:g}".format}
+    clip_norm = st.select_slider("Clip norm C", norms, norms[12], **look)
+    table = demonstrations.clipping_errors(open_ratings(DataSpec(id=SMALL)))
+    at = table.iloc[int((table["norm"] - clip_norm).abs().argmin())]
+    fig = _curves(part, table)
+    _mark(fig, at["norm"])
+    fig.update_xaxes(type="log", tickvals=[0.5, 1, 2, 5, 10, 20, 30])
+    _show(part, fig, table)
+    return {"clip_norm": clip_norm, **at}
+
+
+def composition(part: Part) -> Values:
+    steps = st.slider("Steps, each of ε = 0.5", 2, 100, 10, key="learn.steps")
+    table = pd.DataFrame(demonstrations.totals(0.5, steps), columns=["steps", "exactly", "sum"])
+    _show(part, _curves(part, table), table)
+    exact, plain_sum = demonstrations.added_up(0.5, steps)
+    return {"steps": steps, "exact": epsilon_text(exact), "sum": plain_sum}
+
+
+def postprocessing(part: Part) -> Values:
+    epsilon = _epsilon("after", 0.2)
+    look: dict[str, Any] = {"selection_mode": "multi", "default": ["nonnegative"]}
+    look |= {"key": "learn.after.steps", "format_func": STEPS.__getitem__}
+    steps = st.pills("Afterwards", list(STEPS), **look)
+    noisy = demonstrations.noisy_counts(epsilon)
+    after = demonstrations.processed(noisy, frozenset(steps))
+    columns = {"true": demonstrations.STARS, "published": noisy[0], "afterwards": after[0]}
+    table = pd.DataFrame({"stars": range(1, 6), **columns})
+    fig = charts.figure("stars", "people", height=300)
+    for bars in part.figure["lines"]:
+        tint, y = colours.of(bars["colour"]), table[bars["column"]]
+        fig.add_bar(x=table["stars"], y=y, name=bars["name"], marker_color=tint)
+    _show(part, fig, table)
+    off, before = map(demonstrations.count_error, (after, noisy))
+    return {"off": off, "before": before, "epsilon": budget_text(epsilon)}
+
+
+def price(_part: Part) -> Values | None:
+    epsilon = _epsilon("price", 2.0)
+    data, budget = {"id": SMALL}, {"epsilon": epsilon, "delta": demonstrations.DELTA}
+    specs = {
+        "private": RunSpec.parse(data=data, algorithm="dpals", budget=budget),
+        "not private": RunSpec.parse(data=data, algorithm="als").canonical(),
+        "guessing": RunSpec.parse(data=data, algorithm="user-mean").canonical(),
+    }
+    runs = ask("learn.runs", specs)
+    if len(runs) < len(specs):
+        return None
+    draws = {name: [runs[name]] for name in specs}
+    payers.draw_payers("learn.price", draws, leaves=True)
+    errors = {name: run.record.metric("rmse") for name, run in runs.items()}
+    finding = payers.finding(draws, "private", "not private")[1]
+    return {"epsilon": budget_text(epsilon), "finding": finding, **errors}
+
+
+DEMONSTRATIONS: dict[str, Callable[[Part], Values | None]] = {
+    "linking": linking,
+    "exact sums": exact_sums,
+    "noisy sums": noisy_sums,
+    "neighbours": neighbours,
+    "group": group,
+    "joint": joint,
+    "attacker": attacker,
+    "response": response,
+    "local": local,
+    "blocks": blocks,
+    "clipping": clipping,
+    "composition": composition,
+    "postprocessing": postprocessing,
+    "price": price,
+}
