@@ -1,12 +1,13 @@
 """Searches on a page: one object for each specification, shared by sessions; figures and price."""
 
+import math
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.base.requesters import Asker, asking
@@ -15,8 +16,8 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.privacy import neighbours, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
-from dpmf_core.privacy.selection import Price
 from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.tuning.search import Search, Trial, price
 from dpmf_core.runs.tuning.search_space import FRESH, TuneSpec
 from dpmf_core.teaching.glossary import linked
@@ -29,85 +30,63 @@ SEARCH = "tune.search"  # in the session: the search that it shows
 SCORE_NOISE = 5.0
 
 
-@dataclass(eq=False)
-class OpenSearch:
-    """A search of all sessions that began or joined it; one at a time advances or cancels it."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    search: Search | None = None
-
-    @property
-    def busy(self) -> bool:
-        return self.search is not None and self.search.busy
-
-    def advance(self) -> bool:
-        """Advance the search; return whether there is more to come."""
-        with self.lock:
-            return self.search is not None and self.search.advance()
-
-    def cancel(self) -> None:
-        with self.lock:
-            if self.search is not None:
-                self.search.cancel()
-
-
 # two unfinished searches must not write the same journal
-_searches = WeakValueDictionary[str, OpenSearch]()
+_searches = WeakValueDictionary[str, Search]()
 _searches_lock = threading.Lock()
-
-
-def open_search(key: str) -> OpenSearch:
-    """Return the search of this key, which lives while a session shows it or waits for it."""
-    with _searches_lock:
-        search = st.session_state[SEARCH] = _searches.setdefault(key, OpenSearch())
-    return search
 
 
 @dataclass(frozen=True)
 class _OwnersEngine:
-    """The engine with the owner's permissions, also from another session's page."""
+    """The engine with the owner's permissions and turn, also from another session's page."""
 
     owner: Asker
+    terms: Mapping[str, Any]
 
-    def submit(self, *arguments: Any, **terms: Any) -> Job:
+    def submit(self, spec: RunSpec, priority: int) -> Job:
         with asking(self.owner):
-            return engine().submit(*arguments, **terms)
+            return engine().submit(spec, priority, **self.terms)
 
 
 def search_of(spec: TuneSpec, trials: int) -> Search:
-    """Return the search of this specification; more trials than before continue it."""
-    shared = open_search(spec.key)
-    with shared.lock:
-        search = shared.search
+    """Return the search of all sessions that began or joined it.
+
+    It lives while a session shows it or waits for it. More trials than before continue it.
+    """
+    with _searches_lock:
+        search = _searches.get(spec.key)
         if search is None or (search.trials_asked < trials and not search.busy):
-            cost = time_estimate.cost(spec.trial({}))
-            terms: dict[str, Any] = {"asker": sessions.this(), "cost": cost}
-            owner = _OwnersEngine(visitor.asker())
-            search = shared.search = Search(spec, trials, owner, **terms)
+            terms = {"asker": sessions.this(), "cost": time_estimate.cost(spec.trial({}))}
+            search = Search(spec, trials, _OwnersEngine(visitor.asker(), terms))
+            _searches[spec.key] = search
+        st.session_state[SEARCH] = search
         return search
 
 
-def frame(trials: list[Trial]) -> pd.DataFrame:
+# ---- figures and the price -----------------------------------------------------------------------
+
+
+def _frame(trials: list[Trial]) -> pd.DataFrame:
     """Return finished trials: trial, score, its 95% interval, best so far, parameters.
 
     The interval is empty for a single draw.
     """
-    with_score = [trial for trial in trials if trial.score is not None]
-    ends = [dict(zip(("low", "high"), it.interval or (), strict=False)) for it in with_score]
-    rows = [
-        {"trial": it.number + 1, "score": it.score, **end, **it.place}
-        for it, end in zip(with_score, ends, strict=True)
-    ]
-    figures = ("score", "low", "high")
-    parameters = dict.fromkeys(name for trial in with_score for name in trial.place)
-    out = pd.DataFrame(rows, columns=["trial", *figures, *parameters])
-    out = out.astype(dict.fromkeys(figures, float))
-    out.insert(4, "best so far", out["score"].cummin())
-    return out
+    rows = []
+    for it in trials:
+        if it.score is not None:
+            low, high = it.interval or (math.nan, math.nan)
+            figures = {"trial": it.number + 1, "score": it.score, "low": low, "high": high}
+            rows.append({**figures, "best so far": it.score, **it.place})
+    table = pd.DataFrame(rows)
+    return table.assign(**{"best so far": table["score"].cummin()})
 
 
-def history(table: pd.DataFrame, metric: str) -> go.Figure:
-    fig = charts.figure("trial", metric, height=300)
+def figures(search: Search, metric: Metric) -> None:
+    """Draw score by trial, and which parameter matters. At least one trial has finished."""
+    table = _frame(search.trials)
+    half_widths = ((table["high"] - table["low"]) / 2).dropna()
+    noise = f", typically ± {metric.text(half_widths.median())}" if len(half_widths) else ""
+    st.subheader("Score by trial", anchor=False)
+    fig = charts.figure("trial", metric.title, height=300)
     ends = {"array": table["high"] - table["score"], "arrayminus": table["score"] - table["low"]}
     fig.add_scatter(
         x=table["trial"],
@@ -117,27 +96,12 @@ def history(table: pd.DataFrame, metric: str) -> go.Figure:
         marker={"color": colours.of("dpals"), "size": 8, "opacity": 0.6},
         error_y={"type": "data", "symmetric": False, "thickness": 1, **ends},
     )
-    fig.add_scatter(
-        x=table["trial"],
-        y=table["best so far"],
-        mode="lines",
-        name="best so far",
-        line={"color": colours.of("spectral"), "shape": "hv", "width": 3},
-    )
-    return fig
-
-
-def figures(search: Search, table: pd.DataFrame, metric: Metric) -> None:
-    half_widths = ((table["high"] - table["low"]) / 2).dropna()
-    noise = f", typically ± {metric.text(half_widths.median())}" if len(half_widths) else ""
-    st.subheader("Score by trial", anchor=False)
-    charts.show(
-        history(table, metric.title),
-        "tune.history",
-        "Validation score of each trial and the best so far.",
-        table,
-        caption=f"Each dot is one trial: the mean of its draws with a 95% interval{noise}.",
-    )
+    stairs = {"color": colours.of("spectral"), "shape": "hv", "width": 3}
+    best = table["best so far"]
+    fig.add_scatter(x=table["trial"], y=best, mode="lines", name="best so far", line=stairs)
+    alt = "Validation score of each trial and the best so far."
+    caption = f"Each dot is one trial: the mean of its draws with a 95% interval{noise}."
+    charts.show(fig, "tune.history", alt, table, caption=caption)
     if shares := search.importance():
         ids = [search.spec.algorithm]
         texts = ", ".join(f"{parameter(name, ids)} {it:.0%}" for name, it in shares.items())
@@ -159,10 +123,18 @@ def costs(choice: Choice, search: Search) -> None:
         )
         return
     st.write("This search cost **nothing**: its data are public or synthetic.")
-    draws = search.spec.draws
+    draws, unit = search.spec.draws, ready.guarantee.unit
     cost = price(ready.plan, SCORE_NOISE, len(search.trials), budget, draws)
-    _draw_prices(cost)
-    unit = ready.guarantee.unit
+    rows = [
+        ("one trial with parameters fixed in advance", cost.single),
+        *(
+            (f"the best of about {cost.mean:g}, {it} number", cost.best_of[it])
+            for it in cost.best_of
+        ),
+        (f"all {cost.mean:g} trials, as here", cost.all_shown),
+    ]
+    texts = [(what, epsilon_text(value)) for what, value in rows]
+    safe_text.table(pd.DataFrame(texts, columns=["what is shown", "total ε"]))
     st.caption(
         linked(
             f"δ = {delta_text(budget.delta)}, per {unit}, {neighbours(unit, budget.relation)}."
@@ -172,14 +144,3 @@ def costs(choice: Choice, search: Search) -> None:
             " are upper bounds (Papernot & Steinke 2022; Koskela, Redberg & Wang 2024)."
         )
     )
-
-
-def _draw_prices(cost: Price) -> None:
-    best = cost.best_of.items()
-    rows = [
-        ("one trial with parameters fixed in advance", cost.single),
-        *((f"the best of about {cost.mean:g}, {name} number", value) for name, value in best),
-        (f"all {cost.mean:g} trials, as here", cost.all_shown),
-    ]
-    texts = [(what, epsilon_text(value)) for what, value in rows]
-    safe_text.table(pd.DataFrame(texts, columns=["what is shown", "total ε"]))

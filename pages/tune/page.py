@@ -32,6 +32,7 @@ from pages.tune import open_search
 
 SCORE = METRICS["validation_rmse"]
 RULE = "by the privacy profile of a trial"
+USUAL = ("rank", "steps", "clip_norm", "regularisation", "shrinkage", "row_clip")
 WAYS = {"take-away": "Export", "explore": "Explore it", "choose": "Back to the answer"}
 FIRST, LATER = 0.3, 0.7  # seconds between updates, before and after the first trial
 OPENLY, PRIVATELY = "open", "private"
@@ -49,11 +50,7 @@ def parameters(choice: Choice) -> dict[str, Any]:
 def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpec, int]:
     """Return the controls' search. parameters: set by a person; they stay unless searched."""
     names = list(algorithms.find(choice.algorithm).model_fields)
-    usual = [
-        name
-        for name in ("rank", "steps", "clip_norm", "regularisation", "shrinkage", "row_clip")
-        if name in names
-    ]
+    usual = [name for name in USUAL if name in names]
     left, right, last = st.columns([4, 1, 1])
     text = "Each from a quarter to four times its recommended value."
     moving = left.multiselect(
@@ -88,8 +85,8 @@ def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpe
 
 def _watch(search: Search) -> None:
     """Advance the search; draw the page again when a trial has finished."""
-    before = sum(trial.score is not None for trial in search.trials)
-    more = open_search.open_search(search.spec.key).advance()
+    before = _n_scored(search)
+    more = search.advance()
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(
         min(search.n_settled / search.n_trials, 1.0),
@@ -100,8 +97,12 @@ def _watch(search: Search) -> None:
         st.session_state["tune.cancelled"] = search.spec.key
         sessions.registry.let_go(sessions.this(), "tune")
         st.rerun()
-    if not more or sum(trial.score is not None for trial in search.trials) > before:
+    if not more or _n_scored(search) > before:
         st.rerun()
+
+
+def _n_scored(search: Search) -> int:
+    return sum(trial.score is not None for trial in search.trials)
 
 
 def _begin(key: str, trials: int) -> None:
@@ -137,10 +138,8 @@ def finding(choice: Choice, search: Search, best: Trial) -> None:
     st.title(f"{which}: {SCORE.title} {SCORE.text(best.score)}", anchor=False)
     between = ""
     if best.interval is not None:
-        low, high = best.interval
-        between = (
-            f", {SCORE.text(low)} to {SCORE.text(high)} (95%) over its {len(best.draws)} draws"
-        )
+        low, high = map(SCORE.text, best.interval)
+        between = f", {low} to {high} (95%) over its {len(best.draws)} draws"
     st.write(
         f"With {settings}; trial {best.number + 1} of {search.n_trials}{between}, on"
         f" {choice.entry.title}. The best of many trials is partly luck."
@@ -158,7 +157,7 @@ def _draw_outcome(choice: Choice, search: Search, best: Trial, head: DeltaGenera
                     f"On test ratings: {result.words}"
                 )
                 draw_use(spec.algorithm, spec.fixed | best.place)
-    open_search.figures(search, open_search.frame(search.trials), SCORE)
+    open_search.figures(search, SCORE)
     if "winner 0" in runs:
         open_search.costs(choice, search)
 
@@ -174,9 +173,8 @@ def draw_search(choice: Choice, spec: TuneSpec, trials: int, head: DeltaGenerato
             " new draws."
         )
         return
-    shared = open_search.open_search(spec.key)
-    if waits and shared.advance():
-        sessions.registry.hold(sessions.this(), "tune", shared, by_button=True)
+    if waits and search.advance():
+        sessions.registry.hold(sessions.this(), "tune", search, by_button=True)
         with head:
             drawing.repeat(functools.partial(_watch, search), LATER if search.best else FIRST)
     if search.failure:

@@ -10,8 +10,9 @@ trial was trained or judged with those seeds.
 import itertools
 import math
 import statistics
+import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -28,8 +29,14 @@ from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import RunSpec, Value
-from dpmf_core.runs.tuning.search_space import MOST_TRIALS, Interval, TuneSpec
+from dpmf_core.runs.specification import Value
+from dpmf_core.runs.tuning.search_space import MOST_TRIALS, TuneSpec
+
+STATES: dict[str, Literal["running", "done", "stopped"]] = {
+    "COMPLETE": "done",
+    "PRUNED": "stopped",
+    "RUNNING": "running",
+}
 
 
 @dataclass(frozen=True)
@@ -42,9 +49,8 @@ class Trial:
 
     number: int
     place: dict[str, Value]
-    state: Literal["running", "done", "stopped", "failed"]
+    state: Literal["running", "done", "stopped"]
     score: float | None
-    step: int = 0
     draws: tuple[float, ...] = ()
 
     @property
@@ -56,41 +62,32 @@ class Trial:
 class Search:
     """A running search: call `advance` until it returns false.
 
-    Only one at a time may use a specification.
+    Only one at a time may use a specification; several threads may use it.
     """
 
     def __init__(
-        self,
-        spec: TuneSpec,
-        trials: int,
-        engine: Any,
-        width: int = 2,
-        folder: Path | None = None,
-        asker: str = "",
-        cost: float = 0.0,
+        self, spec: TuneSpec, trials: int, engine: Any, width: int = 2, folder: Path | None = None
     ) -> None:
-        """asker, cost: the session that asks, and the estimated seconds of a training run."""
+        """engine: submits the runs. width: the number of trials at a time."""
         if not 1 <= trials <= MOST_TRIALS:
             raise BadInput(f"The number of trials must be from 1 to {MOST_TRIALS:,}. Got {trials}.")
         self.spec, self.trials_asked, self._engine, self._width = spec, trials, engine, width
-        self._asking: dict[str, Any] = {"asker": asker, "cost": cost} if asker else {}
         self._study = _study(spec, folder or data_folder() / "tune")
         # by number: Optuna's trial, and a job for each draw
         self._running: dict[int, tuple[Any, list[Any]]] = {}
-        self._reported_points: dict[
-            int, int
-        ] = {}  # by number: points of the curve that the pruner has seen
-        limits.at_most("largest_search", self.n_trials, "trials of a search")
-        self._left_over()
+        # by number: points of the curve that the pruner has seen
+        self._reported_points: dict[int, int] = {}
+        self._lock = threading.RLock()
         self.failure: str | None = None
         self.cancelled = False  # cancelled and not resumed since
+        limits.at_most("largest_search", self.n_trials, "trials of a search")
+        self._left_over()
 
     def _left_over(self) -> None:
         """Ask again for trials that an interrupted search left; a new one starts as recommended."""
-        from optuna.trial import TrialState
-
-        for old in self._study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
-            self._put_back(old)
+        for old in self._study.get_trials(deepcopy=False):
+            if old.state.name == "RUNNING":
+                self._put_back(old)
         if self._study.trials:
             return
         places = _grid(self.spec) if self.spec.sampler == "grid" else [_recommendation(self.spec)]
@@ -99,50 +96,52 @@ class Search:
 
     def _put_back(self, trial: Any) -> None:
         """Ask again for the point of an interrupted trial, which has no result."""
+        self._tell(trial, "FAIL")
+        self._study.enqueue_trial(trial.params, skip_if_exists=False)
+
+    def _tell(self, trial: Any, state: str) -> None:
         from optuna.trial import TrialState
 
-        self._study.tell(trial.number, state=TrialState.FAIL)
-        self._study.enqueue_trial(trial.params, skip_if_exists=False)
+        self._study.tell(trial.number, state=TrialState[state])
 
     def advance(self) -> bool:
         """Take finished results, stop poor trials, ask for more; also resumes a cancelled search.
 
         Returns whether there is more to come. Raises BadInput if no trial can start.
         """
-        self.cancelled = False
-        for number, (trial, jobs) in list(self._running.items()):
-            if any(job.state in ("failed", "cancelled") for job in jobs):
-                _stop(jobs)
-            if any(job.state in ("waiting", "running") for job in jobs):
-                self._watch(trial, jobs)
-            else:
-                del self._running[number]
-                self._take(trial, jobs)
-        while (
-            self.failure is None
-            and len(self._running) < self._width
-            and self.n_settled + len(self._running) < self.n_trials
-        ):
-            trial = self._study.ask()
-            place = _suggestion(trial, self.spec)
-            specs = [self.spec.trial(place, draw) for draw in range(self.spec.draws)]
-            self._running[trial.number] = (
-                trial,
-                [self._engine.submit(spec, priority=-5, **self._asking) for spec in specs],
-            )
-        return bool(self._running)
+        with self._lock:
+            self.cancelled = False
+            for number, (trial, jobs) in list(self._running.items()):
+                if any(job.state in ("failed", "cancelled") for job in jobs):
+                    _stop(jobs)
+                if any(job.state in ("waiting", "running") for job in jobs):
+                    self._watch(trial, jobs)
+                else:
+                    del self._running[number]
+                    self._take(trial, jobs)
+            while self.failure is None and self._may_ask():
+                trial = self._study.ask()
+                place = _suggestion(trial, self.spec)
+                specs = [self.spec.trial(place, draw) for draw in range(self.spec.draws)]
+                jobs = [self._engine.submit(spec, priority=-5) for spec in specs]
+                self._running[trial.number] = (trial, jobs)
+            return self.busy
+
+    def _may_ask(self) -> bool:
+        n_running = len(self._running)
+        return n_running < self._width and self.n_settled + n_running < self.n_trials
 
     def _watch(self, trial: Any, jobs: Sequence[Any]) -> None:
         """Report the first draw's curve so far, and stop the trial if the pruner says so.
 
         It is compared with the first draws of other trials.
         """
-        job = jobs[0]
+        progress = jobs[0].progress
         # curves that share a budget among other steps are not comparable
-        if not self.spec.prune or job.progress is None or "steps" in self.spec.search:
+        if not self.spec.prune or progress is None or "steps" in self.spec.search:
             return
-        new = job.progress.curves[self._reported_points.get(trial.number, 0) :]
-        self._reported_points[trial.number] = len(job.progress.curves)
+        new = progress.curves[self._reported_points.get(trial.number, 0) :]
+        self._reported_points[trial.number] = len(progress.curves)
         for point in new:
             value = point.get("test_rmse", point.get("objective"))
             if value is not None and math.isfinite(value):
@@ -151,15 +150,13 @@ class Search:
             _stop(jobs)
 
     def _take(self, trial: Any, jobs: Sequence[Any]) -> None:
-        from optuna.trial import TrialState
-
         failed_job = next((job for job in jobs if job.state == "failed"), None)
         if failed_job is not None:
-            self._study.tell(trial, state=TrialState.FAIL)
-            if not failed_job.bad_input or not self._finished_trials():
+            self._tell(trial, "FAIL")
+            if not failed_job.bad_input or self.best is None:
                 self.failure = failed_job.error
         elif any(job.state == "cancelled" for job in jobs):
-            self._study.tell(trial, state=TrialState.PRUNED)
+            self._tell(trial, "PRUNED")
         else:
             finished_runs: list[Run] = [job.result(0) for job in jobs]
             scores = [run.record.metric(self.spec.metric) for run in finished_runs]
@@ -175,63 +172,41 @@ class Search:
     @property
     def n_trials(self) -> int:
         """The planned number of trials."""
-        if self.spec.sampler != "grid":
-            return self.trials_asked
-        return math.prod(
-            len(values) for values in self.spec.search.values() if isinstance(values, tuple)
-        )
+        return len(_grid(self.spec)) if self.spec.sampler == "grid" else self.trials_asked
 
     @property
     def n_settled(self) -> int:
         """The number of trials with a score or stopped early."""
-        from optuna.trial import TrialState
-
-        return len(
-            self._study.get_trials(deepcopy=False, states=(TrialState.COMPLETE, TrialState.PRUNED))
-        )
-
-    def _finished_trials(self) -> list[Trial]:
-        return [trial for trial in self.trials if trial.state == "done"]
+        return sum(it.state in ("done", "stopped") for it in self.trials)
 
     @property
     def trials(self) -> list[Trial]:
         """Every trial so far, in the order of asking, without interrupted ones."""
-        from optuna.trial import TrialState
-
-        states: dict[Any, Literal["running", "done", "stopped"]] = {
-            TrialState.COMPLETE: "done",
-            TrialState.PRUNED: "stopped",
-            TrialState.RUNNING: "running",
-        }
         return [
             Trial(
                 it.number,
                 dict(it.params),
-                states[it.state],
-                it.value if it.state is TrialState.COMPLETE else None,
-                it.last_step or 0,
+                STATES[it.state.name],
+                it.value if it.state.name == "COMPLETE" else None,
                 tuple(it.user_attrs.get("draws", ())),
             )
             for it in self._study.get_trials(deepcopy=False)
-            if it.state in states
+            if it.state.name in STATES
         ]
 
     @property
     def best(self) -> Trial | None:
         """The finished trial with the smallest score."""
-        return min(
-            self._finished_trials(), key=lambda trial: (trial.score, trial.number), default=None
-        )
+        finished = [trial for trial in self.trials if trial.score is not None]
+        return min(finished, key=lambda trial: (trial.score, trial.number), default=None)
 
     def importance(self) -> dict[str, float]:
         """The share of the scores' variance that each parameter explains.
 
         Hutter, Hoos & Leyton-Brown 2014. Empty before there are enough trials.
         """
-        if (
-            len(self._finished_trials()) < 4
-            or len({trial.score for trial in self._finished_trials()}) < 2
-        ):
+        scores = [trial.score for trial in self.trials if trial.score is not None]
+        if len(scores) < 4 or len(set(scores)) < 2:
             return {}
         from optuna.importance import get_param_importances
 
@@ -239,11 +214,12 @@ class Search:
 
     def cancel(self) -> None:
         """Stop running trials; finished ones are kept, and the rest can be asked for again."""
-        for trial, jobs in self._running.values():
-            _stop(jobs)
-            self._put_back(trial)
-        self._running.clear()
-        self.cancelled = True
+        with self._lock:
+            for trial, jobs in self._running.values():
+                _stop(jobs)
+                self._put_back(trial)
+            self._running.clear()
+            self.cancelled = True
 
 
 def _stop(jobs: Sequence[Any]) -> None:
@@ -301,26 +277,16 @@ def _grid(spec: TuneSpec) -> list[dict[str, Value]]:
 
 def _recommendation(spec: TuneSpec) -> dict[str, Value]:
     """The algorithm's own recommendation, if it lies inside the search."""
-    run = RunSpec.parse(
-        data=spec.data,
-        algorithm=spec.algorithm,
-        parameters=dict(spec.fixed),
-        budget=spec.budget,
-        seed=spec.seed,
-    )
+    run = spec.trial({})
     algorithm = prepare(run, open_anywhere(spec.data).shape).algorithm
     place = {name: getattr(algorithm, name) for name in spec.search}
     inside = all(
-        value in values if isinstance(values, tuple) else values.low <= value <= values.high
-        for (name, values), value in _pairs(spec, place)
+        place[name] in values
+        if isinstance(values, tuple)
+        else values.low <= place[name] <= values.high
+        for name, values in spec.search.items()
     )
     return place if inside else {}
-
-
-def _pairs(
-    spec: TuneSpec, place: Mapping[str, Any]
-) -> Iterator[tuple[tuple[str, Interval | tuple[Value, ...]], Any]]:
-    return ((item, place[item[0]]) for item in spec.search.items())
 
 
 def price(
@@ -337,14 +303,8 @@ def price(
 
 def table(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     """One row per trial: number, state, score with interval and draws, varied parameters."""
+    columns = ("state", "score", "interval", "draws")
     return [
-        {
-            "trial": trial.number,
-            "state": trial.state,
-            "score": trial.score,
-            "interval": trial.interval,
-            "draws": trial.draws,
-            **trial.place,
-        }
-        for trial in trials
+        {"trial": it.number, **{name: getattr(it, name) for name in columns}, **it.place}
+        for it in trials
     ]
