@@ -41,8 +41,12 @@ def nearness(text: str, names: Sequence[str], words: str) -> int | None:
         return 0
     whole = re.compile(rf"(?<!\w){re.escape(query)}(?!\w)")
     name_text, word_text = " ".join(names).lower(), words.lower()
-    found = (whole.search(name_text), whole.search(word_text), query in f"{name_text} {word_text}")
-    return next((level for level, it in enumerate(found, 1) if it), None)
+    matches = (
+        whole.search(name_text),
+        whole.search(word_text),
+        query in f"{name_text} {word_text}",
+    )
+    return next((level for level, it in enumerate(matches, 1) if it), None)
 
 
 _NAMES = {

@@ -47,21 +47,13 @@ def main() -> None:
         " with the app's links."
     )
     left, right = st.columns([1, 3])
-    kind = (
-        left.segmented_control(
-            "It holds",
-            list(KINDS),
-            default="ratings",
-            required=True,
-            key="data.kind",
-            format_func=KINDS.__getitem__,
-        )
-        or "ratings"
-    )
+    look: dict[str, Any] = {"default": "ratings", "required": True}
+    look |= {"key": "data.kind", "format_func": KINDS.__getitem__}
+    kind = left.segmented_control("It holds", list(KINDS), **look)
     file = right.file_uploader("File", type=ENDINGS[kind], key=f"data.file.{kind}")
     if file is None:
         st.caption(FITS[kind])
-    elif upload_succeeded(file):
+    else:
         read(kind, file)
     is_unread = file is not None and not session_data.data_id_of(file.file_id)
     st.session_state[data_sets.UNREAD] = file.name if file is not None and is_unread else None
@@ -92,28 +84,19 @@ def draw_choice() -> None:
     )
     with right:
         links.to("choose", "Next: the question", {})
-    controls.draw_unread(data_sets.find(now), ratings_form.remedy())
+    controls.draw_unread(data_sets.find(now), "Answer the questions below to use it instead.")
 
 
 def _choose(key: str) -> None:
     data_sets.choose(data_sets.find(st.session_state[key]))
 
 
-def upload_succeeded(file: Any) -> bool:
-    """Return whether the file was stored; otherwise show why not."""
-    try:
-        upload_quota.must_be_there(file)
-    except BadInput as error:
-        safe_text.error(error, "")
-        return False
-    return True
-
-
 def read(kind: str, file: Any) -> None:
-    """Draw the form of a file, folded once it was read, and what is wrong with the answers."""
+    """Draw the form of a file, folded once it was read, and what is wrong with it."""
     is_read = bool(session_data.data_id_of(file.file_id))
     with st.expander("Read this file differently") if is_read else st.container():
         try:
+            upload_quota.must_be_there(file)
             FORMS[kind](file)
         except BadInput as error:
             safe_text.error(error, "")

@@ -16,12 +16,13 @@ from dpmf_datasets.readers.dates import ORDERS, parse_dates
 from dpmf_datasets.readers.ratings_tables import LABELS, detect_columns
 from dpmf_datasets.readers.report import Order, Outside, outside_of
 from dpmf_datasets.readers.tables import OwnTable
-from pages.data import session_data
-from pages.data.uploaded_data import columns_text, values_text
-from pages.kit import data_sets, safe_text
+from pages.data import session_data, uploaded_data
+from pages.data.uploaded_data import LONGEST
+from pages.kit import safe_text
 from pages.server import visitor
 
 ANOTHER = "another"
+MOST_VALUES = 3  # of a column
 Bounds = tuple[float, float]
 SCALES: dict[str, Bounds] = {
     "1 to 5": (1, 5),
@@ -51,9 +52,7 @@ def draw(file: Any) -> None:
     st.subheader(f"{len(set(roles.values()))} of {len(columns)} columns recognised", anchor=False)
     st.caption(f"{safe_text.escape_letters(name)}: {own.table.layout}")
     mapping = _roles(columns, roles, rows, name)
-    unused = [column for column in map(str, rows) if column not in mapping.values()]
-    if unused:
-        st.caption(f"Not used: {columns_text(rows, unused)}.")
+    uploaded_data.draw_unused([it for it in map(str, rows) if it not in mapping.values()])
     left, right = st.columns([5, 4], gap="medium")
     with left:
         bounds = _bounds(name)
@@ -121,14 +120,6 @@ def _about_outside(description: TableDescription) -> Outside | None:
     return choices[0] if choices else None
 
 
-def remedy() -> str:
-    """Return what to do to use the file, in a sentence. Call it once the form is drawn."""
-    description, _ = st.session_state.get(OUTSIDE, (None, None))
-    if description is not None and description.name == st.session_state[data_sets.UNREAD]:
-        return "Answer the question about its ratings below to use it instead."
-    return "Press “Check and use” below to use it instead."
-
-
 def _roles(
     columns: Sequence[str], roles: Mapping[str, str], rows: pd.DataFrame, name: str
 ) -> dict[str, str]:
@@ -145,8 +136,15 @@ def _roles(
             key=f"data.role.{place}.{name}",
             format_func=lambda it: it or "none",
         )
-        column.caption(values_text(rows, mapping[role]) or "&nbsp;")
+        column.caption(_values_text(rows, mapping[role]) or "&nbsp;")
     return mapping
+
+
+def _values_text(rows: pd.DataFrame, column: str) -> str:
+    """Return the first distinct values of a column, shortened, as Markdown."""
+    values = rows[column].dropna().astype(str).str.strip() if column in rows else ()
+    texts = [text[:LONGEST] for text in dict.fromkeys(values) if text]
+    return safe_text.escape_letters(", ".join(texts[:MOST_VALUES]))
 
 
 def _bounds(name: str) -> Bounds | None:

@@ -1,6 +1,5 @@
 """The session's own data: reports, accounts, public item tables, and the next steps."""
 
-import itertools
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -17,7 +16,7 @@ from pages.server import upload_quota
 
 ENDINGS = ["csv", "tsv", "txt", "parquet", "gz", "zip"]  # of item tables
 
-MOST_VALUES, LONGEST = 3, 24  # values of a column, letters of a value
+LONGEST = 24  # letters of a value
 MOST_NAMED = 12  # columns in a sentence
 # by kind of data: next pages and their labels
 NEXT = {
@@ -93,10 +92,7 @@ def _draw_report(report: Report) -> None:
     if report.columns:
         st.markdown("**What was read**")
         safe_text.words_table(_columns(report))
-    if report.ignored:
-        more = f" and {len(report.ignored) - MOST_NAMED:,} more"
-        names = safe_text.escape_letters(", ".join(report.ignored[:MOST_NAMED]))
-        st.caption(f"Not used: {names}{more if len(report.ignored) > MOST_NAMED else ''}.")
+    draw_unused(report.ignored)
     left_out = [it.row for it in report.problems if it.is_left_out]
     changed = [it.row for it in report.problems if not it.is_left_out]
     for title, rows in (("What was left out", left_out), ("What was changed", changed)):
@@ -109,45 +105,25 @@ def _draw_report(report: Report) -> None:
         st.markdown(f"- {safe_text.escape_letters(sentence)}")
 
 
+def draw_unused(columns: Sequence[str]) -> None:
+    if columns:
+        names = safe_text.escape_letters(", ".join(columns[:MOST_NAMED]))
+        more = f" and {len(columns) - MOST_NAMED:,} more" * (len(columns) > MOST_NAMED)
+        st.caption(f"Not used: {names}{more}.")
+
+
 def _counts(report: Report) -> None:
     rows, columns = report.what or ("users", "items")
-    left, middle, right, last = st.columns(4)
-    label = "ratings kept" if not report.what else "rows read"
-    left.metric(label.capitalize(), f"{report.kept if not report.what else report.read:,}")
-    middle.metric(rows.capitalize(), f"{report.n_users:,}")
-    right.metric(columns.capitalize(), f"{report.n_items:,}")
-    last.metric("Rows left out", f"{report.rows_left_out:,}")
+    first = ("Rows read", report.read) if report.what else ("Ratings kept", report.kept)
+    counts = [first, (rows.capitalize(), report.n_users), (columns.capitalize(), report.n_items)]
+    counts.append(("Rows left out", report.rows_left_out))
+    for column, (label, count) in zip(st.columns(4), counts, strict=True):
+        column.metric(label, f"{count:,}")
 
 
 def _columns(report: Report) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "Read as": LABELS.get(role, role),
-                "Column": column,
-                "First values": ", ".join(value[:LONGEST] for value in values) or "empty",
-            }
-            for (role, column), values in zip(report.columns, report.values, strict=False)
-        ]
-    )
-
-
-def values_text(rows: pd.DataFrame, column: str) -> str:
-    """Return the first distinct values of a column, shortened, as Markdown."""
-    if column not in rows:
-        return ""
-    texts = (str(value).strip() for value in rows[column] if value is not None)
-    different = [text for text in dict.fromkeys(texts) if text]
-    short = (it if len(it) <= LONGEST else f"{it[: LONGEST - 3]}..." for it in different)
-    return safe_text.escape_letters(", ".join(itertools.islice(short, MOST_VALUES)))
-
-
-def columns_text(rows: pd.DataFrame, columns: Sequence[str]) -> str:
-    """Return columns with their first values, as Markdown."""
-    texts = [
-        f"**{safe_text.escape_letters(column) or 'no name'}**"
-        f" ({values_text(rows, column) or 'empty'})"
-        for column in columns[:MOST_NAMED]
+    rows = [
+        (LABELS.get(role, role), column, ", ".join(it[:LONGEST] for it in values) or "empty")
+        for (role, column), values in zip(report.columns, report.values, strict=False)
     ]
-    more = f" and {len(columns) - MOST_NAMED:,} more" if len(columns) > MOST_NAMED else ""
-    return ", ".join(texts) + more
+    return pd.DataFrame(rows, columns=["Read as", "Column", "First values"])
