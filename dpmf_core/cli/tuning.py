@@ -200,10 +200,7 @@ def _print_selection(selection: SelectionResult, as_json: bool) -> None:
                 f"{name} = {tables.number(value)}" for name, value in selection.winner.items()
             )
         )
-        click.echo(
-            f"Its validation RMSE with noise: {selection.score:.4f}."
-            + (f" On test ratings: {selection.test_rmse:.4f}." if selection.public else "")
-        )
+        click.echo(f"Its validation RMSE with noise: {selection.score:.4f}.")
         click.echo(selection.guarantee)
     click.echo(
         f"The whole selection: epsilon = {epsilon_text(selection.epsilon)} ({selection.terms})."

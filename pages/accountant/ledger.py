@@ -30,6 +30,7 @@ MOST_ROWS = 40
 # limits of all Laplace releases, which are composed while the page waits
 MOST_LAPLACE, MOST_LOSS = 10_000, 100.0
 TICKS = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 3)]
+TICK_TEXTS = [f"{tick:g}" for tick in TICKS]
 
 
 def columns() -> dict[str, Any]:
@@ -68,11 +69,8 @@ def checked_text(text: str) -> str:
 def _release_row(part: str, number: int) -> tuple[str, float, float, str, float]:
     kind, *numbers = part.split(":")
     try:
-        z, times, factor = (
-            float(text) for text in ([*numbers, "2"] if len(numbers) == 2 else numbers)
-        )
-        name = f"statistic {number}"
-        return LETTERS[kind.lower()[:1]], z, times, name, factor
+        z, times, factor = map(float, [*numbers, "2"] if len(numbers) == 2 else numbers)
+        return LETTERS[kind.lower()[:1]], z, times, f"statistic {number}", factor
     except (ValueError, KeyError):
         raise BadInput(
             "Write a release in a link as g:10:5 for Gaussian noise of multiplier 10, five times;"
@@ -183,44 +181,37 @@ def draw_figures(event: Event, delta: float) -> None:
     with left:
         cost = f"Repeated {last} times: ε = {epsilon_text(total)}, not {epsilon_text(last * once)}"
         st.subheader(cost, anchor=False)
-        fig = charts.figure("repetitions of the ledger", "total ε", height=300)
+        x_axis, y_axis = {"type": "log", "tickvals": times}, {"type": "log", "tickvals": TICKS}
+        look: dict[str, Any] = {"xaxis": x_axis, "yaxis": y_axis | {"ticktext": TICK_TEXTS}}
+        fig = charts.figure("repetitions of the ledger", "total ε", 300, **look)
         fig.add_scatter(x=times, y=table["epsilon"], mode="lines+markers", name="exact", line=blue)
         fig.add_scatter(x=times, y=times * once, mode="lines", name="sum of ε", line=grey)
-        fig.update_xaxes(type="log", tickvals=times)
-        fig.update_yaxes(type="log", tickvals=TICKS, ticktext=[f"{tick:g}" for tick in TICKS])
         alt = "Total epsilon as the ledger is repeated."
         words = "The gap between the lines is what exact composition saves."
         charts.show(fig, "accountant.growth", alt, table, leaves=True, caption=words)
     curve = deltas(event, once)
     with right:
         st.subheader("Each ε has its own δ", anchor=False)
-        fig = charts.figure("ε", "δ", height=300)
+        fig = charts.figure("ε", "δ", 300, yaxis={"type": "log", "exponentformat": "power"})
         fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=blue)
-        fig.update_yaxes(type="log", exponentformat="power")
         charts.level(fig, delta, f"δ = {delta_text(delta)}", grey)
         alt = "Delta as a function of epsilon."
         words = "The curve meets the dashed line at the ε in the title."
         charts.show(fig, "accountant.delta", alt, curve, leaves=True, caption=words)
 
 
-def kept_words(
-    line: Sequence[Measured], epsilon: float, best: str, *, is_private: bool = False
-) -> str:
+def kept_words(line: Sequence[Measured], epsilon: float, best: str) -> str:
     """Return how much a model keeps at an epsilon, measured there or on both sides.
 
     line: shares kept, ascending by epsilon. best: the title of the method without privacy whose
-    gain over guessing is 100%. is_private: whether a measurement is a release from private data.
+    gain over guessing is 100%.
     """
     here = [it for it in line if it.epsilon == epsilon]
-    below = [it for it in line if it.epsilon < epsilon][-1:]
-    above = [it for it in line if it.epsilon > epsilon][:1]
-    around = here or [*below, *above]
+    below = [it for it in line if it.epsilon < epsilon]
+    above = [it for it in line if it.epsilon > epsilon]
     if not here and not (below and above):
-        near = "".join(f" At ε = {budget_text(it.epsilon)} it is {it.median:.0%}." for it in around)
-        cost = f" That is a release and costs its ε, {budget_text(epsilon)}." if is_private else ""
-        return (
-            f"The gain that each model keeps is not measured yet; Explore measures it.{cost}{near}"
-        )
+        return "The gain that each model keeps is not measured yet; Explore measures it."
+    around = here or [below[-1], above[0]]
     at = " and ".join(budget_text(it.epsilon) for it in around)
     shares = " to ".join(f"{max(it.median, 0.0):.0%}" for it in around)
     return f"**Each keeps {shares} of {best}'s gain over guessing** (measured at ε = {at})."

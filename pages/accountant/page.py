@@ -24,7 +24,6 @@ from pages.accountant import ledger
 from pages.kit import (
     epsilon_grid,
     links,
-    odometer,
     privacy_card,
     safe_text,
     session_widgets,
@@ -146,15 +145,9 @@ def edit_by_hand(event: Event) -> None:
 def draw_account(heading: DeltaGenerator) -> None:
     start = st.query_params.get("from", "hand")
     st.session_state.setdefault("accountant.source", start if start in SOURCES else "hand")
-    source = st.segmented_control(
-        "Ledger",
-        list(SOURCES),
-        required=True,
-        key="accountant.source",
-        format_func=lambda name: SOURCES[name][0],
-        persist_state="session",
-    )
-    source = source or "hand"
+    look: dict[str, Any] = {"format_func": lambda name: SOURCES[name][0], "required": True}
+    look |= {"key": "accountant.source", "persist_state": "session"}
+    source = st.segmented_control("Ledger", list(SOURCES), **look) or "hand"
     if source != "hand":
         links.put_in_address({"from": source, "ledger": None})
     event, delta, promise = SOURCES[source][1]()
@@ -188,14 +181,6 @@ def draw_headline(event: Event, delta: float, promise: Promise) -> None:
     st.write(words)
 
 
-def main(heading: DeltaGenerator) -> None:
-    try:
-        draw_account(heading)
-    except BadInput:
-        heading.title("Correct an entry", anchor=False)
-        raise
-
-
 def many_models() -> None:
     """Draw the inverse question: a total budget split over several models."""
     st.header("How much may each of several models cost?", anchor="many-models")
@@ -204,12 +189,13 @@ def many_models() -> None:
         _ask(column, name, *facts)
         for column, (name, facts) in zip(st.columns(3), MODELS.items(), strict=True)
     )
-    values = dict(zip(MODELS, (models, years, total), strict=True))
     links.put_in_address(
-        {name: None if it == MODELS[name][1] else f"{it:g}" for name, it in values.items()}
+        {
+            name: None if value == MODELS[name][1] else f"{value:g}"
+            for name, value in zip(MODELS, (models, years, total), strict=True)
+        }
     )
-    times = int(models * years)
-    spec = choice.spec(epsilon=total)
+    times, spec = int(models * years), choice.spec(epsilon=total)
     each = epsilon_of_each(spec, choice.shape, times)
     line = epsilon_grid.read(spec, also=(each,)).kept
     title, data = algorithms.find(choice.algorithm).title, choice.entry.title
@@ -218,12 +204,11 @@ def many_models() -> None:
         f" {budget_text(each)}",
         anchor=False,
     )
-    best, is_private = best_known_title(choice.algorithm), odometer.is_private(spec)
-    kept = ledger.kept_words(line, each, best, is_private=is_private)
     st.write(
-        f"{kept} For {title} on {safe_text.escape_letters(data)}, at δ ="
-        f" {delta_text(choice.delta)} for all models together. The total covers people whose"
-        " ratings are in every model, and models that depend on earlier ones."
+        f"{ledger.kept_words(line, each, best_known_title(choice.algorithm))} For {title} on"
+        f" {safe_text.escape_letters(data)}, at δ = {delta_text(choice.delta)} for all models"
+        " together. The total covers people whose ratings are in every model, and models that"
+        " depend on earlier ones."
     )
     links.draw_ways("accountant.next", WAYS, functools.partial(_use, each))
 
@@ -252,9 +237,11 @@ def _use(each: float) -> None:
 
 
 first, models, account = (st.container() for _ in range(3))
-for place, part in ((account, functools.partial(main, first)), (models, many_models)):
+for place, part in ((account, functools.partial(draw_account, first)), (models, many_models)):
     with place:
         try:
             part()
         except BadInput as error:
+            if place is account:
+                first.title("Correct an entry", anchor=False)
             safe_text.error(error, "Your entries are kept.")

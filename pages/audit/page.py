@@ -3,13 +3,15 @@
 The attack as a game; and, for any method, a measured lower bound on epsilon next to the proven one.
 """
 
+import functools
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpmf_core.algorithms import REGISTRY, Algorithm
+from dpmf_core.algorithms import REGISTRY
 from dpmf_core.evaluation.audit.canaries import FAULTS, faults_of, rounded
 from dpmf_core.evaluation.audit.canary_data import COLUMNS, UNITS, protected_unit
 from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec, rates
@@ -74,41 +76,37 @@ def draw_controls() -> tuple[AuditSpec, bool]:
     invisible, fixed = lesson.is_hidden("page"), lesson.page_values() is not None
     place = st.empty() if invisible else st.container()
     with place.container():
-        spec, is_secret = _controls({"disabled": fixed})
+        spec, is_secret = _controls(fixed)
     if invisible:
         place.empty()
     return spec, is_secret
 
 
-def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
+def _controls(disabled: bool) -> tuple[AuditSpec, bool]:
     first, second, third = st.columns([2, 1, 1])
     left, middle, right = st.columns([2, 1, 1])
-    names = list(REGISTRY)
-    session_widgets.start("audit.algorithm", "attack", "private-svd", one_of(names))
-    kind = REGISTRY[
-        first.selectbox(
-            "Method under attack",
-            names,
-            **bind("audit.algorithm", names),
-            format_func=lambda it: REGISTRY[it].title,
-            **common,
-        )
-    ]
-    faults = faults_of(kind)
+    titles = {name: kind.title for name, kind in REGISTRY.items()}
+    ask, key = functools.partial(_select, disabled), "audit.algorithm"
+    kind = REGISTRY[ask(first, "Method under attack", key, "attack", "private-svd", titles)]
+    faults, own = faults_of(kind), protected_unit(kind())
     takes_epsilon = "small-noise" in faults
     sidebar_values.dial(FIRST)
     key, limits = sidebar_values.EPSILON, sidebar_values.CONTROLS["epsilon"].range
     session_widgets.start(key, "epsilon", FIRST, within(float, *limits))
     look: dict[str, Any] = {"step": 0.5, "format": "%g"}
-    look["disabled"] = common["disabled"] or not takes_epsilon
+    look["disabled"] = disabled or not takes_epsilon
     epsilon = number_within(second.container(), "Its ε", key, *limits, **look)
     session_widgets.start("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS))
-    box = bind("audit.runs") | common | {"help": "Half of them with the canary."}
+    box = bind("audit.runs") | {"disabled": disabled, "help": "Half of them with the canary."}
     count: int = third.number_input("Runs", 40, MOST_RUNS, step=500, **box)
-    fault = _fault(left, kind, common)
-    unit = _canary(middle, kind, common)
+    titles = {name: FAULT_TITLES[name] for name in (*faults, SECRET)}
+    fault = ask(left, "Plant a fault", f"audit.fault.{kind.id}", "fault", "none", titles)
+    # how two neighbouring data sets differ
+    titles = {own: CANARIES[own]} | (CANARIES if kind.task == "ratings" else {})
+    unit: Any = ask(middle, "Canary", f"audit.unit.{kind.id}", "canary", own, titles)
     session_widgets.start("audit.seed", "aseed", 0, within(int, 0, 2**31))
-    seed: int = right.number_input("Seed of the audit", 0, 2**31, **bind("audit.seed"), **common)
+    box = bind("audit.seed") | {"disabled": disabled}
+    seed: int = right.number_input("Seed of the audit", 0, 2**31, **box)
     values = (kind.id, budget_text(epsilon), str(count), fault, unit, str(seed))
     links.put_in_address(dict(zip(ADDRESS, values, strict=True)))
     spec = AuditSpec.parse(
@@ -117,26 +115,24 @@ def _controls(common: dict[str, Any]) -> tuple[AuditSpec, bool]:
         runs=count,
         seed=seed,
         fault=faults[(7 * seed + 3) % len(faults)] if fault == SECRET else fault,
-        unit=None if unit == protected_unit(kind()) else unit,
+        unit=None if unit == own else unit,
     )
     return spec, fault == SECRET
 
 
-def _fault(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]) -> str:
-    key, options = f"audit.fault.{kind.id}", [*faults_of(kind), SECRET]
-    session_widgets.start(key, "fault", "none", one_of(options))
-    box = bind(key, options) | common | {"format_func": FAULT_TITLES.__getitem__}
-    return str(place.selectbox("Plant a fault", options, **box))
-
-
-def _canary(place: DeltaGenerator, kind: type[Algorithm], common: dict[str, Any]) -> Any:
-    """Ask how two neighbouring data sets differ; the default is the protected unit."""
-    own, key = protected_unit(kind()), f"audit.unit.{kind.id}"
-    units: list[str] = [own]
-    units += [it for it in CANARIES if it != own and kind.task == "ratings"]
-    session_widgets.start(key, "canary", own, one_of(units))
-    box = bind(key, units) | common | {"format_func": CANARIES.__getitem__}
-    return place.selectbox("Canary", units, **box)
+def _select(
+    disabled: bool,
+    place: DeltaGenerator,
+    label: str,
+    key: str,
+    name: str,
+    first: str,
+    titles: Mapping[str, str],
+) -> str:
+    """Ask for one of some options, by their titles. name: the parameter in the address."""
+    session_widgets.start(key, name, first, one_of(titles))
+    box = bind(key, list(titles)) | {"format_func": titles.__getitem__, "disabled": disabled}
+    return str(place.selectbox(label, list(titles), **box))
 
 
 # ---- results -------------------------------------------------------------------------------------
@@ -162,16 +158,12 @@ def finding(audit: Audit, secret: bool) -> None:
 
 def headline(audit: Audit) -> str:
     name = REGISTRY[audit.spec.algorithm].title  # without the planted fault
-    lower, proven = f"{rounded(audit.lower):.2f}", epsilon_text(audit.proven)
-    if audit.proven is None:
-        if audit.lower > 0:
-            return f"The attack on {name} shows ε ≥ {lower}; nothing is proved"
-        return f"The attack on {name} finds nothing; nothing is proved"
-    if audit.broken:
-        return f"Caught. The attack on {name} shows ε ≥ {lower}; at most {proven} was promised"
-    if audit.lower > 0:
-        return f"The attack on {name} shows ε ≥ {lower}; at most {proven} is proved"
-    return f"The attack on {name} finds nothing; at most {proven} is proved"
+    claim = "nothing is proved"
+    if audit.proven is not None:
+        verb = "was promised" if audit.broken else "is proved"
+        claim = f"at most {epsilon_text(audit.proven)} {verb}"
+    shows = f"shows ε ≥ {rounded(audit.lower):.2f}" if audit.lower > 0 else "finds nothing"
+    return f"{'Caught. ' * audit.broken}The attack on {name} {shows}; {claim}"
 
 
 def canary_text(audit: Audit) -> str:
@@ -242,16 +234,9 @@ def draw_view() -> str:
     """Return the chosen view; the default is the game unless the address names an attack."""
     if (fixed := lesson.page_values()) is not None:
         return "measure" if "attack" in fixed else "play"
-    view = st.segmented_control(
-        "View",
-        list(VIEWS),
-        default="measure" if "attack" in st.query_params else "play",
-        key="audit.view",
-        required=True,
-        format_func=VIEWS.__getitem__,
-        label_visibility="collapsed",
-    )
-    return str(view)
+    look: dict[str, Any] = {"default": "measure" if "attack" in st.query_params else "play"}
+    look |= {"key": "audit.view", "required": True, "label_visibility": "collapsed"}
+    return str(st.segmented_control("View", list(VIEWS), format_func=VIEWS.__getitem__, **look))
 
 
 def main() -> None:
@@ -268,20 +253,20 @@ def measure() -> None:
     with head:
         words, work = st.container(), st.container()
         with work:
-            audits = request_audit(spec)
-        if "audit" not in audits:
+            audit = request_audit(spec).get("audit")
+        if audit is None:
             words.title("Does an attack beat the claim?", anchor=False)
             words.write("The method is trained many times, with and without a canary.")
         else:
             with words:
-                finding(audits["audit"], is_secret)
-            rows = [(it.words, it.name, it.meaning) for it in audits["audit"].figures]
+                finding(audit, is_secret)
+            rows = [(it.words, it.name, it.meaning) for it in audit.figures]
             safe_text.words_table(pd.DataFrame(rows, columns=["ε", "by", "meaning"]))
             left, right = st.columns([3, 2], gap="large")
             with left:
-                figure(audits["audit"])
+                figure(audit)
             with right:
-                terms(audits["audit"], is_secret)
+                terms(audit, is_secret)
     with st.expander("How the attack works"):
         st.markdown(HOW.format(units=UNITS, columns=COLUMNS))
 

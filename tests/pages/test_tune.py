@@ -90,6 +90,6 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
     spec = PrivateSelection(
         searches=(search,), distribution="geometric", trials=3.0, score_noise=5.0
     )
-    file = SelectionResult(spec, 1.0, {}, 0.5, 8.0, False, "").export()
+    file = SelectionResult(spec, 1.0, {}, 8.0, False, "").export()
     assert file["spec"]["searches"][0]["data"]["id"] == "ratings.npz"
     session_files.remove(mine.entry)

@@ -19,9 +19,8 @@ from scipy.optimize import brentq
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput, Cancelled, checked
 from dpmf_core.base.progress import Progress, Report, ignore
-from dpmf_core.data import AnyData, PartitionedRatings
+from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.evaluation.judges import by_partitions
 from dpmf_core.privacy import (
     NOTHING,
     Budget,
@@ -41,12 +40,12 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
 from dpmf_core.privacy.selection import number_of_trials, price_of_best
-from dpmf_core.runs.data_access import data_of, open_anywhere, open_split
+from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_deviation, score_event
 from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.record import Run, provenance
-from dpmf_core.runs.specification import DataSpec, RunSpec, Value, file_of, seeds
+from dpmf_core.runs.specification import DataSpec, RunSpec, Value, file_of
 from dpmf_core.runs.tuning.search_space import Interval, TuneSpec
 
 REDRAWS = 200
@@ -246,20 +245,12 @@ class PrivateSelection(BaseModel):
             best = self._best(data, permit, report, stopped)
         unit = self.kinds[0]().guarantee().unit
         if best is None:
-            return SelectionResult(self, None, {}, None, self.epsilon, data.public, "", unit)
+            return SelectionResult(self, None, {}, self.epsilon, data.public, "", unit)
         score, winner = best
-        promise = winner.record.guarantee
-        return SelectionResult(
-            self,
-            score.value,
-            self._choice(winner),
-            _test_rmse(winner) if data.public else None,
-            self.epsilon,
-            data.public,
-            f"{promise.status}: {promise.words}",
-            promise.unit,
-            (score.low, score.high),
-        )
+        promise, choice = winner.record.guarantee, self._choice(winner)
+        words, noise = f"{promise.status}: {promise.words}", (score.low, score.high)
+        facts = (self.epsilon, data.public, words, promise.unit, noise)
+        return SelectionResult(self, score.value, choice, *facts)
 
     def _best(
         self, data: AnyData, permit: NoisePermit, report: Report, stopped: Callable[[], bool]
@@ -320,14 +311,12 @@ class SelectionResult:
     """The result of a private selection.
 
     score: the best trial's noisy validation RMSE, None if no trial was drawn; epsilon: of the
-    whole; interval: of the score, by its noise alone (`NoisyError`). test_rmse: of the best trial,
-    only on public data, because it is computed on raw ratings.
+    whole; interval: of the score, by its noise alone (`NoisyError`).
     """
 
     spec: PrivateSelection
     score: float | None
     winner: dict[str, Value]
-    test_rmse: float | None
     epsilon: float
     public: bool
     guarantee: str
@@ -343,7 +332,7 @@ class SelectionResult:
     def export(self) -> dict[str, Any]:
         """The result as JSON; on private data without anything from raw ratings."""
         budget = self.spec.budget
-        out = {
+        return {
             "spec": self.spec.export(self.public),
             "winner": self.winner,
             "score": self.score,
@@ -356,7 +345,6 @@ class SelectionResult:
             "rule": RULE,
             **provenance(),
         }
-        return out | ({"test_rmse": self.test_rmse} if self.public else {})
 
 
 def _require_gaussian(trial: Run) -> None:
@@ -389,16 +377,3 @@ def _draw(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Val
         else float(rng.uniform(low, high))
     )
     return int(min(max(round(at), low), high)) if whole else at
-
-
-def _test_rmse(winner: Run) -> float:
-    """The error of this model on the test ratings; training again would be another release."""
-    how = winner.spec.split.model_copy(update={"judged": "test"})
-    if isinstance(data := data_of(winner), PartitionedRatings):
-        judge = by_partitions("ratings", data, how, seeds(winner.spec.seed).split)
-        return judge.point(winner.model)["test_rmse"]
-    parts = open_split(winner.spec.model_copy(update={"split": how}))
-    predictions = winner.model.predict(
-        winner.model.personal(parts.history), parts.test.users, parts.test.items
-    )
-    return float(np.sqrt(np.mean((predictions - parts.test.values) ** 2, dtype=np.float64)))

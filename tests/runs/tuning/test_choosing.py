@@ -193,7 +193,7 @@ def selection_of(**parts):
 def test_after_a_private_selection_everything_is_of_the_method_that_it_chose():
     """Title, sentences, ring, table, command and cost; the measured best is the rival."""
     result = SelectionResult(
-        selection_of(), 0.9, {"method": "dpals"}, None, 3.29, False, "", interval=(0.85, 0.95)
+        selection_of(), 0.9, {"method": "dpals"}, 3.29, False, "", interval=(0.85, 0.95)
     )
     before = small_finding(public=False)
     finding = before.with_selection(result)
