@@ -108,23 +108,17 @@ class TuneSpec(BaseModel):
                     f"{self.kind.title} has no parameter '{name}'.{closest(name, fields)} It has:"
                     f" {', '.join(fields)}."
                 )
-        if self.sampler == "grid":
-            if with_range := [
-                name for name, values in self.search.items() if isinstance(values, Interval)
-            ]:
-                raise BadInput(
-                    f"A grid needs a list of values for '{with_range[0]}', e.g."
-                    f" {with_range[0]}=1,2,4. Ranges are for samplers."
-                )
-            if (
-                count := math.prod(
-                    len(values) for values in self.search.values() if isinstance(values, tuple)
-                )
-            ) > MOST_TRIALS:
-                raise BadInput(
-                    f"The grid has {count:,} combinations; the limit is {MOST_TRIALS:,}. Use fewer"
-                    " values or a sampler."
-                )
+        lists = [values for values in self.search.values() if isinstance(values, tuple)]
+        if self.sampler == "grid" and len(lists) < len(self.search):
+            raise BadInput(
+                "A grid needs a list of values for each parameter, e.g. rank=1,2,4. Ranges are for"
+                " samplers."
+            )
+        if self.sampler == "grid" and (count := math.prod(map(len, lists))) > MOST_TRIALS:
+            raise BadInput(
+                f"The grid has {count:,} combinations; the limit is {MOST_TRIALS:,}. Use fewer"
+                " values or a sampler."
+            )
         if self.kind.task == "ratings" and not self.split.validation_fraction:
             raise BadInput(
                 "A search compares errors on validation ratings: give a validation fraction above"
@@ -158,15 +152,9 @@ class TuneSpec(BaseModel):
         }
 
     def _run(self, place: Mapping[str, Value], split: SplitSpec, seed: int) -> RunSpec:
+        fields = {name: getattr(self, name) for name in ("data", "algorithm", "budget")}
         parameters = {**self.fixed, **place}
-        return RunSpec.parse(
-            data=self.data,
-            algorithm=self.algorithm,
-            parameters=parameters,
-            budget=self.budget,
-            split=split,
-            seed=seed,
-        ).canonical()
+        return RunSpec.parse(**fields, parameters=parameters, split=split, seed=seed).canonical()
 
 
 def default_range(kind: type[Algorithm], name: str, default: Value) -> Interval | tuple[Value, ...]:
@@ -226,20 +214,15 @@ class Outcome:
     def words(self) -> str:
         """The result in a sentence."""
         low, high = self.gap.interval
-        means = (
-            f"{statistics.fmean(self.winner):.4f} with the winner,"
-            f" {statistics.fmean(self.default):.4f} as recommended"
+        winner, default = statistics.fmean(self.winner), statistics.fmean(self.default)
+        verdict = f"is {self.verdict} than the recommended parameters"
+        if not self.gap.clear:
+            verdict = "does not differ from the recommended parameters beyond chance"
+        return (
+            f"The winner {verdict}: {winner:.4f} with the winner, {default:.4f} as recommended;"
+            f" difference {self.gap.mean:+.4f} ({low:+.4f} to {high:+.4f}, 95% over"
+            f" {len(self.winner)} fresh draws of split and noise)."
         )
-        text = (
-            f"difference {self.gap.mean:+.4f} ({low:+.4f} to {high:+.4f}, 95% over"
-            f" {len(self.winner)} fresh draws of split and noise)"
-        )
-        if self.verdict == "no different":
-            return (
-                "The winner does not differ from the recommended parameters beyond chance:"
-                f" {means}; {text}."
-            )
-        return f"The winner is {self.verdict} than the recommended parameters: {means}; {text}."
 
     def export(self) -> dict[str, Any]:
         """The result as JSON."""
@@ -259,10 +242,7 @@ def outcome(runs: Mapping[str, Run], metric: str) -> Outcome | None:
 
     metric: the minimised figure.
     """
-    if any(f"{who} {draw}" not in runs for who in ("winner", "default") for draw in range(FRESH)):
+    both = [[f"{who} {draw}" for draw in range(FRESH)] for who in ("winner", "default")]
+    if any(name not in runs for names in both for name in names):
         return None
-    winner, default = (
-        tuple(runs[f"{who} {draw}"].record.metric(metric) for draw in range(FRESH))
-        for who in ("winner", "default")
-    )
-    return Outcome(winner, default)
+    return Outcome(*(tuple(runs[name].record.metric(metric) for name in it) for it in both))
