@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import compress
 from pathlib import Path
 
@@ -27,48 +27,14 @@ GENRES_OF_100K = (
 )
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The file of ratings, the optional file of films, and how that is read."""
-
-    ratings: str
-    films: str
-    read_films: Callable[[str], Films]
-
-
-def _from_dat(text: str) -> Films:
-    rows = (line.split("::") for line in text.splitlines())
-    return {row[0]: (row[1], "".join(row[2:3])) for row in rows if len(row) > 1}
-
-
-def _from_flags(text: str) -> Films:
-    """The title comes second, then dates and an address, and from the sixth field genre flags."""
-    rows = (line.split("|") for line in text.splitlines())
-    return {
-        row[0]: (
-            row[1],
-            "|".join(compress(GENRES_OF_100K.split(), (flag == "1" for flag in row[5:]))),
-        )
-        for row in rows
-        if len(row) > 1
-    }
-
-
-def _from_csv(text: str) -> Films:
-    return {
-        row["movieId"]: (row["title"], row.get("genres") or "")
-        for row in csv.DictReader(io.StringIO(text))
-        if row.get("movieId") and row.get("title")
-    }
-
-
-LAYOUTS = (
-    Layout("ratings.dat", "movies.dat", _from_dat),  # 1M and 10M
-    Layout("u.data", "u.item", _from_flags),  # 100K
-    Layout("ratings.csv", "movies.csv", _from_csv),  # 20M and 32M
+# the file of ratings; the optional file of films, and what separates its cells
+LAYOUTS = {
+    "ratings.dat": ("movies.dat", "::"),  # 1M and 10M
+    "u.data": ("u.item", "|"),  # 100K
+    "ratings.csv": ("movies.csv", ","),  # 20M and 32M
     # 1M without its times: position in the user's own order instead
-    Layout("ratings.csv.gz", "movies.dat", _from_dat),
-)
+    "ratings.csv.gz": ("movies.dat", "::"),
+}
 
 
 def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
@@ -77,20 +43,19 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     Ratings that are not the whole release are not public.
     """
     with members_of(path) as members:
-        layout = next((layout for layout in LAYOUTS if members.find(layout.ratings)), None)
         alone = members.names[0] if path.is_file() and len(members.names) == 1 else ""
-        member = members.find(layout.ratings if layout else alone)
+        name = next(filter(members.find, LAYOUTS), alone)
+        member = members.find(name)
         if member is None:
-            file_names = ", ".join(layout.ratings for layout in LAYOUTS)
             raise BadInput(
                 f"{file_name(path)} has no file of ratings. {entry.title} is read from"
-                f" {file_names}, or from a table with a header. Found: {members.some}."
+                f" {', '.join(LAYOUTS)}, or from a table with a header. Found: {members.some}."
             )
         with members.open(member) as stream:
             ratings, report = read_table(
                 stream, name=entry.id, bounds=entry.bounds, advice=in_header
             )
-        films = _films(members, layout) if layout else {}
+        films = _films(members, *LAYOUTS[name]) if name in LAYOUTS else {}
     labels = ratings.labels or ()
     titles = ratings.titles or labels
     rated = [films.get(label, (title, "")) for label, title in zip(labels, titles, strict=True)]
@@ -114,16 +79,25 @@ def _item_features(films: Sequence[tuple[str, str]]) -> ItemFeatures | None:
     return ItemFeatures(tuple(names), flags[names].to_numpy(np.float32)) if names else None
 
 
-def _films(members: Members, layout: Layout) -> Films:
-    member = members.find(layout.films)
+def _films(members: Members, name: str, separator: str) -> Films:
+    """Titles and genres, which 100K has as flags from the sixth field."""
+    member = members.find(name)
     if member is None:
         return {}
     with members.open(member) as stream:
         raw = stream.read()
     try:
-        return layout.read_films(raw.decode("utf-8-sig"))
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:  # the files of 100K and 1M
-        return layout.read_films(raw.decode("latin-1"))
+        text = raw.decode("latin-1")
+    rows: Iterable[list[str]] = (line.split(separator) for line in text.splitlines())
+    if separator == ",":
+        rows = csv.reader(io.StringIO(text))
+    films = {}
+    for row in (row for row in rows if len(row) > 1):
+        flags = "|".join(compress(GENRES_OF_100K.split(), (flag == "1" for flag in row[5:])))
+        films[row[0]] = (row[1], flags if separator == "|" else "".join(row[2:3]))
+    return films
 
 
 def published_or_private(entry: Entry, ratings: Ratings, report: Report) -> tuple[Ratings, Report]:

@@ -58,13 +58,20 @@ def members_of(path: Path) -> Iterator[Members]:
             yield _members(sizes, lambda name: (path / name).open("rb"))
         elif _looks_zipped(path):
             with zipfile.ZipFile(path) as archive:
-                yield _members(_safe(archive, path), archive.open)
+                if any(it.flag_bits & 1 for it in archive.infolist()):
+                    raise BadInput(
+                        f"{file_name(path)} is encrypted, which no official archive is. Unpack it"
+                        " and give the folder."
+                    )
+                sizes = {it.filename: it.file_size for it in archive.infolist()}
+                _require_safe(sizes, path)
+                files = {name: size for name, size in sizes.items() if not name.endswith("/")}
+                yield _members(files, archive.open)
         elif tarfile.is_tarfile(path):
             with tarfile.open(path) as tar:
                 inside = {member.name: member for member in tar if member.isfile()}
-                for member in inside.values():
-                    _require_safe(member.name, member.size, path)
                 sizes = {name: member.size for name, member in inside.items()}
+                _require_safe(sizes, path)
                 yield _members(sizes, lambda name: tar.extractfile(inside[name]))
         else:
             yield Members([path.name], lambda _: path.open("rb"), path.stat().st_size)
@@ -80,31 +87,20 @@ def _looks_zipped(path: Path) -> bool:
         return path.suffix.lower() == ".zip" or file.read(4) == b"PK\x03\x04"
 
 
-def _safe(archive: zipfile.ZipFile, path: Path) -> dict[str, int]:
-    """Members and their sizes, if each is safe and none is encrypted. Raises BadInput."""
-    for member in archive.infolist():
-        _require_safe(member.filename, member.file_size, path)
-        if member.flag_bits & 1:
-            raise BadInput(
-                f"{file_name(path)} is encrypted, which no official archive is. Unpack it and give"
-                " the folder."
-            )
-    return {it.filename: it.file_size for it in archive.infolist() if not it.is_dir()}
-
-
-def _require_safe(member: str, size: int, path: Path) -> None:
+def _require_safe(sizes: Mapping[str, int], path: Path) -> None:
     """Raise BadInput on a member that points outside the archive or claims an absurd size."""
-    inside = PurePosixPath(member.replace("\\", "/"))
-    if inside.is_absolute() or ".." in inside.parts or re.match("[A-Za-z]:", member):
-        raise BadInput(
-            f"{file_name(path)} has a member outside its own folder, '{file_name(member)}', which"
-            " no official archive has. Nothing was read from it."
-        )
-    if size > LARGEST:
-        raise BadInput(
-            f"'{file_name(member)}' in {file_name(path)} claims {size:,} bytes. At most"
-            f" {LARGEST:,} are read."
-        )
+    for member, size in sizes.items():
+        inside = PurePosixPath(member.replace("\\", "/"))
+        if inside.is_absolute() or ".." in inside.parts or re.match("[A-Za-z]:", member):
+            raise BadInput(
+                f"{file_name(path)} has a member outside its own folder, '{file_name(member)}',"
+                " which no official archive has. Nothing was read from it."
+            )
+        if size > LARGEST:
+            raise BadInput(
+                f"'{file_name(member)}' in {file_name(path)} claims {size:,} bytes. At most"
+                f" {LARGEST:,} are read."
+            )
 
 
 def fingerprint_of_bytes(content: bytes) -> str:

@@ -260,10 +260,10 @@ def headlines(path: Path, reader: Reader, each: int = 750) -> list[str]:
         ).rename(columns=str)
     except (pd.errors.ParserError, pd.errors.EmptyDataError):
         table = pd.DataFrame()
-    names = [str(cell).strip().lower() for cell in table.iloc[:1].to_numpy().ravel()]
-    has_header = {"title", "category"} <= set(names)
-    place = names.index if has_header else {"title": 1, "category": 4}.__getitem__
-    title, kind = str(place("title")), str(place("category"))
+    first = [str(cell).strip().lower() for cell in table.iloc[:1].to_numpy().ravel()]
+    has_header = {"title", "category"} <= set(first)
+    places = (first.index("title"), first.index("category")) if has_header else (1, 4)
+    title, kind = map(str, places)
     table = table[table[kind].isin(KINDS)] if kind in table else table[:0]
     if table.empty:
         raise BadInput(
