@@ -9,6 +9,7 @@ import dataclasses
 import tempfile
 from collections.abc import Callable, Hashable
 from pathlib import Path
+from typing import Any
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
@@ -219,14 +220,7 @@ def _source_outside(id: str) -> Source:  # noqa: A002
     return source_of(id)
 
 
-def import_partitions(
-    name: str,
-    path_and_facts: str,
-    *,
-    n_partitions: int | None = None,
-    replace: bool = False,
-    progress: Callable[[str, int, int], None] = lambda stage, count, total: None,
-) -> Report:
+def import_partitions(name: str, path_and_facts: str, **options: Any) -> Report:
     """Store tables of ratings in partitions; see `partition_import.import_partitions`."""
     if name in SOURCES or name in LARGE:
         raise BadInput(
@@ -236,6 +230,4 @@ def import_partitions(
     with extra("files"):
         from dpmf_datasets import partition_import  # reads tables in batches, by much of Arrow
 
-    return partition_import.import_partitions(
-        name, path_and_facts, n_partitions=n_partitions, replace=replace, progress=progress
-    )
+    return partition_import.import_partitions(name, path_and_facts, **options)

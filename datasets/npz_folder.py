@@ -114,18 +114,19 @@ def _facts(path: Path, stamp: float) -> dict[str, Any]:
         return {}  # loading reports the damage
 
 
+def _facts_of(id: str) -> dict[str, Any]:  # noqa: A002
+    path = place(id)
+    return _facts(path, path.stat().st_mtime) if path.is_file() else {}
+
+
 def is_published(id: str) -> bool:  # noqa: A002
     """Whether the whole published set is stored under an id."""
-    path = place(id)
-    return path.is_file() and bool(_facts(path, path.stat().st_mtime).get("public"))
+    return bool(_facts_of(id).get("public"))
 
 
 def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
     """The entry as what is stored under its id: private data may have a published name."""
-    path = place(entry.id)
-    if entry.kind == "simulated" or not path.is_file():
-        return entry
-    facts = _tuples(_facts(path, path.stat().st_mtime))
+    facts = {} if entry.kind == "simulated" else _tuples(_facts_of(entry.id))
     if facts.get("public", True):
         return entry
     names = ["public", "assumptions"]

@@ -60,9 +60,9 @@ def import_partitions(
     name: str,
     path_and_facts: str,
     *,
-    n_partitions: int | None,
-    replace: bool,
-    progress: Progress,
+    n_partitions: int | None = None,
+    replace: bool = False,
+    progress: Progress = lambda stage, count, total: None,
 ) -> Report:
     """Store the ratings of tables in partitions under a name.
 

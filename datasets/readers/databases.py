@@ -42,30 +42,26 @@ def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
     """
     with extra("files"):  # needed for databases only
         import sqlalchemy
-        from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+        from sqlalchemy.exc import SQLAlchemyError
 
-    place = f"{address}?{urlencode(options)}" if options else address
+    engine = None
     try:
-        url = sqlalchemy.make_url(place)
+        url = sqlalchemy.make_url(f"{address}?{urlencode(options)}" if options else address)
         _check(url, address)
         engine = sqlalchemy.create_engine(url)
-    except (ArgumentError, NoSuchModuleError, ImportError) as error:
-        raise BadInput(
-            f"'{address[:80]}' cannot be opened as a database: {_first_line(error)} Give an address"
-            " such as 'sqlite:///ratings.db?table=ratings&bounds=1,5'; other databases need their"
-            " driver installed."
-        ) from None
-    try:
         reading = {"postgresql_readonly": True} if url.get_backend_name() == "postgresql" else {}
         with engine.connect() as connection:
             return _read_table(connection.execution_options(**reading), address, table)
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, ImportError) as error:
+        first_line = str(error).splitlines()[0].strip()[:200].rstrip(".")
         raise BadInput(
-            f"The database '{url.render_as_string()}' cannot be read: {_first_line(error)} Check"
-            " the address and your permission to read it."
+            f"'{address[:80]}' cannot be read as a database: {first_line}. Give an address such as"
+            " 'sqlite:///ratings.db?table=ratings&bounds=1,5', and check your permission; other"
+            " databases need their driver installed."
         ) from None
     finally:
-        engine.dispose()
+        if engine is not None:
+            engine.dispose()
 
 
 def _check(url: Any, address: str) -> None:
@@ -119,7 +115,3 @@ def _columns(rows: Any, names: list[str]) -> Any:
         except pa.ArrowException:
             arrays.append(pa.array([None if it is None else str(it) for it in values]))
     return pa.Table.from_arrays(arrays, names=names)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0].strip()[:200].rstrip(".") + "."
