@@ -128,6 +128,7 @@ class _Import:
     ways_of_times: set[str] = field(default_factory=set)  # how they were read
     has_order: bool = True  # whether the times of all files can be read
     n_batches: int = 0
+    bounds: tuple[float, float] = (0.0, 1.0)  # of all files
 
     def run(self) -> Report:
         reports = [self._read(file) for file in self.files]
@@ -176,6 +177,7 @@ class _Import:
         size, kept, words = max(file.stat().st_size, 1), 0, set[str]()
         with report_damage(name), file.open("rb") as stream:
             rows = open_rows(stream, name, bounds, columns, outside, advice, encoding)
+            self.bounds = rows.bounds
             self.has_order &= "time" in rows.places
             for batch in rows:
                 times = _times_of(batch, self._ways["dates"], name)
@@ -257,7 +259,7 @@ class _Import:
             values,
             n_users=len(keys),
             n_items=n_items,
-            bounds=self._ways["bounds"],
+            bounds=self.bounds,
             order=order if self.has_order else None,
             user_keys=keys,
         )
@@ -282,7 +284,7 @@ class _Import:
             n_users=n_users,
             n_items=len(labels),
             n_ratings=n_ratings,
-            bounds=self._ways["bounds"],
+            bounds=self.bounds,
             public=False,
             assumptions=tuple(dict.fromkeys(assumptions)),
             origin=_origin(self.files),

@@ -28,7 +28,7 @@ from dpmf_datasets.path_facts import (
 )
 from dpmf_datasets.readers import databases, matlab, picture_files, text
 from dpmf_datasets.readers.archives import fingerprint_of, members_of
-from dpmf_datasets.readers.arrow_tables import INTERACTION, interactions, melted
+from dpmf_datasets.readers.arrow_tables import melted
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_tables import Advice, after_path, read_table
@@ -169,14 +169,6 @@ def _ratings_of_table(
     options = ways(facts)
     if value(facts, "layout") == "wide":
         table, options["columns"] = melted(table, options["columns"].get("user"), name), {}
-    if options["columns"].get("rating") == "":
-        if options["bounds"] not in (None, (0.0, 1.0)):
-            raise BadInput(
-                "Without a column of ratings each row counts as 1, with bounds 0 to 1. Leave bounds"
-                " out, or name the column of ratings."
-            )
-        table, options["bounds"] = interactions(table), (0.0, 1.0)
-        options["columns"]["rating"] = INTERACTION
     return read_table(table, name=name, advice=advice, **options)
 
 

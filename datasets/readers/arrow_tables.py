@@ -6,7 +6,6 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -27,7 +26,6 @@ LARGEST = 500_000_000  # bytes that a packed file may claim to unpack to
 SPREADSHEET = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # members of xlsx, xlsb, ods
 OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of a spreadsheet before 2007
 ROWS = 1 << 16  # read together
-INTERACTION = "interaction"  # the column of ones of a table without ratings
 BETWEEN = "|"  # separates the values of a cell that holds a list
 
 
@@ -255,27 +253,3 @@ def melted(table: Table, user: str | None, name: str) -> Table:
     rows = pa.Table.from_arrays([pa.array(ratings[it], pa.string()) for it in ratings], ROLES[:3])
     words = f"for {len(names) - 1:,} items, a row for each user"
     return in_memory(rows, words, table.assumptions)
-
-
-def interactions(table: Table) -> Table:
-    """A table without ratings, plus a column of ones: each row says that a user has an item.
-
-    Without a header the first two columns are user and item.
-    """
-    header = table.names or (*ROLES[:2], *table.shown_names[2:])
-
-    def batches(columns: Sequence[int]) -> Iterator[list[pa.Array]]:
-        last = len(header)
-        for batch in table.batches([j for j in columns if j != last]):
-            ones = pa.array(np.ones(len(batch[0])))
-            arrays = iter(batch)
-            yield [ones if j == last else next(arrays) for j in columns]
-
-    note = "No column holds ratings: each row counts as 1, with bounds 0 to 1."
-    return replace(
-        table,
-        names=(*header, INTERACTION),
-        head=[(*row, "1") for row in table.head],
-        batches=batches,
-        read_as=lambda: (*table.read_as(), note),
-    )

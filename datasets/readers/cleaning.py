@@ -159,6 +159,8 @@ class CleanRows:
     def reading_notes(self) -> tuple[str, ...]:
         """How bytes, points and commas were read, in sentences."""
         sentences = list(self.table.read_as())
+        if "rating" not in self.places:
+            sentences.append("No column holds ratings: each row counts as 1, with bounds 0 to 1.")
         if self._n_commas:
             sentences.append(
                 f"{self._n_commas:,} ratings have a comma, which was read as a decimal comma: 3,5"
@@ -172,7 +174,9 @@ class CleanRows:
 
     def _cleaned(self, batch: Mapping[str, pa.Array]) -> Batch:
         user, item = stripped(batch["user"]), stripped(batch["item"])
-        values, absent = self._numbers(batch["rating"])
+        values, absent = np.ones(len(user)), np.zeros(len(user), np.bool_)
+        if "rating" in batch:
+            values, absent = self._numbers(batch["rating"])
         no_user, no_item = (
             pc.equal(ids, "").to_numpy(zero_copy_only=False) for ids in (user, item)
         )
@@ -192,7 +196,8 @@ class CleanRows:
         ):
             if where.any():
                 roles = ("user", "item", "rating") if kind == Kind.MISSING else ("rating",)
-                cells = [batch[role][int(where.argmax())].as_py() for role in roles]
+                first = int(where.argmax())
+                cells = [batch[role][first].as_py() for role in roles if role in batch]
                 example = ",".join("" if it is None else str(it) for it in cells)
                 named_values = values[where].tolist() if kind == outside else ()
                 self.tally.add(kind, row[where], example, named_values)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns, listing
+from dpmf_core.data.frames import interaction_bounds
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_datasets.readers.cleaning import CleanRows, Ids
 from dpmf_datasets.readers.dates import column_times, looks_like_times
@@ -139,6 +140,8 @@ def open_rows(
     encoding: str | None,
 ) -> CleanRows:
     """Open a table whose usable rows are read. For the arguments see `read_table`."""
+    if columns.get("rating") == "":
+        bounds = interaction_bounds(bounds)
     low, high = require_bounds(bounds, name, advice)
     table = open_table(source, name, encoding)
     places = columns_of(table, columns, name, advice)
@@ -214,7 +217,7 @@ def require_bounds(
 def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:
     """Raise BadInput if too few rows can be used, or too many ratings lie outside the bounds."""
     read, table, problems = rows.read, rows.table, rows.problems
-    rating = table.shown_names[rows.places["rating"]]
+    rating = table.shown_names[rows.places.get("rating", 0)]
     if not read:
         raise BadInput(
             f"{name} has no rows below its header. A ratings table has one row per rating: user,"
@@ -289,7 +292,7 @@ def columns_of(
     Raises BadInput with advice, also on a rating column that was not asked for and is none.
     """
     names, has_header = table.shown_names, bool(table.names)
-    if not has_header and len(names) < len(REQUIRED_ROLES):
+    if not has_header and len(names) < len(REQUIRED_ROLES) and "rating" not in columns:
         raise BadInput(
             f"{name} has no header and {len(names)} column{'s' * (len(names) != 1)}: user, item and"
             " rating are needed. Add a header: user,item,rating."

@@ -66,7 +66,6 @@ def chosen_columns(
     advice: Callable[[Mapping[str, str]], str],
     *,
     has_header: bool = True,
-    required: Sequence[str] = REQUIRED_ROLES,
 ) -> dict[str, int]:
     """The place of each role's column: as given ("": none), by its name, or by place.
 
@@ -74,7 +73,9 @@ def chosen_columns(
     messages. advice: how to declare a column, for them. Raises BadInput.
     """
     places = _given_places(names, columns, source, advice, has_header)
-    by_place_or_name = dict(zip(ROLES, range(len(names)), strict=False))
+    required = REQUIRED_ROLES if columns.get("rating") != "" else REQUIRED_ROLES[:2]
+    roles = ROLES if "rating" in required else required
+    by_place_or_name = dict(zip(roles, range(len(names)), strict=False))
     if has_header:
         others = ["" if at in places.values() else name for at, name in enumerate(names)]
         by_place_or_name = by_name(others, loosely=False)

@@ -73,13 +73,18 @@ def ratings_of(
     by_role = _by_role(_frame_of(data), columns or {})
     if "rating" in by_role:
         return _of_columns(by_role, _checked_bounds(bounds), public)
+    ones = pd.Series(1.0, by_role["user"].index, name="rating")
+    return _of_columns(by_role | {"rating": ones}, interaction_bounds(bounds), public)
+
+
+def interaction_bounds(bounds: Bounds | None) -> Bounds:
+    """The bounds of data without ratings, whose rows count as 1. Raises BadInput on others."""
     if bounds is not None and tuple(bounds) != INTERACTIONS:
         raise BadInput(
             "Without a column of ratings each row counts as 1, with bounds 0 to 1: leave bounds"
             f" out. Got {bounds!r}."
         )
-    ones = pd.Series(1.0, by_role["user"].index, name="rating")
-    return _of_columns(by_role | {"rating": ones}, INTERACTIONS, public)
+    return INTERACTIONS
 
 
 def _of_matrix(
@@ -287,9 +292,7 @@ def _by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
 
     names = [str(name) for name in frame.columns]
     exact = {role: role for role in ROLES if role in names}
-    required = REQUIRED_ROLES if columns.get("rating") != "" else REQUIRED_ROLES[:2]
-    all_columns = {**exact, **columns}
-    places = chosen_columns(names, all_columns, "the data frame", advice, required=required)
+    places = chosen_columns(names, {**exact, **columns}, "the data frame", advice)
     for role, place in places.items():
         if names.count(names[place]) > 1:
             raise BadInput(
