@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self, overload
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -268,13 +268,7 @@ class LazyParts(Sequence[Part]):
         """The place of a user's partition; overridden where it is known without reading."""
         return _place_of(self, user)
 
-    @overload
-    def __getitem__(self, place: int) -> Part: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Part]: ...
-    def __getitem__(self, place: int | slice) -> Part | Sequence[Part]:
-        if isinstance(place, slice):
-            return [self.part(at) for at in range(len(self))[place]]
+    def __getitem__(self, place: Any) -> Any:
         return self.part(range(len(self))[place])
 
 
