@@ -4,7 +4,7 @@ Ids are text, so "007" and "7" differ. They get numbers when all are known, so t
 does not matter.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -97,6 +97,14 @@ class Ids:
             f"{count:,} {what} are numbers written in several ways, such as 1, 1.0 and 01. Ids are"
             f" text, so these count as different {what}."
         ] * bool(count)
+
+
+def numbered(parts: Sequence[pa.DictionaryArray]) -> tuple[Ids, npt.NDArray[np.int32]]:
+    """The distinct ids in all batches, and the number of each row's (n_rows,)."""
+    ids = Ids()
+    for part in parts:
+        ids.add(part)
+    return ids, np.concatenate([ids.numbers(part) for part in parts])
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,6 @@ def pictures(
     The size is declared or the most common one. The report counts all changes. Raises BadInput if
     most pictures are damaged or fewer than three are left.
     """
-    rows, titles, tally = list[npt.NDArray[Any]](), list[str](), Tally()
     with members_of(path) as members:
         names = sorted(members.names)
         if len(names) > MOST_FILES:
@@ -69,18 +68,7 @@ def pictures(
                 f"The pictures have {size[0]} x {size[1]} pixels; the limit is {LARGEST:,}. Declare"
                 " a smaller size: image=H,W."
             )
-        for place, title in enumerate(names):
-            try:
-                picture, changes = _grey(members, title)
-            except (Unusable, OSError) as why:
-                changes = [_left_out(title, why)]
-            else:
-                picture, resized = _fit_to_size(picture, size, image is not None)
-                rows.append(np.clip(np.asarray(picture, np.float64), 0, WHITE).ravel())
-                titles.append(title)
-                changes += resized
-            for kind in changes:
-                tally.add(kind, np.array([place]), title)
+        rows, tally = _grey_rows(members, names, size, image is not None)
     if len(rows) < 3:
         raise BadInput(
             f"{file_name(path)} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are"
@@ -94,14 +82,33 @@ def pictures(
             " short or damaged. Copy them again."
         )
     samples = Samples.of(
-        np.stack(rows),
+        np.stack(list(rows.values())),
         image=size,
         unit="image",
         name=name,
-        titles=tuple(titles),
+        titles=tuple(rows),
         assumptions=() if image else (IMAGE_SIZE_IS_PUBLIC,),
     )
     return samples, samples_report(samples, problems=problems, read=len(names))
+
+
+def _grey_rows(
+    members: Members, names: list[str], size: tuple[int, int], is_declared: bool
+) -> tuple[dict[str, npt.NDArray[Any]], Tally]:
+    """The pixels of every picture among some files by its name, and counts of changes."""
+    rows, tally = {}, Tally()
+    for place, name in enumerate(names):
+        try:
+            picture, changes = _grey(members, name)
+        except (Unusable, OSError) as why:
+            changes = [_left_out(name, why)]
+        else:
+            picture, resized = _fit_to_size(picture, size, is_declared)
+            rows[name] = np.clip(np.asarray(picture, np.float64), 0, WHITE).ravel()
+            changes += resized
+        for kind in changes:
+            tally.add(kind, np.array([place]), name)
+    return rows, tally
 
 
 def _commonest(members: Members, names: list[str]) -> tuple[int, int] | None:

@@ -15,7 +15,7 @@ from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns, listing
 from dpmf_core.data.frames import interaction_bounds
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
-from dpmf_datasets.readers.cleaning import CleanRows, Ids
+from dpmf_datasets.readers.cleaning import CleanRows, Ids, numbered
 from dpmf_datasets.readers.dates import column_times, looks_like_times
 from dpmf_datasets.readers.report import UNUSABLE, Kind, Order, Outside, Problem, Report, outside_of
 from dpmf_datasets.readers.table import PREVIEW, Table, is_number, report_damage
@@ -84,12 +84,8 @@ def read_table(
         rows = open_rows(source, name, bounds, columns or {}, outside, advice, encoding)
         batches = list(rows)
     require_usable(rows, name, advice)
-    users, items = Ids(), Ids()
-    for batch in batches:
-        users.add(batch.users)
-        items.add(batch.items)
-    user_ids = np.concatenate([users.numbers(it.users) for it in batches])
-    item_ids = np.concatenate([items.numbers(it.items) for it in batches])
+    users, user_ids = numbered([it.users for it in batches])
+    items, item_ids = numbered([it.items for it in batches])
     values, row = (np.concatenate([getattr(it, of) for it in batches]) for of in ("values", "rows"))
     clock = column_times([it.times for it in batches if it.times is not None], dates)
     batches.clear()
@@ -115,10 +111,10 @@ def read_table(
     raters = int(np.count_nonzero(np.diff(ratings.by_user)))
     require_several(raters, name)
     if len(ratings) < len(values):
-        pairs = pd.Series(user_ids.astype(np.int64) * sizes["n_items"] + item_ids)
+        pairs = pd.DataFrame({"user": user_ids, "item": item_ids})
         again = np.flatnonzero(pairs.duplicated())
-        example = f"{users.labels[int(user_ids[again[0]])]},{labels[item_ids[again[0]]]}"
-        rows.tally.add(Kind.DUPLICATE, row[again], example)
+        user, item = pairs.iloc[again[0]]
+        rows.tally.add(Kind.DUPLICATE, row[again], f"{users.labels[int(user)]},{labels[item]}")
     report = report_of(
         rows,
         name,
