@@ -1,6 +1,5 @@
 """Ratings from any table: columns are recognised, bad rows left out, and everything counted."""
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -13,7 +12,7 @@ import pyarrow as pa
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns, listing
-from dpmf_core.data.frames import interaction_bounds
+from dpmf_core.data.frames import checked_bounds, interaction_bounds
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_datasets.readers.cleaning import CleanRows, Ids, numbered
 from dpmf_datasets.readers.dates import column_times, looks_like_times
@@ -138,7 +137,7 @@ def open_rows(
     """Open a table whose usable rows are read. For the arguments see `read_table`."""
     if columns.get("rating") == "":
         bounds = interaction_bounds(bounds)
-    low, high = require_bounds(bounds, name, advice)
+    low, high = checked_bounds(bounds, name, advice({"bounds": "1,5"}))
     table = open_table(source, name, encoding)
     places = columns_of(table, columns, name, advice)
     return CleanRows(table, places, (low, high), outside)
@@ -189,25 +188,6 @@ def require_several(raters: int, name: str) -> None:
         raise BadInput(
             f"{name} holds usable ratings by one user only. At least 2 users are needed."
         )
-
-
-def require_bounds(
-    bounds: tuple[float, float] | None, name: str, advice: Advice
-) -> tuple[float, float]:
-    """The declared bounds. Raises BadInput if they are missing or invalid."""
-    if bounds is None:
-        raise BadInput(
-            f"The lowest and highest rating of {name} are not declared, and reading them from"
-            " private data would leak information. " + advice({"bounds": "1,5"})
-        )
-    if len(bounds) != 2 or not (
-        math.isfinite(bounds[0]) and math.isfinite(bounds[1]) and bounds[0] < bounds[1]
-    ):
-        raise BadInput(
-            f"The declared rating bounds of {name} must be two finite numbers, lowest first, e.g."
-            f" (1, 5). Got {tuple(bounds)}."
-        )
-    return float(bounds[0]), float(bounds[1])
 
 
 def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:

@@ -24,6 +24,7 @@ from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, 
 
 Bounds = tuple[float, float]
 Columns = dict[str, "pd.Series[Any]"]  # of a frame by their roles
+IN_PYTHON = "Add bounds, e.g. bounds=(1, 5)."
 INTERACTIONS = (0.0, 1.0)  # the bounds if the data only say who used what
 
 
@@ -72,7 +73,7 @@ def ratings_of(
         return _of_matrix(data, bounds, public, columns)
     by_role = _by_role(_frame_of(data), columns or {})
     if "rating" in by_role:
-        return _of_columns(by_role, _checked_bounds(bounds), public)
+        return _of_columns(by_role, checked_bounds(bounds, "the data frame", IN_PYTHON), public)
     ones = pd.Series(1.0, by_role["user"].index, name="rating")
     return _of_columns(by_role | {"rating": ones}, interaction_bounds(bounds), public)
 
@@ -90,7 +91,7 @@ def interaction_bounds(bounds: Bounds | None) -> Bounds:
 def _of_matrix(
     data: Any, bounds: Bounds | None, public: bool, columns: Mapping[str, str] | None
 ) -> Ratings:
-    bounds = _checked_bounds(bounds)
+    bounds = checked_bounds(bounds, "the sparse matrix", IN_PYTHON)
     if columns:
         raise BadInput(
             "Columns can only be named for a data frame; a sparse matrix has users as rows and"
@@ -302,18 +303,22 @@ def _by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
     return {role: frame.iloc[:, place] for role, place in places.items()}
 
 
-def _checked_bounds(bounds: Bounds | None) -> Bounds:
+def checked_bounds(bounds: Any, source: str, advice: str) -> Bounds:
+    """The declared bounds. Raises BadInput, with advice if they are missing."""
     if bounds is None:
         raise BadInput(
-            "The lowest and highest rating are not declared, and reading them from private data"
-            " would leak information. Add bounds, e.g. bounds=(1, 5)."
+            f"The lowest and highest rating of {source} are not declared, and reading them from"
+            f" private data would leak information. {advice}"
         )
     try:
         low, high = map(float, bounds)
     except (TypeError, ValueError):
         low = high = math.nan
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise BadInput(f"bounds must be two finite numbers, lowest first: (1, 5). Got {bounds!r}.")
+        raise BadInput(
+            f"The rating bounds of {source} must be two finite numbers, lowest first, e.g. (1, 5)."
+            f" Got {bounds!r}."
+        )
     return low, high
 
 
