@@ -199,25 +199,18 @@ def documents_of(matrix: Any, *, public: bool = False) -> Samples:
 def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
     """Add a public table of items to ratings.
 
-    table: one row per item, with its id in the column item or the first one. Every other column
-    holds numbers, a category, or words separated by |. Items without ids (a sparse matrix) are
-    numbered from 0. Raises BadInput, also on a column of another kind.
+    table: one row per item, with its id in the column item, itemId or id, or in the first one.
+    Every other column holds numbers, a category, or words separated by |. Items without ids (a
+    sparse matrix) are numbered from 0. Raises BadInput, also on a column of another kind.
     """
     if not isinstance(ratings, Ratings):
         raise BadInput(
             "An item table can be passed only with ratings in memory. For a file, name it after the"
             " path, e.g. 'ratings.csv?bounds=1,5&item_table=films.csv'."
         )
-    names = list(map(str, table.columns))
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise BadInput(
-            "An item table needs a column of ids and other columns, all with different names. Got"
-            f" {', '.join(names[:12]) or 'no column'}."
-        )
-    cells = {name: [_cell(value) for value in table.iloc[:, j]] for j, name in enumerate(names)}
-    ids = cells.pop("item" if "item" in cells else names[0])
+    rows = [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
     labels = ratings.labels or tuple(map(str, range(ratings.n_items)))
-    encoded_table = encode(ids, cells, labels, "the item table")
+    encoded_table = encode(list(map(str, table.columns)), rows, labels, "the item table")
     if encoded_table.left_out:
         raise BadInput(f"{encoded_table.left_out[0]} Drop it first: frame.drop(columns=...).")
     premises = ratings.assumptions if ratings.public else (*ratings.assumptions, ITEMS_ARE_PUBLIC)

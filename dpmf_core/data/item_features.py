@@ -5,6 +5,7 @@ scales of columns come from the table alone, never from ratings.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from dpmf_core.base.hashing import digest_of
 MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "\\n"}
 SEVERAL = "|"  # between the words of a cell
 MOST_WORDS = 200  # different ones in a column
+IDS = ("item", "itemid", "iid", "id")  # names of the column of ids
+MOST_COLUMNS = 2000
 MOST_FEATURES = 400  # the size of each user's own regression
 LARGEST = 1e100  # number, so that its square is finite
 DEVIATION = 0.5  # of a number, as for a category that half of the items have
@@ -105,20 +108,31 @@ class EncodedTable:
 
 
 def encode(
-    ids: Sequence[str],
-    columns: Mapping[str, Sequence[str]],
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
     items: Sequence[str],
     name: str,
     *,
     decimal_comma: bool = False,
 ) -> EncodedTable:
-    """The features of `items`, by their ids. ids: of the table's rows. columns: its cells as text.
+    """The features of `items`, by their ids, from a table of them. rows: its cells as text.
 
     A column of numbers is centred and scaled to deviation 0.5. A column of words becomes a column
     of 0 and 1 for each word. A missing number, and every number of an item without a row, becomes
-    the mean. Raises BadInput if two rows have one id, no item has a row, or no column is usable.
+    the mean. Raises BadInput if the columns are too few or have no names of their own, two rows
+    have one id, no item has a row, or no column is usable.
     """
-    ids, items = [plain_id(one) for one in ids], [plain_id(one) for one in items]
+    twice = [column for column in names if names.count(column) > 1]
+    if twice or not 2 <= len(names) <= MOST_COLUMNS:
+        got = f"'{twice[0][:40]}' twice" if twice else f"{len(names):,}"
+        raise BadInput(
+            f"{name} needs 2 to {MOST_COLUMNS:,} columns with different names (the item ids and"
+            f" their features), separated by tabs, semicolons or commas. Got {got}."
+        )
+    items = [plain_id(one) for one in items]
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
+    columns = columns or dict.fromkeys(names, ())
+    ids = [plain_id(one) for one in columns.pop(_id_column(columns, items, name))]
     row_of = {one: row for row, one in enumerate(ids)}
     _check_ids(ids, row_of, items, name)
     feature_columns: list[tuple[str, Values]] = []
@@ -136,15 +150,15 @@ def encode(
                     )
         except _LeftOut as reason:
             left_out.append(f"The column '{column}' of {name} was left out: {reason}.")
-    rows = np.array([row_of.get(item, -1) for item in items])
-    features = _rows_of(feature_columns, rows).keeping(np.arange(len(items)))
+    places = np.array([row_of.get(item, -1) for item in items])
+    features = _rows_of(feature_columns, places).keeping(np.arange(len(items)))
     if not features.names:
         raise BadInput(
             f"No column of {name} distinguishes the rated items. A table of items needs a column"
             f" besides the id with numbers, categories, or words separated by '{SEVERAL}'."
             f" {' '.join(left_out[:3])}".rstrip()
         )
-    return EncodedTable(features, tuple(left_out), int((rows < 0).sum()))
+    return EncodedTable(features, tuple(left_out), int((places < 0).sum()))
 
 
 def _rows_of(
@@ -156,6 +170,24 @@ def _rows_of(
     for place, (_, column) in enumerate(feature_columns):
         values[has_row, place] = column[rows[has_row]]
     return ItemFeatures(tuple(name for name, _ in feature_columns), values)
+
+
+def _id_column(columns: Mapping[str, Sequence[str]], items: Sequence[str], name: str) -> str:
+    """The column of the items' ids.
+
+    It is one with such a name, else the first; if that has none of the ids, the one with most.
+    """
+    plain = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(columns)}
+    usual = next((plain[it] for it in IDS if it in plain), next(iter(columns)))
+    wanted = set(items)
+    shared = {it: len(wanted.intersection(map(plain_id, columns[it]))) for it in columns}
+    column = usual if shared[usual] else max(columns, key=shared.__getitem__)
+    if column.replace(".", "").isdecimal():
+        raise BadInput(
+            f"{name} has no header: its first line begins with '{column[:40]}'. Add a first line"
+            " with column names, e.g. id,year,genre."
+        )
+    return column
 
 
 def plain_id(text: str) -> str:

@@ -17,8 +17,13 @@ COLUMNS = {
 YEAR = 0.5 / np.sqrt(2 / 3)
 
 
+def encoded(ids, columns, items, name):
+    rows = list(zip(ids, *columns.values(), strict=True))
+    return encode(["id", *columns], rows, items, name)
+
+
 def test_numbers_categories_and_several_words():
-    encoded_table = encode(IDS, COLUMNS, ("7.0", "b", "unknown", "a"), "films.csv")
+    encoded_table = encoded(IDS, COLUMNS, ("7.0", "b", "unknown", "a"), "films.csv")
     assert encoded_table.features.names == (
         "year",
         "genre: Comedy",
@@ -37,7 +42,7 @@ def test_numbers_categories_and_several_words():
 
 def test_an_items_features_do_not_depend_on_which_others_are_rated():
     """Under a private choice of items only the table may tell what an item's features are."""
-    every, few = (encode(IDS, COLUMNS, items, "films.csv").features for items in (IDS, ("z", "a")))
+    every, few = (encoded(IDS, COLUMNS, items, "films.csv").features for items in (IDS, ("z", "a")))
     places = [every.names.index(name) for name in few.names]
     assert np.array_equal(few.values, every.values[[3, 0]][:, places])
     assert set(every.names) - set(few.names) == set()
@@ -62,4 +67,4 @@ def test_an_items_features_do_not_depend_on_which_others_are_rated():
 )
 def test_what_is_wrong_is_said(ids, columns, words):
     with pytest.raises(BadInput, match=words):
-        encode(ids, columns, ("a", "b"), "films.csv")
+        encoded(ids, columns, ("a", "b"), "films.csv")
