@@ -17,14 +17,13 @@ from dpmf_core.base.paths import cache_folder, data_folder, usable, workplace
 from dpmf_core.base.program import program
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
-from dpmf_datasets import download, npz_folder, partitions, stand_ins
+from dpmf_datasets import download, npz_folder, partitions, registry
 from dpmf_datasets.path_facts import files_of, is_own
 from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.report import Problem, Report
 from dpmf_datasets.readers.table import file_name
-from dpmf_datasets.registry import LARGE, SOURCES, Source, source_of
+from dpmf_datasets.registry import LARGE, SOURCES, Source, is_stand_in, source_of, stand_in_id
 from dpmf_datasets.simulated.large_cinema import large_cinema
-from dpmf_datasets.stand_ins import stand_in_id
 
 __all__ = [
     "DatasetFacts",
@@ -40,6 +39,7 @@ __all__ = [
     "in_parts",
     "is_in_parts",
     "is_own",
+    "is_stand_in",
     "load",
     "present",
     "stamp",
@@ -69,8 +69,8 @@ def is_in_parts(id_or_path: str) -> bool:
 
 def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002
     """The catalogue entry of a set or of a simulated shape. Raises BadInput."""
-    if stand_ins.is_stand_in(id):
-        return stand_ins.entry_of(id)
+    if is_stand_in(id):
+        return registry.stand_in_entry(id)
     if id in LARGE:
         return LARGE[id]
     if partitions.is_there(id):
@@ -80,7 +80,7 @@ def entry_of(id: str) -> Entry | SampleEntry:  # noqa: A002
 
 def present(id: str) -> bool:  # noqa: A002
     """Whether `load` can return the data set without a download."""
-    if stand_ins.is_stand_in(id) or id in LARGE or partitions.is_there(id):
+    if is_stand_in(id) or id in LARGE or partitions.is_there(id):
         return True
     return source_of(id).entry.kind == "simulated" or npz_folder.place(id).is_file()
 
@@ -90,7 +90,7 @@ def stamp(id_or_path: str) -> Hashable:
 
     All data sets without a file have the same value.
     """
-    if stand_ins.is_stand_in(id_or_path) or id_or_path in LARGE:
+    if is_stand_in(id_or_path) or id_or_path in LARGE:
         return ()
     if partitions.is_address(id_or_path) or partitions.is_there(id_or_path):
         return partitions.stamp(id_or_path)
@@ -124,8 +124,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
         from dpmf_datasets import session_files  # needed for a page's files only
 
         return session_files.load(id_or_path)
-    if stand_ins.is_stand_in(id_or_path):
-        return stand_ins.load(id_or_path, seed)
+    if is_stand_in(id_or_path):
+        return registry.stand_in(id_or_path, seed)
     if id_or_path in LARGE:
         return large_cinema(LARGE[id_or_path], seed)
     if partitions.is_there(id_or_path):

@@ -13,7 +13,6 @@ from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs import first_views
-from dpmf_datasets import stand_ins
 from pages.kit.page_table import DataKind, Page
 
 LARGEST_IN_PARTS = 100_000_000  # declared ratings of a partitioned set; more would time out
@@ -73,7 +72,7 @@ def stand_in(entry: Any) -> Any:
     each = st.session_state.get(each_key(entry)) or min(EACH, max(1, entry.n_items // 4))
     density = each / entry.n_items
     return datasets.entry_of(
-        stand_ins.stand_in_id(entry.n_users, entry.n_items, density, entry.bounds)
+        datasets.stand_in_id(entry.n_users, entry.n_items, density, entry.bounds)
     )
 
 
@@ -121,7 +120,7 @@ def entries() -> tuple[Any, ...]:
     catalogue = [*(it for it in datasets.catalogue() if it.holds == kind), *partitioned]
     own = st.session_state.get(OWN, {}).values()
     data_id = st.session_state.get(session_key("dataset")) or ""
-    declared = (find(data_id),) if stand_ins.is_stand_in(data_id) else ()
+    declared = (find(data_id),) if datasets.is_stand_in(data_id) else ()
     return (*catalogue, *declared, *(entry for entry in own if entry.holds == kind))
 
 
@@ -131,7 +130,7 @@ def usable() -> list[str]:
         it.id
         for it in entries()
         if datasets.is_own(it.id)
-        or stand_ins.is_stand_in(it.id)
+        or datasets.is_stand_in(it.id)
         or (datasets.present(it.id) and limits.allowed_here(it.id))
     ]
     return ids or [FIRST[data_kind()]["dataset"]]

@@ -21,7 +21,6 @@ from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC
 from dpmf_core.privacy import NoiseKind, default_delta
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.teaching.lesson_links import in_new_names
-from dpmf_datasets import stand_ins
 from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key
 
@@ -151,7 +150,7 @@ def _check_data_set(text: str) -> None:
     """Raise ValueError, or BadInput if the data set is too large or not allowed."""
     if text in data_sets.usable():
         return
-    if data_sets.data_kind() == "ratings" and stand_ins.is_stand_in(text):
+    if data_sets.data_kind() == "ratings" and datasets.is_stand_in(text):
         limits.data_set(text)
         if data_sets.n_ratings(datasets.entry_of(text)) > data_sets.LARGEST_IN_ADDRESS:
             raise BadInput(
