@@ -6,7 +6,7 @@ import scipy.sparse
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.splits import SplitSpec, split
-from dpmf_datasets import import_, load, ratings
+from dpmf_datasets import catalogue, entry_of, import_, load
 from dpmf_datasets.simulated.low_rank import lowrank
 from tests.datasets.test_published import REAL
 
@@ -36,12 +36,13 @@ def films():
     "data_id",
     [
         entry.id
-        for entry in ratings()
-        if entry.kind == "simulated" and entry.id not in ("lowrank-50k", "rankone", "rankone-900")
+        for entry in catalogue()
+        if (entry.holds, entry.kind) == ("ratings", "simulated")
+        and entry.id not in ("lowrank-50k", "rankone", "rankone-900")
     ],
 )
 def test_simulated_sets_are_as_declared(data_id):
-    entry = next(entry for entry in ratings() if entry.id == data_id)
+    entry = entry_of(data_id)
     data = load(data_id)
     assert (data.n_users, data.n_items, data.bounds, data.name) == (
         entry.n_users,
