@@ -24,7 +24,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_datasets import partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
 from dpmf_datasets.path_facts import ITEM_TABLE, RATING_FACTS, facts_in, path_of, split_path, ways
-from dpmf_datasets.readers.archives import fingerprint_of, fingerprint_of_bytes
+from dpmf_datasets.readers.archives import fingerprint_of, fingerprint_of_all
 from dpmf_datasets.readers.cleaning import Batch, Ids
 from dpmf_datasets.readers.dates import (
     FORMAT_IS_PUBLIC,
@@ -278,6 +278,9 @@ class _Import:
             path = path_of(self.facts[ITEM_TABLE])
             item_table = read_item_table(path, labels)
             features, sentences = item_table.features, item_table.sentences(file_name(path))
+        origin = fingerprint_of_all({file.name: file for file in self.files})
+        if len(self.files) == 1:
+            origin = fingerprint_of(self.files[0])
         assumptions = (*assumed_sizes(self._ways["n_users"]), *self.assumptions)
         manifest = Manifest(
             name=self.name,
@@ -287,7 +290,7 @@ class _Import:
             bounds=self.bounds,
             public=False,
             assumptions=tuple(dict.fromkeys(assumptions)),
-            origin=_origin(self.files),
+            origin=origin,
             titles=tuple(self.titles.get(label) or label for label in labels),
             labels=labels,
             parts=hashes,
@@ -314,12 +317,3 @@ def _times_of(batch: Batch, declared: Order | None, name: str) -> ColumnTimes:
             " the path: dates=dmy or dates=mdy."
         )
     return times
-
-
-def _origin(files: list[Path]) -> str:
-    """The fingerprint of one file, or of several."""
-    if len(files) == 1:
-        return fingerprint_of(files[0])
-    return fingerprint_of_bytes(
-        "\n".join(f"{file.name} {fingerprint_of(file)}" for file in files).encode()
-    )

@@ -103,11 +103,6 @@ def _require_safe(sizes: Mapping[str, int], path: Path) -> None:
             )
 
 
-def fingerprint_of_bytes(content: bytes) -> str:
-    """sha256 of a file's content."""
-    return hashlib.sha256(content).hexdigest()
-
-
 def fingerprint_of(path: Path) -> str:
     """sha256 of a file's content (unpacked if gzip), or of a folder's file names and contents.
 
@@ -115,12 +110,14 @@ def fingerprint_of(path: Path) -> str:
     """
     if path.is_dir():
         inside = sorted(file for file in path.rglob("*") if file.is_file())
-        return fingerprint_of_bytes(
-            "\n".join(
-                f"{file.relative_to(path)} {fingerprint_of(file)}" for file in inside
-            ).encode()
-        )
+        return fingerprint_of_all({str(file.relative_to(path)): file for file in inside})
     with path.open("rb") as file:
         is_gzip = file.read(2) == GZIP
     with gzip.open(path) if is_gzip else path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def fingerprint_of_all(files: Mapping[str, Path]) -> str:
+    """sha256 of files' names and contents."""
+    lines = [f"{name} {fingerprint_of(file)}" for name, file in files.items()]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -7,7 +7,7 @@ import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
@@ -82,12 +82,6 @@ def encoding_of(content: bytes, otherwise: str = "") -> tuple[str, bool]:
     return (UTF8 if sound >= 2 * bad else otherwise), False
 
 
-def detect_encoding(content: bytes) -> tuple[str, bool]:
-    """The encoding of some bytes, and whether it was guessed."""
-    encoding, uncertain = encoding_of(content)
-    return (encoding, uncertain) if encoding else (_likely(content), True)
-
-
 def _wide(content: bytes) -> str:
     """UTF-16 by the places of zero bytes in its spaces and ASCII letters, else "".
 
@@ -131,7 +125,7 @@ def fits(content: bytes, encoding: str) -> bool:
 
 @dataclass
 class Reader:
-    """Decodes documents, and remembers the encodings used and the damaged characters.
+    """Decodes documents or a table, and remembers the encodings used and the damaged characters.
 
     encoding: the declared one of all. otherwise: that of documents that are not UTF-8, if their
     source says so; else it is guessed. advice: how to declare another one.
@@ -154,11 +148,7 @@ class Reader:
         Those that are not UTF-8 share one encoding as far as they can, because a short one alone
         tells little.
         """
-        guesses = [
-            (self.encoding, False) if self.encoding else encoding_of(content, self.otherwise)
-            for content in contents
-        ]
-        pairs = list(zip(contents, guesses, strict=True))
+        pairs = [(content, self._encoding_of(content)) for content in contents]
         foreign = [content for content, (encoding, _) in pairs if not encoding]
         common = _likely(b"\n".join(foreign)) if foreign else ""
         return [
@@ -168,6 +158,18 @@ class Reader:
 
     def text(self, content: bytes) -> str:
         return self.texts([content])[0]
+
+    def opened(self, stream: BinaryIO, head: bytes) -> tuple[Any, str]:
+        """A file and its encoding by its first bytes; UTF-8 is repaired while it is read."""
+        encoding, uncertain = self._encoding_of(head)
+        self.uncertain = uncertain or not encoding
+        encoding = encoding or _likely(head)
+        self.encodings.add(encoding)
+        is_damaged = encoding in (UTF8, "utf-8-sig") and not fits(head, UTF8)
+        return _RepairedStream(stream, self) if is_damaged else stream, encoding
+
+    def _encoding_of(self, content: bytes) -> tuple[str, bool]:
+        return (self.encoding, False) if self.encoding else encoding_of(content, self.otherwise)
 
     def _text(self, content: bytes, encoding: str, uncertain: bool) -> str:
         if uncertain and not fits(content, encoding):
@@ -192,19 +194,19 @@ class Reader:
         return (ENCODING_IS_PUBLIC,) if self.uncertain else ()
 
 
-class RepairedStream:
+class _RepairedStream:
     """A binary file of UTF-8 in which damaged characters are replaced and counted while reading."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, reader: Reader) -> None:
         self._stream, self._decoder = stream, codecs.getincrementaldecoder(UTF8)("replace")
-        self.n_damaged, self.closed = 0, False
+        self._reader, self.closed = reader, False
 
     def read(self, size: int = -1) -> bytes:
         text, raw = "", b"more"
         while raw and not text:  # nothing, for a character cut in its middle, would end the file
             raw = self._stream.read(size)
             text = self._decoder.decode(raw, final=not raw)
-        self.n_damaged += text.count("\ufffd")
+        self._reader.n_damaged += text.count("\ufffd")
         return text.encode()
 
     def close(self) -> None:

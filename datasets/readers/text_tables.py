@@ -5,13 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv
 
 from dpmf_core.base.errors import BadInput
-from dpmf_datasets.readers import encodings
+from dpmf_datasets.readers.encodings import Reader, usual_name
 from dpmf_datasets.readers.table import (
     HEAD,
     MOST_COLUMNS,
@@ -40,25 +40,13 @@ def text_table(stream: BinaryIO, name: str, encoding: str | None = None) -> Tabl
 
 class _TextFile:
     def __init__(self, stream: BinaryIO, name: str, encoding: str | None) -> None:
-        self._stream: Any = stream
-        self._name = name
+        self._name, self._reader = name, Reader(encoding)
         self._ragged_lines: list[tuple[int, str]] = []
         head = stream.read(HEAD)
         stream.seek(0)
         whole_lines = head[: head.rfind(b"\n") + 1 or None] if len(head) == HEAD else head
-        self._read_encoding(whole_lines, encoding)
+        self._stream, self._encoding = self._reader.opened(stream, whole_lines)
         self.table = self._read_head(head)
-
-    def _read_encoding(self, head: bytes, declared: str | None) -> None:
-        if declared:
-            self._encoding, uncertain = encodings.require_encoding(declared), False
-        else:
-            self._encoding, uncertain = encodings.detect_encoding(head)
-        self._names_encoding = uncertain or bool(declared)
-        self._is_uncertain = uncertain
-        is_utf8 = self._encoding in (encodings.UTF8, "utf-8-sig")
-        if is_utf8 and not encodings.fits(head, encodings.UTF8):
-            self._stream = encodings.RepairedStream(self._stream)
 
     def _read_head(self, head: bytes) -> Table:
         """Find separator and header in the complete lines of the head."""
@@ -98,9 +86,9 @@ class _TextFile:
             above=self._above,
             layout=(
                 f"{columns:,} columns separated by {SEPARATORS[self._separator]}, {where},"
-                f" {encodings.usual_name(self._encoding)}.{note}"
+                f" {usual_name(self._encoding)}.{note}"
             ),
-            assumptions=(encodings.ENCODING_IS_PUBLIC,) * self._is_uncertain,
+            assumptions=self._reader.assumptions,
             ragged_lines=self._ragged_lines,
             read_as=self._read_as,
         )
@@ -140,14 +128,8 @@ class _TextFile:
         return "skip"
 
     def _read_as(self) -> tuple[str, ...]:
-        sentences = []
-        if self._names_encoding:
-            likely = ", the likeliest encoding" if self._is_uncertain else ""
-            usual_name = encodings.usual_name(self._encoding)
-            sentences.append(f"The text was read as {usual_name}{likely}.")
-        if n_damaged := getattr(self._stream, "n_damaged", 0):
-            sentences.append(f"{n_damaged:,} damaged characters were replaced.")
-        return tuple(sentences)
+        damage = f"{self._reader.n_damaged:,} damaged characters were replaced."
+        return (*self._reader.words, *([damage] if self._reader.n_damaged else []))
 
 
 def _without_types(header: tuple[str, ...]) -> tuple[str, ...]:

@@ -151,7 +151,11 @@ def encode(
         except _LeftOut as reason:
             left_out.append(f"The column '{column}' of {name} was left out: {reason}.")
     places = np.array([row_of.get(item, -1) for item in items])
-    features = _rows_of(feature_columns, places).keeping(np.arange(len(items)))
+    values = np.zeros((len(items), len(feature_columns)), np.float32)  # 0 without a row
+    for j, (_, numbers) in enumerate(feature_columns):
+        values[places >= 0, j] = numbers[places[places >= 0]]
+    features = ItemFeatures(tuple(feature for feature, _ in feature_columns), values)
+    features = features.keeping(np.arange(len(items)))
     if not features.names:
         raise BadInput(
             f"No column of {name} distinguishes the rated items. A table of items needs a column"
@@ -161,23 +165,12 @@ def encode(
     return EncodedTable(features, tuple(left_out), int((places < 0).sum()))
 
 
-def _rows_of(
-    feature_columns: Sequence[tuple[str, Values]], rows: npt.NDArray[np.int64]
-) -> ItemFeatures:
-    """The features of items by their rows in the table; 0 for row -1."""
-    values = np.zeros((len(rows), len(feature_columns)), np.float32)
-    has_row = rows >= 0
-    for place, (_, column) in enumerate(feature_columns):
-        values[has_row, place] = column[rows[has_row]]
-    return ItemFeatures(tuple(name for name, _ in feature_columns), values)
-
-
 def _id_column(columns: Mapping[str, Sequence[str]], items: Sequence[str], name: str) -> str:
     """The column of the items' ids.
 
     It is one with such a name, else the first; if that has none of the ids, the one with most.
     """
-    plain = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(columns)}
+    plain = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(list(columns))}
     usual = next((plain[it] for it in IDS if it in plain), next(iter(columns)))
     wanted = set(items)
     shared = {it: len(wanted.intersection(map(plain_id, columns[it]))) for it in columns}
