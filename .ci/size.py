@@ -77,7 +77,7 @@ def main() -> None:
         "floors": floors(arrows),
         "arrows": len(arrows),
         "circles of files": len(circles(by_file)),
-        "options of fit": sum(isinstance(it, click.Option) for it in fit.params),
+        "options of fit": sum(isinstance(it, click.Option) and not it.hidden for it in fit.params),
         "commands": len(program.list_commands(context)),
     }
     for name, value in rows.items():

@@ -1,17 +1,23 @@
 """`account`: the cost of a composition, or the noise for a budget. It reads no data."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.cli import output
-from dpmf_core.cli.arguments import GroupedCommand, field_option, own_param_option, pairs
-from dpmf_core.cli.completion import algorithm_ids
-from dpmf_core.cli.tables import json_option
+from dpmf_core.cli.options import (
+    GroupedCommand,
+    algorithm_ids,
+    field_option,
+    file_option,
+    json_option,
+    numbers,
+    own_param_option,
+    pairs,
+    repeatable,
+)
 from dpmf_core.privacy import (
     Budget,
     Event,
@@ -34,6 +40,7 @@ from dpmf_core.runs.privacy_record import PrivacyRecord
 if TYPE_CHECKING:
     from dpmf_core.data.ratings import Shape
 
+Options = dict[str, Any]
 KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
 BY_HAND = Guarantee(
     Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated")
@@ -44,53 +51,34 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 
 
 @click.command(cls=GroupedCommand)
-@click.option(
+@repeatable(
     "--release",
     "releases",
-    multiple=True,
-    metavar="KIND:Z:COUNT",
-    help="gaussian or laplace, noise over sensitivity, how often; repeatable.",
+    "KIND:Z:COUNT",
+    "gaussian or laplace, noise over sensitivity, how often",
 )
-@click.option(
+@file_option(
     "--from",
     "file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help=(
-        "Account a JSON file: rows under 'ledger' (from any --json here), or an event of"
-        " dp_accounting under 'dp_event'."
-    ),
+    help="A JSON file: rows under 'ledger' (any --json here), or dp_accounting's 'dp_event'.",
 )
-@click.option(
-    "--delta",
-    type=float,
-    help=(
-        "Slack of the bound P <= e^epsilon P' + delta; with --algorithm 1/(10 n), rounded down,"
-        " by default."
-    ),
-)
+@click.option("--delta", type=float, help="With --algorithm 1/(10 n), rounded down, by default.")
 @click.option(
     "--epsilon",
     type=float,
-    help=(
-        "Find the noise for this budget instead; with --release, the Z then only give the"
-        " proportions."
-    ),
+    help="Find the noise for this budget; each Z of --release then only gives a proportion.",
 )
 @click.option(
     "--algorithm",
     metavar="ID",
     shell_complete=algorithm_ids,
-    help="Account the plan of this algorithm at --epsilon.",
+    help="Account the plan of this algorithm at --epsilon, on data of the shape below.",
 )
 @own_param_option
-@click.option("--n-users", type=int, help="With --algorithm: the public number of users.")
-@click.option("--n-items", type=int, help="With --algorithm: the public number of items.")
+@click.option("--n-users", type=click.IntRange(1), help="The public number of users.")
+@click.option("--n-items", type=click.IntRange(1), help="The public number of items.")
 @click.option(
-    "--bounds",
-    default="1,5",
-    show_default=True,
-    metavar="LOW,HIGH",
-    help="With --algorithm: the declared rating bounds.",
+    "--bounds", default="1,5", show_default=True, metavar="LOW,HIGH", help="Bounds of ratings."
 )
 @click.option(
     "--group-size",
@@ -100,21 +88,25 @@ LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 @field_option("relation", Budget.model_fields["relation"])
 @field_option("calibration", Budget.model_fields["calibration"])
 @json_option
-def account(**options: Any) -> None:
-    if options["file"] is not None:
-        event = read_ledger(options["file"])
-        if not isinstance(event, Event):
-            click.echo(_of_another_kind(event, options))
-            return
+def account(as_json: bool, **options: Any) -> None:
+    event = None if options["file"] is None else read_ledger(options["file"])
+    if event is not None and not isinstance(event, Event):
+        output.show(as_json, *_of_another_kind(event, options))
+        return
+    if event is not None:
         cost = _of_event(event, options)
     elif options["algorithm"]:
         cost = _plan(options)
     elif options["epsilon"] is not None:
         cost = _noise_for(options)
+    elif options["releases"]:
+        cost = _of_event(_composition(options["releases"]), options)
     else:
-        cost = _cost_of_releases(options)
-    group = _group(cost, options["group_size"], Relation(options["relation"]))
-    click.echo(to_json(_json(cost, group)) if options["as_json"] else _words(cost, group))
+        raise BadInput(
+            "Give the releases: --release gaussian:Z:COUNT (repeatable), or --epsilon to find the"
+            " noise, or --algorithm."
+        )
+    _show(as_json, cost, options)
 
 
 @dataclass(frozen=True)
@@ -123,50 +115,42 @@ class _Cost:
 
     privacy: PrivacyRecord
     event: Event
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: Options = field(default_factory=dict)
     first: str = ""
 
 
-def _group(cost: _Cost, size: int | None, relation: Relation) -> dict[str, Any] | None:
-    """The cost for `size` units together."""
-    privacy = cost.privacy
-    if not size or privacy.epsilon.exact is None or privacy.delta is None:
-        return None
+def _show(as_json: bool, cost: _Cost, options: Options) -> None:
+    record, size, more = cost.privacy, options["group_size"], []
     try:
-        return {"size": size, "epsilon": group_epsilon(cost.event, privacy.delta, relation, size)}
-    except UnsupportedEvent as why:
-        raise BadInput(f"{why} Leave out --group-size.") from None
-
-
-def _json(cost: _Cost, group: dict[str, Any] | None) -> dict[str, Any]:
-    try:
-        event = dp_event_to_json(cost.privacy.dp_event)
+        event = dp_event_to_json(record.dp_event)
     except UnsupportedEvent:  # dp_accounting has no such event
         event = None
-    figures = {**cost.facts, **cost.privacy.model_dump(mode="json"), EVENT: event}
-    return figures if group is None else figures | {"group": group}
-
-
-def _words(cost: _Cost, group: dict[str, Any] | None) -> str:
-    record, more = cost.privacy, []
-    if group is not None and record.delta is not None:
+    figures = {**cost.facts, **record.model_dump(mode="json"), EVENT: event}
+    if size and record.epsilon.exact is not None and record.delta is not None:
+        try:
+            epsilon = group_epsilon(cost.event, record.delta, Relation(options["relation"]), size)
+        except UnsupportedEvent as why:
+            raise BadInput(f"{why} Leave out --group-size.") from None
+        figures["group"] = {"size": size, "epsilon": epsilon}
         more = [
-            f"a group of {group['size']:,} {record.guarantee.unit}s: epsilon ="
-            f" {epsilon_text(group['epsilon'])} (delta = {delta_text(record.delta)}, {record.rule})"
+            f"a group of {size:,} {record.guarantee.unit}s: epsilon = {epsilon_text(epsilon)}"
+            f" (delta = {delta_text(record.delta)}, {record.rule})"
         ]
-    return cost.first + output.privacy(record, *more)
+    output.show(as_json, figures, cost.first + output.privacy(record, *more))
 
 
-def _budget(options: dict[str, Any], epsilon: float, delta: float | None) -> Budget:
-    if delta is None:
+def _budget(options: Options) -> Budget:
+    """The budget in the options; epsilon is 1 if there is none, for a cost at the given delta."""
+    if options["delta"] is None:
         raise BadInput("An epsilon holds at a delta only: add --delta, e.g. --delta 1e-6.")
-    rules = {name: options[name] for name in ("relation", "calibration")}
-    return checked(Budget, "the budget", {"epsilon": epsilon, "delta": delta, **rules})
+    names = ("epsilon", "delta", "relation", "calibration")
+    parts = {name: options[name] for name in names if options[name] is not None}
+    return checked(Budget, "the budget", {"epsilon": 1.0, **parts})
 
 
-def _of_another_kind(event: Any, options: dict[str, Any]) -> str:
+def _of_another_kind(event: Any, options: Options) -> tuple[Options, str]:
     """The cost of an event that only dp_accounting knows, such as sampled releases."""
-    delta = _budget(options, 1.0, options["delta"]).delta
+    delta = _budget(options).delta
     if options["group_size"]:
         raise BadInput(
             "Groups are accounted for Gaussian and Laplace noise. Leave out --group-size."
@@ -175,53 +159,39 @@ def _of_another_kind(event: Any, options: dict[str, Any]) -> str:
         epsilon = dp_event_epsilon(event, delta)
     except UnsupportedEvent as why:
         raise BadInput(str(why)) from None
-    if options["as_json"]:
-        return to_json({"epsilon": epsilon, "delta": delta, EVENT: dp_event_to_json(event)})
     return (
+        {"epsilon": epsilon, "delta": delta, EVENT: dp_event_to_json(event)},
         f"epsilon = {epsilon_text(epsilon)} (delta = {delta_text(delta)}), by the accountants of"
-        " dp_accounting, provided that the event lists every release"
+        " dp_accounting, provided that the event lists every release",
     )
 
 
-def _cost_of_releases(options: dict[str, Any]) -> _Cost:
-    if not options["releases"]:
-        raise BadInput(
-            "Give the releases: --release gaussian:Z:COUNT (repeatable), or --epsilon to find the"
-            " noise, or --algorithm."
-        )
-    return _of_event(sequence(*(_release(text) for text in options["releases"])), options)
+def _of_event(event: Event, options: Options, *more: Any) -> _Cost:
+    """The cost of the listed releases, at the given delta.
 
-
-def _of_event(event: Event, options: dict[str, Any]) -> _Cost:
-    """The cost of the listed releases, at the given delta."""
-    _within_reach(event)
-    budget = _budget(options, 1.0, options["delta"])
-    return _Cost(PrivacyRecord.of(normal_form(event), event, budget, BY_HAND), event)
-
-
-def _within_reach(event: Event) -> None:
-    """Raise BadInput if Laplace releases are too many, or their noise too small, to compose."""
-    parts = [
-        (count, count / leaf.noise_multiplier)
-        for leaf, count in normal_form(event)
-        if isinstance(leaf, Laplace)
-    ]
-    if (
-        sum(count for count, _ in parts) > LAPLACE_MOST
-        or sum(loss for _, loss in parts) > LAPLACE_SUM
-    ):
+    Raises BadInput if Laplace releases are too many, or their noise too small, to compose.
+    """
+    ledger = normal_form(event)
+    parts = [(n, n / leaf.noise_multiplier) for leaf, n in ledger if isinstance(leaf, Laplace)]
+    counts, losses = (sum(it[part] for it in parts) for part in (0, 1))
+    if counts > LAPLACE_MOST or losses > LAPLACE_SUM:
         raise BadInput(
             f"Laplace releases are composed numerically: at most {LAPLACE_MOST:,} of them, with"
             f" COUNT / Z at most {LAPLACE_SUM:,.0f} in all (which is their epsilon at delta 0)."
             " Raise Z or lower COUNT."
         )
+    return _Cost(PrivacyRecord.of(ledger, event, _budget(options), BY_HAND), event, *more)
 
 
-def _release(text: str, factor: float = 1.0) -> Event:
+def _composition(releases: tuple[str, ...], factor: float = 1.0) -> Event:
+    """The releases as an event, each Z times a factor."""
+    return sequence(*(_release(text, factor) for text in releases))
+
+
+def _release(text: str, factor: float) -> Event:
     """KIND:Z:COUNT as an event."""
-    kind, _, rest = text.partition(":")
-    z, _, count = rest.partition(":")
     try:
+        kind, z, count = text.split(":")
         if kind not in KINDS or not 0 < int(count) <= MOST or not 1e-9 <= float(z) <= 1e9:
             raise ValueError(text)
     except ValueError:
@@ -233,30 +203,20 @@ def _release(text: str, factor: float = 1.0) -> Event:
     return Repeat(KINDS[kind](factor * float(z), "release"), int(count))
 
 
-def _noise_for(options: dict[str, Any]) -> _Cost:
+def _noise_for(options: Options) -> _Cost:
     """The noise multiplier at which the releases cost epsilon.
 
     For several releases it is the factor on their given Z.
     """
-    budget = _budget(options, options["epsilon"], options["delta"])
-    releases = options["releases"] or ["gaussian:1:1"]
-    total = sum(count for _, count in normal_form(sequence(*(_release(text) for text in releases))))
-
-    def plan(level: float) -> Event:
-        return sequence(*(_release(text, level) for text in releases))
-
-    level = calibrate(plan, budget)
-    event = plan(level)
-    _within_reach(event)
-    return _Cost(
-        PrivacyRecord.of(normal_form(event), event, budget, BY_HAND),
-        event,
-        {"noise_multiplier": level, "count": total},
-        f"noise multiplier {level:.6g} for {total:,} releases\n",
-    )
+    releases = options["releases"] or ("gaussian:1:1",)
+    total = sum(count for _, count in normal_form(_composition(releases)))
+    level = calibrate(lambda factor: _composition(releases, factor), _budget(options))
+    facts = {"noise_multiplier": level, "count": total}
+    first = f"noise multiplier {level:.6g} for {total:,} releases\n"
+    return _of_event(_composition(releases, level), options, facts, first)
 
 
-def _plan(options: dict[str, Any]) -> _Cost:
+def _plan(options: Options) -> _Cost:
     """The cost of an algorithm's plan on a declared public shape."""
     from dpmf_core import algorithms  # not needed for a composition
     from dpmf_core.runs.planning import prepare_for_shape
@@ -278,25 +238,19 @@ def _plan(options: dict[str, Any]) -> _Cost:
     return _Cost(privacy, ready.plan, facts)
 
 
-def _shape(options: dict[str, Any]) -> "Shape":
+def _shape(options: Options) -> "Shape":
     from dpmf_core.data.ratings import Shape
 
     users, items = options["n_users"], options["n_items"]
-    if users is None or items is None or not (users >= 1 and items >= 1):
+    if users is None or items is None:
         raise BadInput(
-            "A plan needs the public shape of the data: --n-users N --n-items M, both at least 1,"
-            " and --bounds LOW,HIGH."
+            "A plan needs the public shape of the data: --n-users N --n-items M, and --bounds"
+            " LOW,HIGH."
         )
-    try:
-        low, high = (float(part) for part in options["bounds"].split(","))
-    except ValueError:
+    low, *rest = numbers(options["bounds"], "--bounds")
+    if len(rest) != 1 or not -1e6 <= low < rest[0] <= 1e6:
         raise BadInput(
-            "--bounds takes two numbers with a comma between them, e.g. 1,5. Got"
-            f" {options['bounds']!r}."
-        ) from None
-    if not -1e6 <= low < high <= 1e6:
-        raise BadInput(
-            "--bounds takes the lowest and the highest rating, in this order. Got"
+            "--bounds takes the lowest and the highest rating, in this order, e.g. 1,5. Got"
             f" {options['bounds']!r}."
         )
-    return Shape(users, items, (low, high))
+    return Shape(users, items, (low, rest[0]))

@@ -5,16 +5,11 @@ from typing import Any
 
 import click
 
-from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
-from dpmf_core.cli import tables
-from dpmf_core.cli.arguments import GroupedCommand
-from dpmf_core.cli.completion import dataset_ids
-from dpmf_core.cli.options import ledger_option
-from dpmf_core.cli.tables import json_option
-from dpmf_core.privacy import default_delta, neighbours
-from dpmf_core.privacy.accounts import Account
-from dpmf_core.privacy.formatting import delta_text, epsilon_text
+from dpmf_core.cli import output
+from dpmf_core.cli.options import GroupedCommand, dataset_ids, json_option, ledger_option
+from dpmf_core.privacy import default_delta
+from dpmf_core.privacy.accounts import Account, in_full
 from dpmf_core.runs import data_access
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import DataSpec
@@ -32,10 +27,7 @@ WITH = (
 @click.command("spent", cls=GroupedCommand)
 @click.argument("data", metavar="DATA", shell_complete=dataset_ids)
 @click.option(
-    "--budget",
-    type=float,
-    metavar="EPSILON",
-    help="Refuse runs that would make the total exceed this.",
+    "--budget", type=float, metavar="EPSILON", help="Refuse runs that would make the total larger."
 )
 @click.option("--delta", type=float, help="The budget's; 1/(10 n), rounded down, by default.")
 @click.option(
@@ -74,20 +66,14 @@ def total_spent(
             " and --forget."
         )
     if budget is not None:
-        account.set_budget(
-            budget,
-            (
-                default_delta(data_access.open_anywhere(DataSpec(id=data)).shape.n_units)
-                if delta is None
-                else delta
-            ),
-            allow_unprotected=allow_unprotected,
-        )
+        if delta is None:
+            delta = default_delta(data_access.open_anywhere(DataSpec(id=data)).shape.n_units)
+        account.set_budget(budget, delta, allow_unprotected=allow_unprotected)
     elif no_budget:
         account.set_budget(None)
     elif forget:
         account.forget()
-    click.echo(to_json(_record(account)) if as_json else _words(account))
+    output.show(as_json, _record(account), _words(account))
 
 
 def _record(account: Account) -> dict[str, Any]:
@@ -98,64 +84,37 @@ def _record(account: Account) -> dict[str, Any]:
     }
 
 
-def figure(account: Account) -> str:
+def _figure(account: Account) -> str:
     """The total in full."""
-    total, budget = account.total, account.budget
-    terms = "nothing with a guarantee was released" if total.n_uncovered else "nothing was released"
-    if total.delta is not None:
-        terms = (
-            f"delta = {delta_text(total.delta)}, per {total.unit},"
-            f" {neighbours(total.unit, total.relation)}, {total.rule}"
-        )
-    limit = f" of {epsilon_text(budget.epsilon)}" if budget else ""
-    n = total.n_uncovered
-    more = f" Drawn without a guarantee as well: {n:,}." if n else ""
-    return (
-        f"Drawn from these data so far: epsilon = {epsilon_text(total.epsilon)}{limit} ({terms})."
-        + more
-    )
+    text = in_full(account.total).replace("ε", "epsilon").replace("δ", "delta")
+    budget = account.budget
+    limit = "" if budget is None else f" The budget is epsilon = {budget.epsilon:g}."
+    return f"Drawn from these data so far: {text}.{limit}"
 
 
 def _words(account: Account) -> str:
     lines = account.lines
     if not lines:
-        return figure(account)
+        return _figure(account)
     rows = [
         [
-            line.title,
-            line.times,
-            tables.number(line.each, 2),
-            tables.number(line.together, 2),
-            line.state,
-            _minute(line.first),
-            _minute(line.last),
+            *(it.title, it.times, output.number(it.each, 2), output.number(it.together, 2)),
+            *(it.state, output.minute(it.first), output.minute(it.last)),
         ]
-        for line in lines
+        for it in lines
     ]
-    n_uncovered = account.total.n_uncovered
-    n_raw = account.n_raw_errors
-    raw = (
-        f"The errors of {n_raw} runs were computed on the raw data: they have no epsilon, and the"
-        " total does not cover them." * bool(n_raw)
-    )
-    more = (
-        f" Nor does it cover the releases of {n_uncovered} of them, for which nothing is proved per"
-        f" {account.total.unit}."
-        if n_uncovered
-        else ""
-    )
-    table = tables.table(
-        ["what", "times", "epsilon each", "together", "state", "first (UTC)", "last (UTC)"], rows
-    )
-    return f"{figure(account)}\n{WITH if account.budget else WITHOUT}\n\n{table}\n\n{raw}{more}"
-
-
-def _minute(moment: str) -> str:
-    return moment[:16].replace("T", " ")
+    head = ["what", "times", "epsilon each", "together", "state", "first (UTC)", "last (UTC)"]
+    parts = [_figure(account), WITH if account.budget else WITHOUT, "", output.table(head, rows)]
+    if n_raw := account.n_raw_errors:
+        parts.append(
+            f"\nThe errors of {n_raw} runs were computed on the raw data: they have no epsilon, and"
+            " the total does not cover them."
+        )
+    return "\n".join(parts)
 
 
 def tell(data_id: str) -> None:
     """Print the total on standard error, after a command that used private data."""
     account = account_of(data_id)
     if account is not None:
-        click.echo(f"{figure(account)} `spent` shows its parts.", err=True)
+        click.echo(f"{_figure(account)} `spent` shows its parts.", err=True)

@@ -10,9 +10,8 @@ import click
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import missing
-from dpmf_core.cli.tables import json_option
-
-APP_PACKAGE = "dpmf_app"
+from dpmf_core.cli import output
+from dpmf_core.cli.options import json_option
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -31,7 +30,7 @@ def app(options: tuple[str, ...], settings_only: bool, as_json: bool) -> int:
     --json goes with --settings.
     """
     if settings_only:
-        _print_settings(as_json)
+        _show_settings(as_json)
         return 0
     if importlib.util.find_spec("streamlit") is None:
         raise missing("streamlit", "app")
@@ -44,24 +43,20 @@ def app(options: tuple[str, ...], settings_only: bool, as_json: bool) -> int:
 
 def script() -> Path:
     """The app's script: installed, or next to the core in a clone. Raises BadInput."""
-    package = importlib.util.find_spec(APP_PACKAGE)
+    package = importlib.util.find_spec("dpmf_app")
     locations = package.submodule_search_locations if package else None
-    folders = [*map(Path, locations or ()), Path(__file__).parents[2]]
-    for folder in folders:
+    for folder in (*map(Path, locations or ()), Path(__file__).parents[2]):
         if (folder / "app.py").is_file() and (folder / "pages").is_dir():
             return folder / "app.py"
     raise BadInput("The app's script, app.py, is not installed. Install the package dpmf again.")
 
 
-def _print_settings(as_json: bool) -> None:
-    from dpmf_core.base.documents import to_json  # not needed to serve the app
-    from dpmf_core.base.settings import WITHOUT_LIMIT, setting_rows
+def _show_settings(as_json: bool) -> None:
+    from dpmf_core.base.settings import WITHOUT_LIMIT, setting_rows  # not needed to serve the app
 
-    rows = setting_rows()
-    if as_json:
-        click.echo(to_json(rows))
-        return
+    lines, rows = [], setting_rows()
     for row in rows:
         value = WITHOUT_LIMIT if row["value"] is None else row["value"]
         text = ", ".join(value) or "none" if isinstance(value, tuple) else value
-        click.echo(f"{row['name']} = {text}  ({row['from']})\n    {row['words']}")
+        lines.append(f"{row['name']} = {text}  ({row['from']})\n    {row['words']}")
+    output.show(as_json, rows, "\n".join(lines))

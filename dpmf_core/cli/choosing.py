@@ -1,6 +1,5 @@
 """`choose`: a private algorithm and an epsilon for a data set, also as a report."""
 
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -8,48 +7,40 @@ from typing import Any
 import click
 
 from dpmf_core.base import program
-from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent, write_whole
-from dpmf_core.cli import accounts, tables
-from dpmf_core.cli.arguments import GroupedCommand, field_option
-from dpmf_core.cli.completion import dataset_ids
-from dpmf_core.cli.options import ledger_option
+from dpmf_core.cli import accounts, output
+from dpmf_core.cli.options import (
+    Decorator,
+    GroupedCommand,
+    dataset_ids,
+    field_option,
+    file_option,
+    json_option,
+    ledger_option,
+)
 from dpmf_core.cli.runs import finish, measured
-from dpmf_core.cli.tables import json_option
 from dpmf_core.data import PartitionedRatings, Ratings, Samples
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs import data_access
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec, file_of
-from dpmf_core.runs.store import Store
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import answer
 from dpmf_core.runs.tuning.choosing.finding import Finding, among_the_best, notebook, report
 from dpmf_core.runs.tuning.choosing.question import METRIC, Question, Runs
 from dpmf_core.runs.tuning.private_selection import SelectionResult
 
-EACH = 20  # the default number of ratings per person
 FILES = {"page": ("--report", report), "book": ("--notebook", notebook)}
 
 
-def _ask(name: str, **changes: Any) -> Callable[..., Any]:
+def _ask(name: str, **changes: Any) -> Decorator:
     return field_option(name, Question.model_fields[name], **changes)
 
 
-def _file(option: str, name: str) -> Callable[..., Any]:
-    return click.option(option, name, type=click.Path(path_type=Path, dir_okay=False))
-
-
 @click.command(cls=GroupedCommand)
-@click.option(
-    "--dataset",
-    required=True,
-    metavar="ID|PATH",
-    help="Ratings: see `datasets`.",
-    shell_complete=dataset_ids,
-)
+@click.option("--dataset", required=True, metavar="ID|PATH", shell_complete=dataset_ids)
 @_ask("protect", type=click.Choice(["person", "rating"]))
 @_ask("group", help="Protect any group of up to so many people instead.")
 @_ask("spend", metavar="EPSILON")
@@ -61,7 +52,7 @@ def _file(option: str, name: str) -> Callable[..., Any]:
 @click.option(
     "--each",
     type=float,
-    default=EACH,
+    default=20,
     show_default=True,
     help="For private data: about how many ratings a person gives, declared.",
 )
@@ -73,12 +64,12 @@ def _file(option: str, name: str) -> Callable[..., Any]:
     "--on-data",
     is_flag=True,
     help=(
-        "For private data: also run a private selection among the best methods on the data"
-        " themselves, which enters their account."
+        "For private data: also select privately among the best methods on the data themselves,"
+        " which enters their account."
     ),
 )
-@_file("--report", "page")
-@_file("--notebook", "book")
+@file_option("--report", "page")
+@file_option("--notebook", "book")
 @ledger_option
 @json_option
 def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: Any) -> None:
@@ -100,7 +91,7 @@ def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: A
     finding = _finding(_question(dataset, data, each, options), dataset, data)
     if on_data:
         finding = finding.with_selection(_selection_on_data(finding, DataSpec(id=dataset)))
-    click.echo(to_json(_export(finding)) if as_json else _text(finding))
+    output.show(as_json, _export(finding), _text(finding))
     if not data.public:
         accounts.tell(dataset)
     for name, (_, render) in FILES.items():
@@ -145,7 +136,7 @@ def _selection_on_data(finding: Finding, data: DataSpec) -> SelectionResult:
 
 def _finding(question: Question, dataset: str, data: Ratings | PartitionedRatings) -> Finding:
     runs = Runs(question, data_access.open_anywhere(question.data).shape)
-    finished_runs, failures = finish(runs.points, Store())
+    finished_runs, failures = finish(runs.points)
     if failures:
         raise failures[0]
     result = answer(runs, finished_runs)
@@ -162,10 +153,10 @@ def _finding(question: Question, dataset: str, data: Ratings | PartitionedRating
 def _text(finding: Finding) -> str:
     result = finding.answer
     head = ["epsilon", "method", result.metric.title, "95%", "gain kept", ""]
-    parts = [wording.headline(result), *wording.sentences(result), ""]
-    sentences = (it for it in (finding.cost, finding.training) if it)
-    parts += [tables.table(head, result.rows), "", " ".join(sentences)]
-    return "\n".join([*parts, *([finding.train] if finding.train else [])])
+    table, costs = output.table(head, result.rows), (finding.cost, finding.training)
+    lines = [wording.headline(result), *wording.sentences(result), "", table, ""]
+    lines.append(" ".join(filter(None, costs)))
+    return "\n".join([*lines, finding.train] if finding.train else lines)
 
 
 def _export(finding: Finding) -> dict[str, Any]:

@@ -5,18 +5,15 @@ from typing import Any
 
 import click
 
-from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.registry import find
-from dpmf_core.cli import tables
-from dpmf_core.cli.completion import claim_ids
+from dpmf_core.cli import output
+from dpmf_core.cli.options import claim_ids, json_option
 from dpmf_core.cli.runs import finish
-from dpmf_core.cli.tables import json_option
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Outcome, Verdict
 from dpmf_core.papers.registry import CLAIMS, TABLES
 from dpmf_core.papers.results import ClaimResult
-from dpmf_core.runs.store import Store
 
 
 @click.group(invoke_without_command=True)
@@ -27,33 +24,29 @@ def papers(context: click.Context, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
         return
     rows = [_row(claim) for claim in CLAIMS.values()]
-    if as_json:
-        click.echo(to_json(rows))
-        return
     columns = ("id", "source", "title", "verdict", "data", "figure")
     body = [[it[column] for column in columns] for it in rows]
-    click.echo(tables.table(["id", "source", "claim", "last verdict", "data", "figures"], body))
-    click.echo("Tables of our own, made by `sweep --preset ID`: " + ", ".join(TABLES) + ".")
+    table = output.table(["id", "source", "claim", "last verdict", "data", "figures"], body)
+    words = f"{table}\nTables of our own, made by `sweep --preset ID`: {', '.join(TABLES)}."
+    output.show(as_json, rows, words)
 
 
 def _row(claim: Claim) -> dict[str, Any]:
     """A claim as a row of the list."""
     last = results.last(claim)
-    obstacle = claim.obstacle(full=True)
-    verdict = None if last is None else last.verdict(claim)
-    return {
+    row = {
         "id": claim.id,
         "source": claim.source,
         "title": claim.title,
         "statements": [clause.words for clause in claim.clauses],
         "data": "other" if claim.stands_in(full=True) else "the source's",
-        "obstacle": obstacle,
-        "verdict": f"{verdict.outcome.lower()} ({last.size})"
-        if last and verdict
-        else "not measured",
-        "figure": "-" if verdict is None else _decisive(verdict),
-        "measured": None if last is None else last.created,
+        "obstacle": claim.obstacle(full=True),
     }
+    if last is None:
+        return row | {"verdict": "not measured", "figure": "-", "measured": None}
+    verdict = last.verdict(claim)
+    words = f"{verdict.outcome.lower()} ({last.size})"
+    return row | {"verdict": words, "figure": _decisive(verdict), "measured": last.created}
 
 
 def _decisive(verdict: Verdict) -> str:
@@ -82,32 +75,27 @@ def run(
     if (claim_id is None) != everything:
         raise BadInput("papers run needs either the id of a claim (see `papers`) or --all.")
     claims = list(CLAIMS.values()) if claim_id is None else [find(CLAIMS, claim_id, "claim")]
-    failures = 0
     claim_results = []
     for claim in claims:
-        claim_result = _measure(claim, not page_size, out, quiet=as_json)
-        if claim_result is None:
-            failures += 1
-        else:
-            claim_results.append(claim_result)
+        if (result := _measure(claim, not page_size)) is not None:
+            claim_results.append(result.model_dump(mode="json"))
+            verdict = result.verdict(claim)
+            if verdict.outcome is not Outcome.NOT_MEASURED:
+                results.save(result, out)
+            if not as_json:
+                click.echo(f"{claim.id}: {verdict.words}")
     if as_json:
-        click.echo(to_json([it.model_dump(mode="json") for it in claim_results]))
-    if failures:
-        click.echo(f"{failures} of {len(claims)} claims could not be measured.", err=True)
+        output.show(as_json, claim_results, "")
+    if n_failures := len(claims) - len(claim_results):
+        click.echo(f"{n_failures} of {len(claims)} claims could not be measured.", err=True)
         click.get_current_context().exit(1)
 
 
-def _measure(claim: Claim, full: bool, out: Path | None, quiet: bool) -> ClaimResult | None:
-    """Measure a claim, store and print the result; None if runs of it failed."""
+def _measure(claim: Claim, full: bool) -> ClaimResult | None:
+    """Measure a claim; None if runs of it failed."""
     points = claim.points(full)
-    runs, failures = finish(points, Store()) if points else ({}, [])
+    runs, failures = finish(points)
     if failures:
         return None
     seconds = sum(run.record.seconds.get("fit") or 0.0 for run in runs.values())
-    claim_result = results.result(claim, claim.results(points, runs, full), full, seconds)
-    verdict = claim_result.verdict(claim)
-    if verdict.outcome is not Outcome.NOT_MEASURED:
-        results.save(claim_result, out)
-    if not quiet:
-        click.echo(f"{claim.id}: {verdict.words}")
-    return claim_result
+    return results.result(claim, claim.results(points, runs, full), full, seconds)

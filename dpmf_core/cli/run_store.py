@@ -9,20 +9,17 @@ from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import write_whole
 from dpmf_core.base.program import program
-from dpmf_core.cli import output, tables
-from dpmf_core.cli.completion import run_keys
-from dpmf_core.cli.tables import json_option
+from dpmf_core.cli import output
+from dpmf_core.cli.options import file_option, json_option, run_keys
 from dpmf_core.privacy.formatting import epsilon_text
-from dpmf_core.runs import permissions
+from dpmf_core.runs import permissions, reports
 from dpmf_core.runs.record import RAW_FIGURES, Run
-from dpmf_core.runs.reports import notebook_of_run
-from dpmf_core.runs.reports import report as html_report
-from dpmf_core.runs.reports import script as script_of
 from dpmf_core.runs.specification import file_of
 from dpmf_core.runs.store import Store
 
 MOST = 6  # runs of a report, so that curves can be told apart
 FAULTY = 1  # exit code of a check that found something
+key_argument = click.argument("key", shell_complete=run_keys)
 
 
 @click.group(invoke_without_command=True)
@@ -35,17 +32,9 @@ def runs(context: click.Context, as_json: bool) -> None:
     rows = store.rows()
     if n_unreadable := store.count() - len(rows):
         click.echo(f"{n_unreadable} stored runs cannot be read. `runs check` says why.", err=True)
-    if as_json:
-        click.echo(to_json(list(map(_export, rows))))
-        return
-    click.echo(
-        tables.table(
-            ["key", "made (UTC)", "data", "algorithm", "epsilon", "seed", "RMSE"],
-            [_line(row) for row in rows],
-        )
-        if rows
-        else "No run is stored yet."
-    )
+    head = ["key", "made (UTC)", "data", "algorithm", "epsilon", "seed", "RMSE"]
+    table = output.table(head, list(map(_line, rows))) if rows else "No run is stored yet."
+    output.show(as_json, list(map(_export, rows)), table)
 
 
 def _export(row: dict[str, Any]) -> dict[str, Any]:
@@ -57,11 +46,9 @@ def _export(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _line(row: dict[str, Any]) -> list[Any]:
-    minute, figures = (
-        row["created"][:16].replace("T", " "),
-        (epsilon_text(row["epsilon"]), row["seed"], tables.number(row["rmse"])),
-    )
-    return [row["key"][:8], minute, row["dataset"], row["algorithm"], *figures]
+    figures = (epsilon_text(row["epsilon"]), row["seed"], output.number(row["rmse"]))
+    moment = output.minute(row["created"])
+    return [row["key"][:8], moment, row["dataset"], row["algorithm"], *figures]
 
 
 def whole_key(store: Store, start: str) -> str:
@@ -83,16 +70,16 @@ def find_stored(start: str) -> Run:
 
 
 @runs.command()
-@click.argument("key", shell_complete=run_keys)
+@key_argument
 @json_option
 def show(key: str, as_json: bool) -> None:
     """Show one run in full. The first characters of its KEY are enough."""
     record = find_stored(key).record
-    click.echo(to_json(record.export()) if as_json else output.run(record))
+    output.show(as_json, record.export(), output.run(record))
 
 
 @runs.command()
-@click.argument("key", shell_complete=run_keys)
+@key_argument
 @click.option("--script", is_flag=True, help="Print a Python script that repeats the run.")
 @click.option("--notebook", is_flag=True, help="Print a Jupyter notebook that repeats the run.")
 @json_option
@@ -101,25 +88,26 @@ def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
     if script + notebook + as_json != 1:
         raise BadInput("Choose what to export: --script, --notebook or --json.")
     run = find_stored(key)
-    if notebook:
-        click.echo(notebook_of_run(run.record.exported()))
+    if as_json:
+        click.echo(to_json(run.export()))
     else:
-        click.echo(script_of(run.record.exported()) if script else to_json(run.export()))
+        write = reports.notebook_of_run if notebook else reports.script
+        click.echo(write(run.record.exported()))
 
 
 @runs.command()
-@click.argument("key", shell_complete=run_keys)
+@key_argument
 @json_option
 def delete(key: str, as_json: bool) -> None:
     """Delete a run."""
     store = Store()
     whole = whole_key(store, key)
     store.delete(whole)
-    click.echo(to_json({"deleted": whole}) if as_json else f"Deleted {whole}.")
+    output.show(as_json, {"deleted": whole}, f"Deleted {whole}.")
 
 
 @runs.command()
-@click.argument("key", shell_complete=run_keys)
+@key_argument
 @click.option("--off", is_flag=True, help="Unpin: the run may be deleted when it is the oldest.")
 @json_option
 def pin(key: str, off: bool, as_json: bool) -> None:
@@ -128,7 +116,7 @@ def pin(key: str, off: bool, as_json: bool) -> None:
     whole = whole_key(store, key)
     permissions.pin(store, whole, not off)
     text = f"{whole} is {'no longer pinned' if off else 'pinned'}."
-    click.echo(to_json({"key": whole, "pinned": not off}) if as_json else text)
+    output.show(as_json, {"key": whole, "pinned": not off}, text)
 
 
 @runs.command()
@@ -138,13 +126,9 @@ def check(context: click.Context, as_json: bool) -> None:
     """Read every stored run and report changed ones. The exit code is 1 if there are any."""
     store = Store()
     problems, number = store.check(), store.count()
-    if as_json:
-        click.echo(to_json({"runs": number, "problems": problems}))
-    else:
-        whole = "The store is intact." if not problems else f"Problems: {len(problems)}."
-        click.echo(
-            "\n".join([f"{number:,} run{'s' * (number != 1)} in {store.path}.", *problems, whole])
-        )
+    whole = f"Problems: {len(problems)}." if problems else "The store is intact."
+    lines = [f"{number:,} run{'s' * (number != 1)} in {store.path}.", *problems, whole]
+    output.show(as_json, {"runs": number, "problems": problems}, "\n".join(lines))
     store.close()
     if problems:
         context.exit(FAULTY)
@@ -153,9 +137,7 @@ def check(context: click.Context, as_json: bool) -> None:
 @runs.command()
 @click.argument("keys", nargs=-1, required=True, shell_complete=run_keys)
 @click.option("--title", default="Runs", show_default=True)
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Default: standard output."
-)
+@file_option("--out", help="Default: standard output.")
 def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:
     """Write up to six stored runs to one HTML file.
 
@@ -164,7 +146,7 @@ def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:
     """
     if len(keys) > MOST:
         raise BadInput(f"A report holds at most {MOST} runs. Got {len(keys)}. Name fewer.")
-    page = html_report([find_stored(key) for key in keys], title)
+    page = reports.report([find_stored(key) for key in keys], title)
     if out is None:
         click.echo(page)
     else:

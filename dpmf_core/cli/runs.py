@@ -4,25 +4,29 @@ import contextlib
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from tqdm import tqdm
 
-from dpmf_core.base.documents import to_json
+from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.paths import require_parent
 from dpmf_core.base.progress import Progress, on_compiling
 from dpmf_core.base.registry import find
-from dpmf_core.cli import accounts, output, tables
-from dpmf_core.cli.arguments import numbers, pairs, split_list, whole_numbers
-from dpmf_core.cli.completion import algorithm_ids, figure_ids
+from dpmf_core.cli import accounts, output
 from dpmf_core.cli.options import (
+    algorithm_ids,
+    figure_ids,
+    file_option,
+    numbers,
+    pairs,
+    repeatable,
+    split_list,
+    whole_numbers,
+)
+from dpmf_core.cli.run_options import (
     RunCommand,
-    algorithm_of,
-    algorithm_texts,
-    own_parameters,
-    require_known,
     run_choices,
     run_options,
     shape_of,
@@ -47,31 +51,19 @@ from dpmf_core.runs.sweep import (
     typed_parameters,
 )
 
-if TYPE_CHECKING:
-    from dpmf_core.papers.figures import Figure
-
-NO_ITEM_FEATURES = (
-    "{title} has no item features here, so it learns from ratings alone. If the data set has a"
-    " public item table, add --item-features public."
-)
-
 
 @click.command(cls=RunCommand)
 @click.option(
     "--save",
     "folder",
     type=click.Path(path_type=Path),
-    help=(
-        "Write the model to a new folder for publication: items' factors, a card, a privacy"
-        " statement."
-    ),
+    help="Write the model to a new folder for publication, with a card and a privacy statement.",
 )
-@click.option(
+@repeatable(
     "--about",
     "abouts",
-    multiple=True,
-    metavar="NAME=TEXT",
-    help=f"With --save, what only the publisher knows: {', '.join(ABOUT)}; repeatable.",
+    "NAME=TEXT",
+    f"With --save, what only the publisher knows: {', '.join(ABOUT)}",
 )
 @click.option(
     "--spread",
@@ -91,81 +83,66 @@ def fit(
     as_json: bool,
     **options: Any,
 ) -> None:
-    choices, name = run_choices(options), options["algorithm"]
-    kind = algorithm_of(name)
-    parameters = typed_parameters(kind, algorithm_texts(options))
+    (choices, texts), name = run_choices(options), options["algorithm"]
+    kind = algorithms.find(name)
+    parameters = typed_parameters(kind, texts)
     about = _about_what_is_saved(name, folder, abouts)
-    with _spread_over(spread, options["dataset"], name):
+    with contextlib.ExitStack() as stack:
+        if spread is not None:
+            from dpmf_core.jobs import partitions  # few runs need it
+
+            stack.enter_context(partitions.spread(options["dataset"], name, spread))
         spec = RunSpec.of(**with_told_delta(choices, [name]), parameters=parameters)
         if kind.needs_item_features and spec.data.item_features == "none":
-            click.echo(NO_ITEM_FEATURES.format(title=kind.title), err=True)
-        run = stored_or_run(spec, Store())
-    record = run.record
-    click.echo(to_json(record.export()) if as_json else output.run(record))
+            click.echo(
+                f"{kind.title} learns from ratings alone here. If the data set has a public item"
+                " table, add --item-features public.",
+                err=True,
+            )
+        run = _stored_or_run(spec, Store())
+    output.show(as_json, run.record.export(), output.run(run.record))
     if folder is not None:
         from dpmf_core.runs.publishing.saving import save  # loads every algorithm's model
 
         model_folder = save(run, folder, about=about)
         click.echo(f"The model is in {model_folder}; MODEL_CARD.md there describes it.", err=True)
-    if not record.public:
+    if not run.record.public:
         accounts.tell(spec.data.id)
-
-
-def _spread_over(
-    where: str | None, dataset: str, algorithm: str
-) -> contextlib.AbstractContextManager[object]:
-    """Let workers compute sums over partitions while this is open. Raises BadInput."""
-    if where is None:
-        return contextlib.nullcontext()
-    from dpmf_core.jobs.partitions import spread  # few runs need it
-
-    return spread(dataset, algorithm, where)
 
 
 def _about_what_is_saved(
     algorithm: str, folder: Path | None, texts: tuple[str, ...]
 ) -> dict[str, str]:
     """The publisher's facts. Raises BadInput, before any cost, if the model cannot be saved."""
-    if folder is None:
-        if texts:
-            raise BadInput(
-                "--about needs --save FOLDER, whose privacy statement holds it. Add --save."
-            )
-        return {}
-    from dpmf_core.runs.publishing import saving  # loads every algorithm's model
-
-    saving.require_saveable(algorithm)
-    saving.require_free(folder)
     about = pairs(texts, "--about")
-    check_about(about)
+    if folder is not None:
+        from dpmf_core.runs.publishing import saving  # loads every algorithm's model
+
+        saving.require_saveable(algorithm)
+        saving.require_free(folder)
+        check_about(about)
+    elif about:
+        raise BadInput("--about needs --save FOLDER, whose privacy statement holds it. Add --save.")
     return about
 
 
-def stored_or_run(spec: RunSpec, store: Store) -> Run:
+def _stored_or_run(spec: RunSpec, store: Store) -> Run:
     """The run, from the store or computed with a progress bar and stored."""
     if (stored_run := store.whole(spec)) is not None:
         return stored_run
-    with tqdm(desc=spec.algorithm, unit="step", file=sys.stderr, disable=None, leave=False) as bar:
+    name = spec.algorithm
+    with tqdm(desc=name, unit="step", file=sys.stderr, disable=None, leave=False) as bar:
 
         def tell(progress: Progress) -> None:
-            bar.set_description(spec.algorithm, refresh=False)
+            part = "" if progress.part is None else ", part {} of {}".format(*progress.part)
+            bar.set_description(name + part, refresh=False)
+            curve = progress.curves[-1] if progress.curves else {}
+            figures = {it: f"{curve[it]:.3f}" for it in ("test_rmse", "objective") if it in curve}
+            bar.set_postfix(figures, refresh=False)
             bar.total = progress.steps
-            bar.set_postfix(
-                {
-                    name: f"{value:.3f}"
-                    for curve in progress.curves[-1:]
-                    for name, value in curve.items()
-                    if name in ("test_rmse", "objective")
-                },
-                refresh=False,
-            )
-            if progress.part is not None:
-                bar.set_description("{}, part {} of {}".format(spec.algorithm, *progress.part))
             bar.update(progress.step - bar.n)
 
-        with on_compiling(
-            lambda: bar.set_description(f"{spec.algorithm}: compiling kernels, once")
-        ):
+        with on_compiling(lambda: bar.set_description(f"{name}: compiling kernels, once")):
             run = execution.run(spec, report=tell)
     store.put(run)
     return run
@@ -185,31 +162,16 @@ def stored_or_run(spec: RunSpec, store: Store) -> Run:
     help="Total privacy losses; algorithms that release nothing run once.",
 )
 @click.option("--seeds", default="0", show_default=True, metavar="0-4", help="One run for each.")
-@click.option(
-    "--grid",
-    "grids",
-    multiple=True,
-    metavar="NAME=V1,V2",
-    help="Values of a parameter to try; repeatable.",
-)
+@repeatable("--grid", "grids", "NAME=V1,V2", "Values of a parameter to try")
 @click.option(
     "--preset",
     metavar="ID",
     shell_complete=figure_ids,
-    help=(
-        "A published figure or a table of ours at full size; no other option then chooses runs. See"
-        " `papers`."
-    ),
+    help="A published figure or a table of ours, instead of other options. See `papers`.",
 )
-@click.option(
-    "--page-size",
-    is_flag=True,
-    help="The figure at the size of its page: about a minute.",
-)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write every run as a row of this CSV file, without raw figures of private data.",
+@click.option("--page-size", is_flag=True, help="The figure at its page's size: about a minute.")
+@file_option(
+    "--out", help="Write every run as a row of this CSV, without raw figures of private data."
 )
 @click.option(
     "--noisy-errors",
@@ -228,48 +190,45 @@ def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options
     """
     if out is not None:
         require_parent(out, "--out")
-    if noisy_errors is not None and out is None:
+    elif noisy_errors is not None:
         raise BadInput("--noisy-errors needs --out FILE, which holds them. Add --out.")
-    figure, full = _figure(options["preset"]), not options["page_size"]
+    figure, full = None, not options["page_size"]
+    if options["preset"]:
+        from dpmf_core.papers.registry import FIGURES  # slow to load, needed only here
+
+        figure = find(FIGURES, options["preset"], "figure")
     points = _points(options) if figure is None else figure.points(full)
-    runs, failures = finish(points, Store())
+    runs, failures = finish(points)
     if out is not None:
         noisy = release(runs, noisy_errors) if noisy_errors is not None else {}
         write_csv(out, rows(points, runs, noisy, noisy_errors))
-    keys = list(dict.fromkeys(point.key for point in points if point.key in runs))
+    keys = dict.fromkeys(point.key for point in points if point.key in runs)
     records = [runs[key].record for key in keys]
-    click.echo(
-        to_json([record.export() for record in records]) if as_json else _table(points, runs)
-    )
+    output.show(as_json, [record.export() for record in records], _table(points, runs))
     if figure is not None:
         click.echo(figure.verdict(points, runs, full).words, err=as_json)
     for data_id in dict.fromkeys(it.spec.data.id for it in records if not it.public):
         accounts.tell(data_id)
     if failures:
         click.echo(f"{len(failures)} of {len(runs) + len(failures)} runs failed.", err=True)
-        click.get_current_context().exit(
-            2 if all(isinstance(failure, BadInput) for failure in failures) else 1
-        )
+        is_input = all(isinstance(failure, BadInput) for failure in failures)
+        click.get_current_context().exit(2 if is_input else 1)
 
 
 def _points(options: dict[str, Any]) -> list[Point]:
     """Every run of the sweep, checked before the first one starts."""
     if not options["names"]:
         raise BadInput("sweep needs --algorithms, or --preset ID (see `papers`).")
-    choices = run_choices(options)
-    kinds = [algorithm_of(name) for name in split_list(options["names"], "--algorithms")]
-    fixed = algorithm_texts(options)
-    grids = pairs(options["grids"], "--grid")
-    grid = {name: split_list(value, "--grid") for name, value in grids.items()}
-    require_known(kinds, {**fixed, **grid})
-    methods = tuple(
-        Method(algorithm=kind.id, parameters=own_parameters(kind, fixed), label=kind.id)
-        for kind in kinds
-    )
+    choices, fixed = run_choices(options)
+    names = split_list(options["names"], "--algorithms")
+    methods = tuple(Method(algorithm=algorithms.find(name).id, label=name) for name in names)
+    grid = {name: [value] for name, value in fixed.items()}
+    for name, values in pairs(options["grids"], "--grid").items():
+        grid[name] = split_list(values, "--grid")
     epsilons = numbers(options["epsilons"], "--epsilons") if options["epsilons"] else []
     choices["epsilon"] = next(iter(epsilons), None)
     spec = Sweep.of(
-        with_told_delta(choices, [kind.id for kind in kinds]),
+        with_told_delta(choices, names),
         methods=methods,
         epsilons=tuple(epsilons),
         seeds=tuple(whole_numbers(options["seeds"], "--seeds")),
@@ -278,7 +237,7 @@ def _points(options: dict[str, Any]) -> list[Point]:
     return spec.points_on(shape_of(choices))
 
 
-def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exception]]:
+def finish(points: Iterable[Point]) -> tuple[dict[str, Run], list[Exception]]:
     """Finished runs by `Point.key`, and the errors of the others.
 
     Raises Cancelled on Ctrl-C.
@@ -290,7 +249,7 @@ def finish(points: list[Point], store: Store) -> tuple[dict[str, Run], list[Exce
     failures: list[Exception] = []
     bar = tqdm(total=len(specs), unit="run", file=sys.stderr, disable=None)
     try:
-        with contextlib.closing(Engine(store)) as engine, bar:
+        with contextlib.closing(Engine(Store())) as engine, bar:
             for spec, outcome in engine.sweep(specs):
                 bar.update()
                 if isinstance(outcome, Run):
@@ -316,14 +275,6 @@ def measured(specs: Iterable[Any], unit: str = "") -> Iterator[Any]:
             yield job.result()
 
 
-def _figure(preset: str | None) -> "Figure | None":
-    if not preset:
-        return None
-    from dpmf_core.papers.registry import FIGURES  # slow to load, needed only for `sweep`
-
-    return find(FIGURES, preset, "figure")
-
-
 def _table(points: list[Point], runs: dict[str, Run]) -> str:
     """Medians over seeds for every method, grid point and epsilon."""
     medians = {
@@ -338,6 +289,6 @@ def _table(points: list[Point], runs: dict[str, Run]) -> str:
         values = [groups[place].median if place in groups else None for groups in medians.values()]
         grid = ", ".join(f"{name}={value}" for name, value in it.grid.items()) or "-"
         facts = [it.label, grid, epsilon_text(it.epsilon), len(it.draws)]
-        body.append([*facts, *(tables.number(value, 4) for value in values)])
+        body.append([*facts, *(output.number(value, 4) for value in values)])
     head = ["algorithm", "parameters", "epsilon", "seeds", *(metric.title for metric in medians)]
-    return tables.table(head, body) + "\n(medians over seeds)"
+    return output.table(head, body) + "\n(medians over seeds)"

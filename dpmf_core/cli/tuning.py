@@ -3,54 +3,56 @@
 import contextlib
 import sys
 import time
+from dataclasses import asdict
 from typing import Any
 
 import click
 from tqdm import tqdm
 
 from dpmf_core import algorithms
-from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput, Cancelled
-from dpmf_core.cli import accounts, output, tables
-from dpmf_core.cli.arguments import pairs, split_list
-from dpmf_core.cli.options import (
+from dpmf_core.base.registry import find
+from dpmf_core.cli import accounts, output
+from dpmf_core.cli.options import field_option, pairs, repeatable, split_list
+from dpmf_core.cli.run_options import (
     RunCommand,
-    algorithm_texts,
-    require_known,
     run_choices,
     run_options,
     shape_of,
     with_told_delta,
 )
 from dpmf_core.cli.runs import measured
+from dpmf_core.privacy import normal_form
 from dpmf_core.privacy.formatting import epsilon_text
-from dpmf_core.privacy.selection import CHEAPEST, SHAPES
-from dpmf_core.runs import data_access, specification
+from dpmf_core.privacy.selection import CHEAPEST
+from dpmf_core.runs import data_access
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, provenance
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, typed_grid, typed_parameters
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search import Search, Trial, price, table
-from dpmf_core.runs.tuning.search_space import FRESH, Interval, TuneSpec, default_range, outcome
+from dpmf_core.runs.tuning.search_space import (
+    FRESH,
+    Interval,
+    Outcome,
+    TuneSpec,
+    default_range,
+    outcome,
+)
 
 POLL = 0.05  # seconds
+SELECTION = PrivateSelection.model_fields
 
 
 @click.command(cls=RunCommand)
-@click.option(
-    "--grid",
-    "grids",
-    multiple=True,
-    metavar="NAME=V1,V2",
-    help="Values to try, all of them; repeatable.",
-)
-@click.option(
+@repeatable("--grid", "grids", "NAME=V1,V2", "Values to try, all of them")
+@repeatable(
     "--vary",
     "ranges",
-    multiple=True,
-    metavar="NAME[=LOW:HIGH[:log]]",
-    help="A parameter for the sampler; without a range, around its default.",
+    "NAME[=LOW:HIGH[:log]]",
+    "A parameter for the sampler; without a range, around its default",
 )
 @click.option(
     "--trials", type=int, default=40, show_default=True, help="Points that the sampler tries."
@@ -58,44 +60,41 @@ POLL = 0.05  # seconds
 @click.option(
     "--draws",
     type=int,
-    help=(
-        "Draws of split and noise in each trial; their mean is its score.  [default: 3; in a"
-        " private selection 1]"
-    ),
+    help="Draws of split and noise in each trial; their mean is its score.  [default: 3]",
 )
 @click.option("--no-prune", is_flag=True, help="Let every trial finish.")
-@click.option(
-    "--private-selection",
-    "distribution",
-    type=click.Choice(list(SHAPES)),
+@field_option(
+    "private_selection",
+    SELECTION["distribution"],
+    default=None,
+    show_default=False,
     is_flag=False,
     flag_value=CHEAPEST,
     help=(
         "Draw a random number of trials, --trials on average, from this distribution (the cheapest"
-        " by default), and show only the best."
+        " by default), and show only the best. A trial is one draw."
     ),
 )
-@click.option(
-    "--score-noise",
-    type=float,
-    default=5.0,
-    show_default=True,
+@field_option(
+    "score_noise",
+    SELECTION["score_noise"],
     help="Noise multiplier of each trial's score in a private selection.",
 )
 @run_options("algorithm", "epsilon", "seed")
-def tune(as_json: bool, **options: Any) -> None:
+def tune(as_json: bool, private_selection: str | None, **options: Any) -> None:
     """Search over parameters by validation ratings, and test the best.
 
     The best is compared with the recommended parameters over fresh draws, on test ratings. An
     interrupted search continues.
     """
-    is_private = options["distribution"] is not None
-    spec = _search_spec(options, 1 if is_private else 3)
-    if is_private:
-        names = ("distribution", "trials", "score_noise")
-        settings = {name: options[name] for name in names}
-        (selection,) = measured([PrivateSelection.parse(searches=(spec,), **settings)])
-        _print_selection(selection, as_json)
+    spec = _search_spec(options, 3 if private_selection is None else 1)
+    if private_selection is not None:
+        facts = {"trials": options["trials"], "score_noise": options["score_noise"]}
+        selection: SelectionResult
+        (selection,) = measured(
+            [PrivateSelection.parse(searches=(spec,), distribution=private_selection, **facts)]
+        )
+        output.show(as_json, selection.export(), _selection_words(selection))
     else:
         if as_json and not data_access.open_anywhere(spec.data).public:
             raise BadInput(
@@ -103,13 +102,13 @@ def tune(as_json: bool, **options: Any) -> None:
                 " parameters are for the screen. Leave --json out, or search with"
                 " --private-selection."
             )
-        _tell(spec, *_run_search(spec, options["trials"]), as_json)
+        _show(as_json, spec, *_run_search(spec, options["trials"]))
     accounts.tell(spec.data.id)
 
 
 def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
     """The search that the options describe. draws: the default for a trial."""
-    choices, name = run_choices(options), options["algorithm"]
+    (choices, texts), name = run_choices(options), options["algorithm"]
     grids, ranges = options["grids"], options["ranges"]
     if bool(grids) == bool(ranges):
         raise BadInput(
@@ -120,50 +119,47 @@ def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
         raise BadInput("In a private selection a trial is one training run. Leave --draws out.")
     if not float(choices["validation_fraction"]):
         choices["validation_fraction"] = 0.1
-    kind = algorithms.find(name)
-    fixed = typed_parameters(kind, algorithm_texts(options))
+    fixed = typed_parameters(algorithms.find(name), texts)
     choices = with_told_delta(choices, [name])
-    run = specification.RunSpec.of(**choices, parameters=fixed)
-    search = _grid(kind, grids) if grids else _ranges(run, ranges, shape_of(choices))
+    run = RunSpec.of(**choices, parameters=fixed)
     return TuneSpec.parse(
         **{name: getattr(run, name) for name in ("data", "algorithm", "budget", "split", "seed")},
         fixed=fixed,
-        search=search,
+        search=_grid(name, grids) if grids else _ranges(run, ranges, shape_of(choices)),
         draws=options["draws"] or draws,
         sampler="grid" if grids else "tpe",
         prune=not options["no_prune"],
     )
 
 
-def _grid(kind: type[algorithms.Algorithm], grids: tuple[str, ...]) -> dict[str, Any]:
+def _grid(algorithm: str, grids: tuple[str, ...]) -> dict[str, Any]:
     texts = {name: split_list(value, "--grid") for name, value in pairs(grids, "--grid").items()}
-    require_known([kind], texts)
-    return dict(typed_grid([Method(algorithm=kind.id)], texts))
+    return dict(typed_grid([Method(algorithm=algorithm)], texts))
 
 
-def _ranges(run: specification.RunSpec, ranges: tuple[str, ...], shape: Any) -> dict[str, Any]:
-    names = {text.partition("=")[0].strip(): text.partition("=")[2] for text in ranges}
-    kind = algorithms.find(run.algorithm)
-    require_known([kind], names)
-    recommendation = prepare(run, shape).algorithm
-    return {
-        name: _range(text) if text else default_range(kind, name, getattr(recommendation, name))
-        for name, text in names.items()
-    }
+def _ranges(run: RunSpec, ranges: tuple[str, ...], shape: Any) -> dict[str, Any]:
+    kind, recommendation = algorithms.find(run.algorithm), prepare(run, shape).algorithm
+    search = {}
+    for name, _, text in (range_.partition("=") for range_ in ranges):
+        find(kind.model_fields, name, "parameter")
+        default = getattr(recommendation, name)
+        search[name] = _range(text) if text else default_range(kind, name, default)
+    return search
 
 
 def _range(text: str) -> Interval:
     ends, log = text.removesuffix(":log").split(":"), text.endswith(":log")
+    whole = all(end.strip().lstrip("+-").isdigit() for end in ends)
     try:
-        low, high = (float(end) for end in ends)
+        low, high = (int(end) if whole else float(end) for end in ends)
+        if not low < high:
+            raise ValueError(text)
     except ValueError:
         raise BadInput(
-            f"--vary takes NAME=LOW:HIGH or NAME=LOW:HIGH:log, e.g. rank=2:32. Got {text!r}."
+            "--vary takes NAME=LOW:HIGH or NAME=LOW:HIGH:log, the lower end first, e.g. rank=2:32."
+            f" Got {text!r}."
         ) from None
-    if not low < high:
-        raise BadInput(f"--vary needs the lower end first, e.g. rank=2:32. Got {text!r}.")
-    whole = all(end.strip().lstrip("+-").isdigit() for end in ends)
-    return Interval(low=int(low) if whole else low, high=int(high) if whole else high, log=log)
+    return Interval(low=low, high=high, log=log)
 
 
 def _run_search(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
@@ -187,92 +183,77 @@ def _run_search(spec: TuneSpec, trials: int) -> tuple[Search, dict[str, Run]]:
             ) from None
 
 
-def _print_selection(selection: SelectionResult, as_json: bool) -> None:
-    if as_json:
-        click.echo(to_json(selection.export()))
-        return
-    if selection.score is None:
-        click.echo("No trial was drawn, so nothing is released. That is a possible outcome too.")
-    else:
-        click.echo(
-            "The winner: "
-            + ", ".join(
-                f"{name} = {tables.number(value)}" for name, value in selection.winner.items()
-            )
-        )
-        click.echo(f"Its validation RMSE with noise: {selection.score:.4f}.")
-        click.echo(selection.guarantee)
-    click.echo(
-        f"The whole selection: epsilon = {epsilon_text(selection.epsilon)} ({selection.terms})."
-    )
+def _selection_words(selection: SelectionResult) -> str:
+    parts = ["No trial was drawn, so nothing is released. That is a possible outcome too."]
+    if selection.score is not None:
+        winner = (f"{name} = {output.number(it)}" for name, it in selection.winner.items())
+        parts = [
+            f"The winner: {', '.join(winner)}",
+            f"Its validation RMSE with noise: {selection.score:.4f}.",
+            str(selection.guarantee),
+        ]
+    cost = f"epsilon = {epsilon_text(selection.epsilon)} ({selection.terms})"
+    return "\n".join([*parts, f"The whole selection: {cost}."])
 
 
-def _tell(spec: TuneSpec, search: Search, fresh: dict[str, Run], as_json: bool) -> None:
-    best, final, comparison = search.best, fresh["winner 0"], outcome(fresh, spec.metric)
-    record, cost = final.record, _cost(spec, final, len(search.trials))
-    if as_json:
-        document = {
-            "spec": spec.model_dump(mode="json"),
-            "best": table([best])[0] if best else None,
-            "trials": table(search.trials),
-            "importance": search.importance(),
-            "fresh": comparison.export() if comparison else None,
-            "final": record.export(),
-            "price": cost,
-            **provenance(),
-        }
-        click.echo(to_json(document))
-        return
-    scored_trials = sorted(
-        (trial for trial in search.trials if trial.score is not None),
-        key=lambda trial: trial.score or 0.0,
-    )
-    click.echo(
-        tables.table(
-            ["trial", "score", "95%", *spec.search],
-            [_line(trial, spec) for trial in scored_trials[:10]],
-        )
-    )
+def _show(as_json: bool, spec: TuneSpec, search: Search, fresh: dict[str, Run]) -> None:
+    comparison, final = outcome(fresh, spec.metric), fresh["winner 0"]
+    cost = _cost(spec, final, len(search.trials))
+    document = {
+        "spec": spec.model_dump(mode="json"),
+        "best": table([search.best])[0] if search.best else None,
+        "trials": table(search.trials),
+        "importance": search.importance(),
+        "fresh": comparison.export() if comparison else None,
+        "final": final.record.export(),
+        "price": cost,
+        **provenance(),
+    }
+    output.show(as_json, document, _words(spec, search, comparison, final, cost))
+
+
+def _words(
+    spec: TuneSpec,
+    search: Search,
+    comparison: Outcome | None,
+    final: Run,
+    cost: dict[str, Any] | None,
+) -> str:
+    record, n_trials = final.record, len(search.trials)
+    scored = sorted((it.score, it.number, it) for it in search.trials if it.score is not None)
     n_stopped = sum(trial.state == "stopped" for trial in search.trials)
-    click.echo(
-        f"\n{len(scored_trials)} trials finished, {n_stopped} stopped early. Importance: "
-        + ", ".join(f"{n} {v:.0%}" for n, v in search.importance().items())
-    )
-    click.echo(comparison.words if comparison else "")
-    click.echo(f"The first of these draws: {output.sentence(record)}\n{output.privacy(record)}")
+    importance = ", ".join(f"{name} {it:.0%}" for name, it in search.importance().items())
+    lines = [_line(score, trial, spec) for score, _, trial in scored[:10]]
+    parts = [
+        output.table(["trial", "score", "95%", *spec.search], lines),
+        f"\n{len(scored)} trials finished, {n_stopped} stopped early. Importance: {importance}",
+        comparison.words if comparison else "",
+        f"The first of these draws: {output.sentence(record)}\n{output.privacy(record)}",
+    ]
     if cost:
         public = "nothing, because the data are public. " if record.public else ""
-        best_of = ", ".join(
-            f"{name} {epsilon_text(value)}" for name, value in cost["best_of"].items()
-        )
-        click.echo(
+        best_of = ", ".join(f"{name} {epsilon_text(it)}" for name, it in cost["best_of"].items())
+        parts.append(
             f"The cost of choosing: {public}On private data, one trial alone"
-            f" {epsilon_text(cost['single'])}; all {len(search.trials)} trials shown"
+            f" {epsilon_text(cost['single'])}; all {n_trials} trials shown"
             f" {epsilon_text(cost['all_shown'])}; only the best of a random number of trials, as"
             f" many on average: {best_of}. A trial is {spec.draws} training"
             f" run{'s' * (spec.draws > 1)}; the comparison trained {2 * FRESH} more."
         )
+    return "\n".join(parts)
 
 
-def _line(trial: Trial, spec: TuneSpec) -> list[str]:
+def _line(score: float, trial: Trial, spec: TuneSpec) -> list[str]:
     values = (trial.place.get(name) for name in spec.search)
     between = "-" if trial.interval is None else "{:.4f} to {:.4f}".format(*trial.interval)
-    return [
-        str(trial.number),
-        f"{trial.score:.4f}",
-        between,
-        *(f"{value:.4g}" if isinstance(value, float) else str(value) for value in values),
-    ]
+    texts = (f"{value:.4g}" if isinstance(value, float) else str(value) for value in values)
+    return [str(trial.number), f"{score:.4f}", between, *texts]
 
 
-def _cost(spec: TuneSpec, final: Run, trials: int) -> dict[str, Any] | None:
-    from dataclasses import asdict
-
-    from dpmf_core.privacy import normal_form
-
+def _cost(spec: TuneSpec, final: Run, n_trials: int) -> dict[str, Any] | None:
     if spec.budget is None:
         return None
     ready = prepare(final.spec, data_access.open_anywhere(spec.data).shape)
     if not normal_form(ready.plan) or not ready.guarantee.has_epsilon:
         return None
-    return asdict(price(ready.plan, None, max(trials, 1), spec.budget, spec.draws))
+    return asdict(price(ready.plan, None, max(n_trials, 1), spec.budget, spec.draws))

@@ -19,7 +19,7 @@ BAD = {
     },
     "delta alone": ((*DPALS, "--delta", "1e-5"), "add epsilon"),
     "no algorithm": (SMALL, "--algorithm"),
-    "option without a value": ((*DPALS, "--min-user-count"), "min_user_count"),
+    "option without a value": ((*DPALS, "--min-user-count"), "--min-user-count"),
     "no budget": (DPALS, "needs a budget"),
     "unknown algorithm": ((*SMALL, "--algorithm", "dplas"), "'dpals'"),
     "unknown data": (("fit", "--dataset", "smal", "--algorithm", "als"), "'smal'"),
