@@ -17,19 +17,10 @@ from dpmf_core.base.errors import BadInput, Cancelled, words_of
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs import machine
 from dpmf_core.jobs import worker as worker_processes
-from dpmf_core.jobs.job import (
-    Job,
-    Measurement,
-    Outcome,
-    Task,
-    Work,
-    identity,
-    is_own_data,
-    stamp_of,
-)
+from dpmf_core.jobs.job import Job, Outcome, Task, Work, identity, is_own_data, stamp_of
 from dpmf_core.jobs.machine import Limits
 from dpmf_core.jobs.queue import Queue
-from dpmf_core.jobs.results import Opener, Results, Source
+from dpmf_core.jobs.results import Opener, Results
 from dpmf_core.jobs.worker import Worker, WorkerThread
 from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.record import Run
@@ -72,7 +63,7 @@ class Engine:
         self._opener = Opener()
         self.known_runs = Results(store, self._opener)
         self._queue = Queue(self.width, self.limits)
-        self._start_worker = start_worker
+        self._start_worker = start_worker or worker_processes.Worker
         self._threads: list[WorkerThread] = []
         self._is_closed = False
 
@@ -83,44 +74,52 @@ class Engine:
 
     # -- asking ------------------------------------------------------------------------------------
 
-    def submit(self, spec: RunSpec, priority: int = 0, asker: str = "", cost: float = 0.0) -> Job:
+    def submit(self, work: Work, priority: int = 0, asker: str = "", cost: float = 0.0) -> Job:
         """Return a handle at once.
 
-        It is done if the store has the run, and shared if the run is being computed.
+        It is done if the store has the run or a cached result is left, and shared if the work is
+        being computed.
 
         Parameters
         ----------
-        spec
-            The run.
+        work
+            A run, or other work.
         priority
-            Among the runs of one session; higher goes first.
+            Among the work of one session; higher goes first.
         asker
             The session that asks; sessions take turns.
         cost
             Estimated seconds.
         """
+        data = getattr(work, "data", None)
         try:
-            allowed.check(spec, is_own_data(spec))
-            stamp = stamp_of(spec)
-            task = Task(identity(spec, stamp), spec, cost=cost)
-        except BadInput as error:
-            return self._refused_job(spec, error)
-        source: Source = (spec.data, stamp)
-        look_up = functools.partial(self._look_up, task)
-        return self._shared(task, asker, priority, lambda: self._opener.ask(source, look_up))
-
-    def measure(
-        self, work: Measurement, priority: int = 0, asker: str = "", cost: float = 0.0
-    ) -> Job:
-        """`submit` for work other than runs; the latest results are cached."""
-        try:
-            data = getattr(work, "data", None)
             allowed.check(work, data is not None and is_own(data.id))
-            work.check()
-            task = Task(identity(work, stamp_of(work)), work, cost=cost)
+            if not isinstance(work, RunSpec):
+                work.check()
+            stamp = stamp_of(work)
+            new_task = Task(identity(work, stamp), work, cost=cost)
         except BadInput as error:
             return self._refused_job(work, error)
-        return self._shared(task, asker, priority, functools.partial(self._wait, task))
+        with self._lock:  # what is settled meanwhile is not begun again
+            if (earlier_task := self.known_runs.recall(new_task.identity)) is not None:
+                return Job(self, earlier_task)
+            task = self._tasks.get(new_task.identity, new_task)
+            if task is new_task:
+                if refusal := self._queue.refusal(asker, cost):
+                    return self._refused_job(work, refusal)
+                task.number, self._n_submitted = self._n_submitted, self._n_submitted + 1
+                self._tasks[task.identity] = task
+            self._queue.enter(task, asker, priority)
+            job = Job(self, task, asker)
+            task.handles.add(job)
+        if task is new_task:  # not under the lock, because it reads the store
+            if isinstance(work, RunSpec):
+                self._opener.ask((work.data, stamp), functools.partial(self._look_up, task))
+            else:
+                self._wait(task)
+        return job
+
+    measure = submit  # of work other than runs
 
     def sweep(self, specs: Iterable[RunSpec]) -> Iterator[tuple[RunSpec, Run | Exception]]:
         """Yield every run or its error, in order. Stopping the iteration cancels the rest."""
@@ -155,26 +154,6 @@ class Engine:
         for thread in self._threads:
             thread.forget_data()
 
-    def _shared(
-        self, new_task: Task, asker: str, priority: int, begin: Callable[[], object]
-    ) -> Job:
-        """Return a handle on the equal task that is remembered or unfinished, or begin this one."""
-        with self._lock:  # what is settled meanwhile is not begun again
-            if (earlier_task := self.known_runs.recall(new_task.identity)) is not None:
-                return Job(self, earlier_task)
-            task = self._tasks.get(new_task.identity, new_task)
-            if task is new_task:
-                if refusal := self._queue.refusal(asker, new_task.cost):
-                    return self._refused_job(new_task.spec, refusal)
-                task.number, self._n_submitted = self._n_submitted, self._n_submitted + 1
-                self._tasks[new_task.identity] = new_task
-            self._queue.enter(task, asker, priority)
-            job = Job(self, task, asker)
-            task.handles.add(job)
-        if task is new_task:
-            begin()  # not under the lock, because it reads the store
-        return job
-
     def _refused_job(self, spec: Work, error: BadInput) -> Job:
         task = Task("", spec)
         self._settle(task, error)
@@ -199,9 +178,8 @@ class Engine:
 
     def _is_stored(self, task: Task) -> bool:
         """Whether the store has a task's run; if so, the task is settled."""
-        if not task.key or is_own_data(task.spec):
-            return False
-        stored_run = self.known_runs.stored(task.key)
+        is_shared = task.key and not is_own_data(task.spec)
+        stored_run = self.known_runs.stored(task.key) if is_shared else None
         if stored_run is not None:
             self._settle(task, stored_run)
         return stored_run is not None
@@ -211,7 +189,7 @@ class Engine:
     def _worker_threads(self) -> list[WorkerThread]:
         with self._lock:
             if not self._threads and not self._is_closed:
-                start = functools.partial(self._start_worker or worker_processes.start, self.width)
+                start = functools.partial(self._start_worker, self.width)
                 self._threads = [
                     WorkerThread(self.take, self.finish, start, self.limits)
                     for _ in range(self.width)

@@ -56,36 +56,19 @@ def is_own_data(work: Work) -> bool:
 
 @dataclass(eq=False)
 class Task:
-    """One run or measurement, shared by all handles that wait for it.
-
-    Parameters
-    ----------
-    cost
-        Estimated seconds; 0 without an estimate.
-    askers
-        The sessions that want it, with their priorities; '' stands for no session.
-    debtor
-        The session that pays its cost.
-    turn_of
-        The session in whose turn a worker got it.
-    is_public
-        Whether it is a run on data that are known to be public.
-    is_waiting
-        Whether it waits for a worker; its data are then open.
-    call_off
-        Tells its worker to stop.
-    """
+    """One run or measurement, shared by all handles that wait for it."""
 
     identity: str
     spec: Any  # Work
     number: int = 0
-    cost: float = 0.0
+    cost: float = 0.0  # estimated seconds; 0 without an estimate
+    # the sessions that want it, with their priorities; '' stands for no session
     askers: dict[str, int] = field(default_factory=dict)
-    debtor: str = ""
-    turn_of: str = ""
-    is_public: bool = False
-    is_waiting: bool = False
-    call_off: Callable[[], None] = lambda: None
+    debtor: str = ""  # the session that pays its cost
+    turn_of: str = ""  # the session in whose turn a worker got it
+    is_public: bool = False  # whether it is a run on data that are known to be public
+    is_waiting: bool = False  # for a worker; its data are then open
+    call_off: Callable[[], None] = lambda: None  # tells its worker to stop
     key: str = ""
     state: State = "waiting"
     progress: Progress | None = None
@@ -99,19 +82,14 @@ class Task:
 
     def settle(self, outcome: Outcome) -> None:
         """End the task, once."""
-        self.outcome, self.state = outcome, _state(outcome)
+        failed: State = "cancelled" if isinstance(outcome, Cancelled) else "failed"
+        self.outcome, self.state = outcome, failed if isinstance(outcome, Exception) else "done"
         self.key_ready.set()
         self.settled.set()
 
     def place(self, asker: str) -> tuple[int, float, int]:
         """The sort key among a session's tasks: by priority, then cheap ones first."""
         return -self.askers[asker], self.cost, self.number
-
-
-def _state(outcome: Outcome) -> State:
-    if isinstance(outcome, Cancelled):
-        return "cancelled"
-    return "failed" if isinstance(outcome, Exception) else "done"
 
 
 class Job:

@@ -1,13 +1,17 @@
-"""The processes over which sums over partitions are mapped: local ones, or Dask's."""
+"""The processes over which sums over partitions are mapped: local ones, or Dask's.
+
+A pool maps function(request, chunk, *contents) over chunks of partitions, in order. It raises what
+the function raises, and `WorkersLost`.
+"""
 
 import contextlib
-import itertools
 import re
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from multiprocessing.connection import Connection, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from queue import SimpleQueue
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from dpmf_core.base.errors import BadInput, words_of
@@ -28,48 +32,20 @@ class WorkersLost(RuntimeError):
     """A process ended while it had a chunk."""
 
 
-class Pool(Protocol):
-    """Processes over which a function is mapped."""
-
-    @property
-    def folder(self) -> Path | None:
-        """See `Request`."""
-
-    def workers(self) -> dict[str, int]:
-        """Return the names of available workers, and how many threads each has."""
-
-    def share(self, content: bytes, workers: Sequence[str]) -> Any:
-        """Send a pickled question to the workers; returns its reference for `map`."""
-
-    def map(
-        self,
-        function: Callable[..., Result],
-        request: Request,
-        chunks: Sequence[Places],
-        contents: Sequence[Any],
-        workers: Sequence[str],
-    ) -> Iterator[Result]:
-        """Yield function(request, chunk, *contents) for each chunk, in order.
-
-        Raises what it raises, and WorkersLost.
-        """
-
-    def close(self, run: str) -> None: ...
-
-
 class LocalPool:
     """Processes of this machine, which share a folder."""
 
     def __init__(self, count: int, folder: Path) -> None:
         self._count, self.folder = count, folder
         self._workers: list[Worker] = []
-        self._numbers = itertools.count()
 
     def workers(self) -> dict[str, int]:
+        """Return the names of available workers, and how many threads each has."""
         return {HERE: self._count}
 
-    def share(self, content: bytes, workers: Sequence[str]) -> Path:
-        path = self.folder / f"{next(self._numbers)}.question"
+    def share(self, content: bytes, number: int) -> Path:
+        """Send a pickled question to the workers; returns its reference for `map`."""
+        path = self.folder / f"{number}.question"
         path.write_bytes(content)
         return path
 
@@ -81,41 +57,30 @@ class LocalPool:
         contents: Sequence[Any],
         workers: Sequence[str],
     ) -> Iterator[Result]:
-        results: dict[int, Any] = {}
-        news = self._as_they_end(function, [(request, places, *contents) for places in chunks])
-        with contextlib.closing(news):
-            for at in range(len(chunks)):
-                while at not in results:
-                    number, result = next(news)
+        if not self._workers:
+            self._workers = [worker.Worker(self._count) for _ in range(self._count)]
+        idle: SimpleQueue[Worker] = SimpleQueue()
+        for each in self._workers:
+            idle.put(each)
+
+        def call(places: Places) -> Any:
+            free_worker = idle.get()
+            try:
+                return free_worker.call(function, request, places, *contents)
+            except (EOFError, OSError) as error:
+                raise WorkersLost from error
+            finally:
+                idle.put(free_worker)
+
+        with ThreadPoolExecutor(self._count) as threads:
+            try:
+                for result in threads.map(call, chunks):
                     if isinstance(result, Exception):
                         raise result
-                    results[number] = result
-                yield results.pop(at)
-
-    def _as_they_end(
-        self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
-    ) -> Generator[tuple[int, Any]]:
-        """Yield the number of each call and what it returned or raised. Raises WorkersLost."""
-        if not self._workers:
-            self._workers = [worker.start(self._count) for _ in range(self._count)]
-        waiting, idle = list(enumerate(calls))[::-1], list(self._workers)
-        busy: dict[Any, Worker] = {}
-        try:
-            while waiting or busy:
-                while waiting and idle:
-                    free_worker, (number, arguments) = idle.pop(), waiting.pop()
-                    busy[free_worker.connection] = free_worker
-                    free_worker.send("call", number, function, arguments)
-                for connection in wait(list(busy)):
-                    assert isinstance(connection, Connection)
-                    news: tuple[int, Any] = connection.recv()
-                    idle.append(busy.pop(connection))
-                    yield news
-        except (EOFError, OSError) as error:
-            raise WorkersLost from error
-        finally:
-            if busy:  # one is lost, or the work is no longer wanted
+                    yield result
+            except BaseException:  # one is lost, or the work is no longer wanted
                 self.close("")
+                raise
 
     def close(self, run: str) -> None:
         for each in self._workers:
@@ -142,9 +107,9 @@ class DaskPool:
             ) from None
         return dict(self._client.nthreads())
 
-    def share(self, content: bytes, workers: Sequence[str]) -> Any:
+    def share(self, content: bytes, number: int) -> Any:
         with self._losses():
-            return self._client.scatter(content, workers=list(workers), broadcast=True, hash=False)
+            return self._client.scatter(content, broadcast=True, hash=False)
 
     def map(
         self,
@@ -171,8 +136,6 @@ class DaskPool:
 
     def _await(self, future: Any, homes: Sequence[str]) -> None:
         """Wait until a future is done. Raises WorkersLost, and Dask's errors about lost workers."""
-        from concurrent.futures import CancelledError
-
         from distributed import KilledWorker
         from distributed import wait as wait_for
 
@@ -191,8 +154,6 @@ class DaskPool:
 
         Raises BadInput if the scheduler is lost.
         """
-        from concurrent.futures import CancelledError
-
         try:
             yield
         except (CancelledError, KeyError, OSError) as error:
@@ -209,31 +170,31 @@ class DaskPool:
             self._client.run(forget, run, on_error="ignore")
 
 
-def check_address(where: str) -> None:
+Pool = LocalPool | DaskPool
+
+
+def dask_client(where: str, data_id: str, public: bool) -> Any:
+    """Return a Dask client; certificates are named in Dask's own settings.
+
+    Raises BadInput, also if exact sums of private data would travel unencrypted.
+    """
     if not ADDRESS.fullmatch(where):
         raise BadInput(
             f"--spread must be '{LOCAL}' or the address of a Dask scheduler, such as"
             f" tls://host:8786. Got {where!r}."
         )
-
-
-def require_protection(where: str, data_id: str) -> None:
-    """Raise BadInput if exact sums would be sent to another machine unencrypted."""
     parts = urlsplit(where if "://" in where else f"tcp://{where}")
-    if parts.scheme not in ("tls", "inproc") and parts.hostname not in LOOPBACK:
+    is_protected = parts.scheme in ("tls", "inproc") or parts.hostname in LOOPBACK
+    if not public and not is_protected:
         raise BadInput(
             f"{data_id} is private, and its exact sums would be sent to {where} unencrypted. Use a"
             " scheduler with TLS: tls://host:port."
         )
-
-
-def dask_client(where: str) -> Any:
-    """Return a Dask client; certificates are named in Dask's own settings. Raises BadInput."""
     with extra("cluster"):
         from distributed import Client
         from distributed.security import Security
     credentials = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
-    if where.startswith("tls://") and credentials["ssl_context"] is None:
+    if parts.scheme == "tls" and credentials["ssl_context"] is None:
         raise BadInput(
             f"{where} needs certificates: set their files in Dask's settings, such as"
             " DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and"

@@ -10,14 +10,14 @@ import os
 import pickle
 import shutil
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, workplace
 from dpmf_core.base.threads import single_threaded_blas
-from dpmf_core.data.partitioned import LazyParts, Part, PartitionedRatings
+from dpmf_core.data.partitioned import Part, PartitionedRatings
 from dpmf_core.runs import data_access
 from dpmf_core.runs.record import versions_of_sums
 
@@ -161,12 +161,10 @@ class _Reader:
         data = data_access.open_raw(request.requirement.data_id)
         if not isinstance(data, PartitionedRatings):
             raise WorkerRefuses(self._worker, f"its {data.name} is not stored in partitions")
-        self._data = replace(data, parts=_PartsHere(data.parts, self._worker))
+        self._data = data
         self._folder = create_folder(request.folder or folder_of(request.run))
-        self._numbers, self._questions = (
-            request.answers,
-            dict(zip(request.answers, contents, strict=True)),
-        )
+        self._numbers = request.answers
+        self._questions = dict(zip(request.answers, contents, strict=True))
         self._changed: dict[bytes, PartitionedRatings] = {}
         for path in self._folder.glob("held-*"):
             if int(path.name.removeprefix("held-")) not in request.live:
@@ -183,7 +181,10 @@ class _Reader:
             data = self._changed[question.changes] = data.kept_in(
                 create_folder(self._folder / name)
             )
-        return data.parts[place]
+        try:
+            return data.parts[place]
+        except BadInput as error:  # a file is missing or changed
+            raise WorkerRefuses(self._worker, str(error).rstrip(".")) from None
 
     def states(self, question: Question, place: int) -> dict[Hashable, Any]:
         """Return the results stored with a partition that a question needs."""
@@ -200,23 +201,6 @@ class _Reader:
         aside.write_bytes(pickle.dumps(state, protocol=5))
         aside.replace(path)  # so that no reader sees half of it
         return state
-
-
-@dataclass(frozen=True)
-class _PartsHere(LazyParts):
-    """Partitions as read here. Raises WorkerRefuses if a file is missing or changed."""
-
-    parts: Sequence[Part]
-    worker: str
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    def part(self, place: int) -> Part:
-        try:
-            return self.parts[place]
-        except BadInput as error:
-            raise WorkerRefuses(self.worker, str(error).rstrip(".")) from None
 
 
 def _address() -> str:

@@ -11,10 +11,11 @@ import itertools
 import logging
 import tempfile
 import uuid
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -28,13 +29,10 @@ from dpmf_core.jobs.partition_pools import (
     Pool,
     Result,
     WorkersLost,
-    check_address,
     dask_client,
-    require_protection,
 )
 from dpmf_core.jobs.partition_reading import (
     HERE,
-    Places,
     Question,
     Request,
     Requirement,
@@ -53,7 +51,7 @@ ATTEMPTS = 4  # at a sum whose workers were lost
 
 @dataclass(eq=False)
 class _PickledQuestion:
-    """A pickled question, and those whose answers it needs.
+    """A pickled question.
 
     Parameters
     ----------
@@ -61,35 +59,24 @@ class _PickledQuestion:
         Its name in the run.
     key
         Of a stored answer; None for a sum.
-    shared
-        Its reference in the pool, for workers of this generation.
+    before
+        The questions whose stored answers it needs, and those that these need, by number.
     """
 
     number: int
     key: Hashable
     content: bytes
-    earlier: tuple["_PickledQuestion", ...]
-    shared: Any = None
-    generation: int = -1
-
-    def chain(self) -> "list[_PickledQuestion]":
-        """Return all questions needed to answer it anew, in order, itself last."""
-        needed, todo = {self.number: self}, [self]
-        while todo:
-            todo = [it for one in todo for it in one.earlier if it.number not in needed]
-            needed |= {it.number: it for it in todo}
-        return [needed[number] for number in sorted(needed)]
+    before: "dict[int, _PickledQuestion]"
 
 
 @dataclass(eq=False)
 class _Memory:
-    """The state shared by all copies of a `PartitionSums`."""
+    """The state of all copies of a `PartitionSums`. shared: references of the pool."""
 
     refusals: dict[str, str] = field(default_factory=dict)
     answers: dict[Hashable, _PickledQuestion] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=itertools.count)
-    workers: list[str] = field(default_factory=list)
-    generation: int = 0
+    shared: MutableMapping[_PickledQuestion, Any] = field(default_factory=WeakKeyDictionary)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +112,12 @@ class PartitionSums:
 
         Raises BadInput if no worker has the same code and data, or workers are lost repeatedly.
         """
-        pickled = self._ask(ratings, fold, None, keys)
+        question = self._ask(ratings, fold, None, keys)
         n_parts, is_large = len(ratings.parts), _bytes_of(fold.empty()) >= LARGE
 
-        def attempt(workers: dict[str, int]) -> Any:
-            chunks = _chunks(n_parts, sum(workers.values()) * (1 if is_large else CHUNKS))
+        def attempt() -> Any:
             total, places = fold.empty(), list[int]()
-            for part in self._map(add_up, pickled, chunks, list(workers)):
+            for part in self._map(add_up, question, n_parts, 1 if is_large else CHUNKS):
                 fold.merge(total, part.total)
                 places += part.places
             if sorted(places) != list(range(n_parts)):
@@ -146,15 +132,8 @@ class PartitionSums:
         self, ratings: PartitionedRatings, key: Hashable, make: Beside, keys: Iterable[Hashable]
     ) -> None:
         """See `Folding.hold`. Raises as `fold`."""
-        pickled = self._memory.answers[key] = self._ask(ratings, make, key, keys)
-        n_parts = len(ratings.parts)
-
-        def attempt(workers: dict[str, int]) -> None:
-            chunks = _chunks(n_parts, sum(workers.values()) * CHUNKS)
-            for _ in self._map(hold, pickled, chunks, list(workers)):
-                pass
-
-        self._retry(attempt)
+        question = self._memory.answers[key] = self._ask(ratings, make, key, keys)
+        self._retry(lambda: list(self._map(hold, question, len(ratings.parts), CHUNKS)))
 
     def drop(self, key: Hashable) -> None:
         self._memory.answers.pop(key, None)
@@ -167,57 +146,60 @@ class PartitionSums:
         self, ratings: PartitionedRatings, what: Any, key: Hashable, keys: Iterable[Hashable]
     ) -> _PickledQuestion:
         question = Question(what, _pickle(ratings.changes), tuple(keys))
-        earlier = tuple(self._memory.answers[it] for it in question.keys)
-        return _PickledQuestion(next(self._memory.numbers), key, _pickle(question), earlier)
+        before: dict[int, _PickledQuestion] = {}
+        for earlier in (self._memory.answers[it] for it in question.keys):
+            before |= {**earlier.before, earlier.number: earlier}
+        return _PickledQuestion(next(self._memory.numbers), key, _pickle(question), before)
 
     def _map(
-        self,
-        function: Callable[..., Result],
-        pickled: _PickledQuestion,
-        chunks: list[Places],
-        workers: list[str],
+        self, function: Callable[..., Result], question: _PickledQuestion, n_parts: int, each: int
     ) -> Iterator[Result]:
-        """Yield a question's result for each chunk, and inform the watch."""
-        chain = pickled.chain()
-        kept_ones = [it for it in chain if it.key is not None]
-        sums = [it for it in chain if it.key is None]
-        contents = [self._shared(it, workers) for it in (*sums, *kept_ones)]
+        """Yield a question's result for each chunk, and inform the watch.
+
+        each: the number of chunks for each thread.
+        """
+        workers = self._fit_workers()
+        n_chunks = min(n_parts, sum(workers.values()) * each)
+        chunks = [tuple(it.tolist()) for it in np.array_split(np.arange(n_parts), n_chunks)]
+        answers = [question.before[number] for number in sorted(question.before)]
+        # a sum comes first, a stored answer after those that it needs
+        chain = [question, *answers] if question.key is None else [*answers, question]
         request = Request(
             self.requirement,
             self.run,
-            {it.key: it.number for it in kept_ones},
+            {it.key: it.number for it in chain if it.key is not None},
             frozenset(it.number for it in self._memory.answers.values()),
             self.pool.folder,
         )
-        n_done, n_parts = 0, sum(map(len, chunks))
-        results = self.pool.map(function, request, chunks, contents, workers)
+        n_done, contents = 0, [self._shared(it) for it in chain]
+        results = self.pool.map(function, request, chunks, contents, list(workers))
         for places, result in zip(chunks, results, strict=True):
             n_done += len(places)
             if self.watch is not None:
                 self.watch(min(n_done, n_parts - 1), n_parts)
             yield result
 
-    def _shared(self, pickled: _PickledQuestion, workers: list[str]) -> Any:
-        if pickled.generation != self._memory.generation:
-            pickled.shared = self.pool.share(pickled.content, workers)
-            pickled.generation = self._memory.generation
-        return pickled.shared
+    def _shared(self, question: _PickledQuestion) -> Any:
+        shared = self._memory.shared
+        if question not in shared:
+            shared[question] = self.pool.share(question.content, question.number)
+        return shared[question]
 
-    def _retry(self, attempt: Callable[[dict[str, int]], Result]) -> Result:
+    def _retry(self, attempt: Callable[[], Result]) -> Result:
         """Return the result of an attempt; if a worker refuses or is lost, try again.
 
         Raises BadInput.
         """
-        for _ in range(ATTEMPTS):
-            while True:
-                try:
-                    return attempt(self._fit_workers())
-                except WorkerRefuses as refusal:
-                    log.warning("Worker %s gets no partition: %s.", refusal.worker, refusal.reason)
-                    self._memory.refusals[refusal.worker] = refusal.reason
-                except WorkersLost:
-                    self._memory.workers = []  # their shared contents are gone
-                    break
+        n_losses = 0
+        while n_losses < ATTEMPTS:
+            try:
+                return attempt()
+            except WorkerRefuses as refusal:
+                log.warning("Worker %s gets no partition: %s.", refusal.worker, refusal.reason)
+                self._memory.refusals[refusal.worker] = refusal.reason
+            except WorkersLost:
+                self._memory.shared.clear()  # it may be gone with them
+                n_losses += 1
         raise BadInput(
             "Workers were lost repeatedly while adding up partitions, probably because memory ran"
             " out. Start workers with more memory, or make more partitions."
@@ -233,16 +215,7 @@ class PartitionSums:
                 f"No worker can compute this. {each} Give the workers the same dpmf, libraries and"
                 " data as this machine, and restart them."
             )
-        if list(fit) != self._memory.workers:
-            self._memory.workers = list(fit)
-            self._memory.generation += 1
         return fit
-
-
-def _chunks(n_parts: int, count: int) -> list[Places]:
-    """Split the partitions into about `count` chunks of consecutive ones."""
-    some = np.array_split(np.arange(n_parts), min(n_parts, count))
-    return [tuple(places.tolist()) for places in some]
 
 
 def _pickle(value: Any) -> bytes:
@@ -291,10 +264,7 @@ def spread(
             folder = stack.enter_context(tempfile.TemporaryDirectory(dir=workplace()))
             pool = LocalPool(workers or usual_count(), Path(folder))
         else:
-            check_address(where)
-            if not data.public:
-                require_protection(where, data_id)
-            pool = DaskPool(stack.enter_context(dask_client(where)))
+            pool = DaskPool(stack.enter_context(dask_client(where, data_id, data.public)))
         sums = PartitionSums(pool, requirement)
         stack.callback(sums.close)
         with data_access.folded_by(sums):

@@ -43,7 +43,11 @@ class Opener:
                 self._pool.submit(self._open, source)
 
     def _open(self, source: Source) -> None:
-        result = _opened(source)
+        result: Any
+        try:
+            result = data_access.identified_data(source[0])
+        except Exception as error:
+            result = error
         with self._lock:
             then = self._waiting.pop(source)
         for each in then:
@@ -52,13 +56,6 @@ class Opener:
     def close(self) -> None:
         """Open nothing more, and wait for what is being opened."""
         self._pool.shutdown(cancel_futures=True)
-
-
-def _opened(source: Source) -> Any:
-    try:
-        return data_access.identified_data(source[0])
-    except Exception as error:
-        return error
 
 
 class Results:
@@ -73,15 +70,15 @@ class Results:
 
     def stored(self, key: str) -> Run | None:
         """Return a stored run; None if there is none, or it is damaged."""
-        cached_run = self._cached_runs.get(key)
-        if cached_run is not None and self._store.has(key):
-            return cached_run
-        with contextlib.suppress(DamagedRun):
-            run = self._store.get(key)
+        run = self._cached_runs.get(key)
+        if run is None or not self._store.has(key):
+            try:
+                run = self._store.get(key)
+            except DamagedRun:
+                return None
             if run is not None:
                 self._cached_runs[key] = run
-            return run
-        return None
+        return run
 
     def keep(self, run: Run, owner: str) -> None:
         """Store a run. Raises BadInput if the disk refuses."""
@@ -131,12 +128,14 @@ class Results:
         shared_specs = [spec for spec in specs if not is_own_data(spec)]
         for spec in {spec.data: spec for spec in shared_specs}.values():
             self._identify(spec)
-        shared = iter(self._store.find_all(shared_specs))
-        own_runs = [self._remembered_run(spec) if is_own_data(spec) else None for spec in specs]
-        return [
-            (summarise(run.record) if run else None) if is_own_data(spec) else next(shared)
-            for spec, run in zip(specs, own_runs, strict=True)
-        ]
+        shared, summaries = iter(self._store.find_all(shared_specs)), list[Summary | None]()
+        for spec in specs:
+            if is_own_data(spec):
+                run = self._remembered_run(spec)
+                summaries.append(summarise(run.record) if run else None)
+            else:
+                summaries.append(next(shared))
+        return summaries
 
     def is_stored(self, spec: RunSpec) -> bool:
         """Whether the store itself has a run, as far as its data are open."""

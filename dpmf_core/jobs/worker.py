@@ -41,6 +41,7 @@ MOST = 8  # workers; each holds its own copy of the data
 # would get a seventieth
 NICE = 5
 BETWEEN = 0.1  # seconds between two progress messages of one run, at least
+_numbers = itertools.count()  # of messages that are answered
 LOOK = 1.0  # seconds between checks of a worker's memory
 GRACE = 30.0  # seconds that a run over its time gets to reach the end of its step
 DIED = (
@@ -62,23 +63,20 @@ def serve(connection: Connection, on_close: Callable[[], None] = lambda: None) -
     """Compute what comes through a connection until it closes.
 
     Messages in: ("compute", number, work), ("call", number, function, arguments), ("stop", number),
-    ("forget",). Messages out: (number, Progress) and, once for each number, (number, outcome).
+    ("forget", 0). Messages out: (number, Progress) and, once for each number, (number, outcome).
     """
     inbox = _Inbox(connection, on_close)
     inbox.start()
     while (message := inbox.messages.get()) is not None:
-        kind, *rest = message
+        kind, number, *rest = message
         if kind == "forget":
             data_access.forget()
             continue
-        number = rest[0]
-        outcome = (
-            _value_of(*rest[1:])
-            if kind == "call"
-            else _outcome(
-                rest[1], _Report(connection, number), functools.partial(inbox.is_stopped, number)
-            )
-        )
+        if kind == "call":
+            outcome = _value_of(*rest)
+        else:
+            stopped = functools.partial(inbox.is_stopped, number)
+            outcome = _outcome(rest[0], _Report(connection, number), stopped)
         with contextlib.suppress(OSError):  # the listener is gone
             try:
                 connection.send((number, outcome))
@@ -175,11 +173,7 @@ class Worker:
     def __init__(self, n_workers: int) -> None:
         self.connection, theirs = Pipe()
         self._sending = threading.Lock()
-        self._start(theirs, max(1, usable_threads() // n_workers))
-        theirs.close()
-
-    def _start(self, theirs: Connection, threads: int) -> None:
-        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+        threads = str(max(1, usable_threads() // n_workers))
         variables = ("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "dpmf_core.jobs.worker", str(theirs.fileno())],
@@ -188,17 +182,26 @@ class Worker:
             pass_fds=[theirs.fileno()],
             env={
                 **os.environ,
-                **dict.fromkeys(variables, str(threads)),
-                "PYTHONPATH": path,
+                **dict.fromkeys(variables, threads),
+                "PYTHONPATH": os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path),
                 "TMPDIR": str(workplace()),
             },
             start_new_session=True,  # the parent handles Ctrl-C of the terminal
         )
+        theirs.close()
 
     def send(self, *message: Any) -> None:
         """Send a message, from any thread. Raises OSError if the worker has died."""
         with self._sending:
             self.connection.send(message)
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a function returns or raises there, while it computes nothing else.
+
+        Raises EOFError and OSError if the worker dies.
+        """
+        self.send("call", next(_numbers), function, arguments)
+        return self.connection.recv()[1]
 
     @property
     def is_alive(self) -> bool:
@@ -218,18 +221,11 @@ class Worker:
         self._process.wait()
 
 
-def start(n_workers: int) -> Worker:
-    """Start one of `n_workers` workers, which share this machine's cores."""
-    return Worker(n_workers)
-
-
 class WorkerThread(threading.Thread):
     """Gives one worker process its tasks, one after the other, and replaces it when it dies.
 
     take: waits for the next task; None when there will be no more. finish: takes the outcome.
     """
-
-    _numbers = itertools.count()
 
     def __init__(
         self,
@@ -271,7 +267,7 @@ class WorkerThread(threading.Thread):
         """Let the worker forget the data sets in its memory, after its current work."""
         with contextlib.suppress(OSError):
             if self.worker is not None:
-                self.worker.send("forget")
+                self.worker.send("forget", 0)
 
     def close(self) -> None:
         """End the worker, and this thread once its owner has no more tasks."""
@@ -298,7 +294,7 @@ class WorkerThread(threading.Thread):
 
     def _compute(self, task: Task, worker: Worker) -> Outcome:
         """Let a worker compute a task. Raises EOFError and OSError if the worker dies."""
-        number = next(self._numbers)
+        number = next(_numbers)
 
         def call_off() -> None:
             with contextlib.suppress(OSError):
@@ -308,9 +304,9 @@ class WorkerThread(threading.Thread):
         if task.settled.is_set():
             return Cancelled()
         worker.send("compute", number, task.spec)
-        return self._await(task, worker, call_off)
+        return self._await(task, worker)
 
-    def _await(self, task: Task, worker: Worker, call_off: Callable[[], None]) -> Outcome:
+    def _await(self, task: Task, worker: Worker) -> Outcome:
         """Follow a task to its end, or end the worker if the task breaks a limit.
 
         Work that no session asked for has no limits.
@@ -333,7 +329,7 @@ class WorkerThread(threading.Thread):
                 if is_late:
                     worker.kill()
                     return _too_long(self._limits.run_seconds)
-                call_off()
+                task.call_off()
                 is_late, end = True, end + GRACE
 
 

@@ -243,7 +243,7 @@ def test_what_cannot_be_spread_is_refused(call, own):
 
 @pytest.mark.slow
 def test_processes_of_this_machine(own, monkeypatch):
-    monkeypatch.setattr(worker, "start", Worker)
+    monkeypatch.setattr(worker, "Worker", Worker)
     run_spec = spec("dp-sgd", parameters={"steps": 2})
     here = execution.run(run_spec)
     with spread("own", "dp-sgd", workers=2) as sums:

@@ -68,7 +68,7 @@ def thread_engine(folder: Path, **more: Any) -> Engine:
 
 def in_threads(patch: pytest.MonkeyPatch) -> None:
     """Engines that nobody gave workers compute in this process."""
-    patch.setattr(worker, "start", ThreadWorker)
+    patch.setattr(worker, "Worker", ThreadWorker)
 
 
 @dataclass
