@@ -13,20 +13,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
     SecretStr,
     StringConstraints,
     ValidationError,
-    model_validator,
 )
 from pydantic_core import ErrorDetails
-from pydantic_settings import (
-    BaseSettings,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-)
 
 from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.base.paths import data_folder
@@ -57,13 +52,13 @@ def _lower_case(value: Any) -> Any:
 
 
 Host = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_][a-z0-9_-]*(\.[a-z0-9_-]+)*$")]
-Hosts = Annotated[tuple[Host, ...], NoDecode, BeforeValidator(_lower_case)]
+Hosts = Annotated[tuple[Host, ...], BeforeValidator(_lower_case)]
 Origin = Annotated[str, StringConstraints(pattern=r"^https?://[a-z0-9._-]+(:\d{1,5})?$")]
-Origins = Annotated[tuple[Origin, ...], NoDecode, BeforeValidator(_lower_case)]
+Origins = Annotated[tuple[Origin, ...], BeforeValidator(_lower_case)]
 Limit = Annotated[int | None, BeforeValidator(_limit)]
 Megabytes = Annotated[int, Field(ge=100)]
-Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_names)]
-NamesOrAll = Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_names)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+NamesOrAll = Annotated[tuple[str, ...] | None, BeforeValidator(_names)]
 
 CLASS: dict[str, Any] = {
     "data_sets": (
@@ -80,10 +75,10 @@ CLASS: dict[str, Any] = {
 PROFILES: dict[str, dict[str, Any]] = {"local": {}, "class": CLASS}
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """Every setting, with the values of the `local` profile as defaults."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     profile: Literal["local", "class"] = Field(
         "local",
@@ -193,24 +188,6 @@ class Settings(BaseSettings):
         ),
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _from_profile(cls, values: dict[str, Any]) -> dict[str, Any]:
-        profile = values.get("profile", "local")
-        return PROFILES.get(str(profile), {}) | values
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment takes precedence over the file."""
-        return env_settings, init_settings
-
 
 def file() -> Path:
     """The path of the settings file, which need not exist."""
@@ -218,15 +195,30 @@ def file() -> Path:
     return Path(name).expanduser() if name else data_folder() / FILE
 
 
+def _given() -> dict[str, tuple[Any, str]]:
+    """The values in the file and in the environment, which takes precedence, with their sources."""
+    path = file()
+    given = {name: (value, str(path)) for name, value in _in_file(path).items()}
+    for name in Settings.model_fields:
+        variable = f"{PREFIX}{name.upper()}"
+        if variable in os.environ:
+            given[name] = os.environ[variable], variable
+    return given
+
+
 def read() -> Settings:
     """Read the settings.
 
     Raises BadInput, which names the file, the setting, what is allowed and what was found.
     """
+    given = _given()
+    values = {name: value for name, (value, _) in given.items()}
+    profile = PROFILES.get(str(values.get("profile")), {})
     try:
-        return Settings(**_in_file(file()))
+        return Settings(**profile | values)
     except ValidationError as error:
-        raise BadInput(" ".join(_sentence(problem) for problem in error.errors()[:3])) from None
+        problems = error.errors()[:3]
+        raise BadInput(" ".join(_sentence(it, given) for it in problems)) from None
 
 
 @functools.lru_cache(1)
@@ -268,44 +260,25 @@ def _require_own_file(path: Path) -> None:
         )
 
 
-def _sentence(problem: ErrorDetails) -> str:
-    name = str(problem["loc"][0]) if problem["loc"] else "value"
+def _sentence(problem: ErrorDetails, given: dict[str, tuple[Any, str]]) -> str:
+    name, advice = str(problem["loc"][0]), f"`{program()} app --settings`"
+    source = given[name][1]
     if problem["type"] == "extra_forbidden":
-        names = tuple(Settings.model_fields)
-        return (
-            f"{file()}: there is no setting '{name}'.{closest(name, names)} `{program()} app"
-            " --settings` lists all."
-        )
-    source = f"{PREFIX}{name.upper()}" if f"{PREFIX}{name.upper()}" in os.environ else str(file())
+        near = closest(name, Settings.model_fields)
+        return f"{source}: there is no setting '{name}'.{near} {advice} lists all."
     got = "" if name in SECRET else f" Got {problem['input']!r}."
-    why = f" ({problem['msg']})."
+    why = f" ({problem['msg']})"
     if problem["type"] == "string_pattern_mismatch":
-        why = f". It takes {Settings.model_fields[name].description}."
-    return (
-        f"{source}: the setting '{name}' cannot be used{why}{got} `{program()} app"
-        " --settings` explains it."
-    )
-
-
-def _printed(value: Any) -> Any:
-    return "set" if isinstance(value, SecretStr) else value
+        why = f". It takes {Settings.model_fields[name].description}"
+    return f"{source}: the setting '{name}' cannot be used{why}.{got} {advice} explains it."
 
 
 def setting_rows() -> list[dict[str, Any]]:
     """Every setting: name, value, source of the value, meaning."""
-    now, path = read(), file()
-    in_file, rows = _in_file(path), []
+    now, given, rows = read(), _given(), []
     for name, info in Settings.model_fields.items():
-        variable = f"{PREFIX}{name.upper()}"
-        source = (
-            variable
-            if variable in os.environ
-            else str(path)
-            if name in in_file
-            else f"profile {now.profile}"
-        )
-        rows.append(
-            {"name": name, "value": _printed(getattr(now, name)), "from": source}
-            | {"words": info.description}
-        )
+        value = getattr(now, name)
+        shown_value = "set" if isinstance(value, SecretStr) else value
+        source = given[name][1] if name in given else f"profile {now.profile}"
+        rows.append({"name": name, "value": shown_value, "from": source, "words": info.description})
     return rows

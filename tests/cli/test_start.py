@@ -30,7 +30,7 @@ HEAVY = (
         (
             ["fit", "--dataset", "small", "--algorithm", "global-mean"],
             (
-                *("scipy.special", "scipy.sparse", "pydantic_settings", "pandas", "sklearn"),
+                *("scipy.special", "scipy.sparse", "pandas", "sklearn"),
                 *("pooch", "dask", "dpmf_core.papers"),
                 *("dpmf_core.jobs.engine", "dpmf_core.algorithms.dpals"),
             ),
