@@ -195,15 +195,15 @@ def file() -> Path:
     return Path(name).expanduser() if name else data_folder() / FILE
 
 
-def _given() -> dict[str, tuple[Any, str]]:
+def _origins() -> dict[str, tuple[Any, str]]:
     """The values in the file and in the environment, which takes precedence, with their sources."""
     path = file()
-    given = {name: (value, str(path)) for name, value in _in_file(path).items()}
+    origins = {name: (value, str(path)) for name, value in _in_file(path).items()}
     for name in Settings.model_fields:
         variable = f"{PREFIX}{name.upper()}"
         if variable in os.environ:
-            given[name] = os.environ[variable], variable
-    return given
+            origins[name] = os.environ[variable], variable
+    return origins
 
 
 def read() -> Settings:
@@ -211,14 +211,14 @@ def read() -> Settings:
 
     Raises BadInput, which names the file, the setting, what is allowed and what was found.
     """
-    given = _given()
-    values = {name: value for name, (value, _) in given.items()}
+    origins = _origins()
+    values = {name: value for name, (value, _) in origins.items()}
     profile = PROFILES.get(str(values.get("profile")), {})
     try:
         return Settings(**profile | values)
     except ValidationError as error:
         problems = error.errors()[:3]
-        raise BadInput(" ".join(_sentence(it, given) for it in problems)) from None
+        raise BadInput(" ".join(_sentence(it, origins) for it in problems)) from None
 
 
 @functools.lru_cache(1)
@@ -260,9 +260,9 @@ def _require_own_file(path: Path) -> None:
         )
 
 
-def _sentence(problem: ErrorDetails, given: dict[str, tuple[Any, str]]) -> str:
+def _sentence(problem: ErrorDetails, origins: dict[str, tuple[Any, str]]) -> str:
     name, advice = str(problem["loc"][0]), f"`{program()} app --settings`"
-    source = given[name][1]
+    source = origins[name][1]
     if problem["type"] == "extra_forbidden":
         near = closest(name, Settings.model_fields)
         return f"{source}: there is no setting '{name}'.{near} {advice} lists all."
@@ -275,10 +275,10 @@ def _sentence(problem: ErrorDetails, given: dict[str, tuple[Any, str]]) -> str:
 
 def setting_rows() -> list[dict[str, Any]]:
     """Every setting: name, value, source of the value, meaning."""
-    now, given, rows = read(), _given(), []
+    now, origins, rows = read(), _origins(), []
     for name, info in Settings.model_fields.items():
         value = getattr(now, name)
         shown_value = "set" if isinstance(value, SecretStr) else value
-        source = given[name][1] if name in given else f"profile {now.profile}"
+        source = origins[name][1] if name in origins else f"profile {now.profile}"
         rows.append({"name": name, "value": shown_value, "from": source, "words": info.description})
     return rows

@@ -8,7 +8,6 @@ import click
 from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.cli import output
 from dpmf_core.cli.options import (
-    GroupedCommand,
     algorithm_ids,
     field_option,
     file_option,
@@ -50,7 +49,7 @@ MOST = 10**9  # releases; for more, rules would differ by rounding only
 LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 
 
-@click.command(cls=GroupedCommand)
+@click.command()
 @repeatable(
     "--release",
     "releases",

@@ -7,7 +7,7 @@ import click
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import output
-from dpmf_core.cli.options import GroupedCommand, dataset_ids, json_option, ledger_option
+from dpmf_core.cli.options import dataset_ids, json_option, ledger_option
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.accounts import Account, in_full
 from dpmf_core.runs import data_access
@@ -24,7 +24,7 @@ WITH = (
 )
 
 
-@click.command("spent", cls=GroupedCommand)
+@click.command("spent")
 @click.argument("data", metavar="DATA", shell_complete=dataset_ids)
 @click.option(
     "--budget", type=float, metavar="EPSILON", help="Refuse runs that would make the total larger."

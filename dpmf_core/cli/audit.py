@@ -13,7 +13,6 @@ from dpmf_core.base.paths import require_parent
 from dpmf_core.cli import output
 from dpmf_core.cli.options import (
     Decorator,
-    GroupedCommand,
     algorithm_ids,
     dataset_ids,
     field_option,
@@ -42,7 +41,7 @@ def _ask(name: str, **changes: Any) -> Decorator:
     return field_option(name, AuditSpec.model_fields[name], **changes)
 
 
-@click.command(cls=GroupedCommand)
+@click.command()
 @click.option("--algorithm", metavar="ID", help="See `algorithms`.", shell_complete=algorithm_ids)
 @click.option(
     "--every",

@@ -12,7 +12,6 @@ from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import accounts, output
 from dpmf_core.cli.options import (
     Decorator,
-    GroupedCommand,
     dataset_ids,
     field_option,
     file_option,
@@ -39,7 +38,7 @@ def _ask(name: str, **changes: Any) -> Decorator:
     return field_option(name, Question.model_fields[name], **changes)
 
 
-@click.command(cls=GroupedCommand)
+@click.command()
 @click.option("--dataset", required=True, metavar="ID|PATH", shell_complete=dataset_ids)
 @_ask("protect", type=click.Choice(["person", "rating"]))
 @_ask("group", help="Protect any group of up to so many people instead.")

@@ -1,4 +1,4 @@
-"""Options, their headings in `--help`, their completion in a shell, and lists in texts.
+"""Options, their completion in a shell, and lists in texts.
 
 Options are made from the fields of a model. This module loads little.
 """
@@ -19,35 +19,6 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 Decorator = Callable[..., Any]
-HEADINGS = {  # of options, in the order of `--help`
-    "Data": ("dataset", "user", "n_users", "n_items", "bounds", "each"),
-    "Privacy": (
-        *("epsilon", "delta", "epsilons", "ledger", "relation", "noise", "unit", "group_size"),
-        *("protect", "group", "spend", "on_data", "private_selection", "score_noise"),
-        *("budget", "no_budget", "allow_unprotected", "noisy_errors"),
-    ),
-    "Split": (),
-    "Output": ("as_json", "out", "folder", "abouts", "page", "book", "script", "notebook"),
-}
-
-
-class GroupedCommand(click.Command):
-    """A command whose help lists its options in groups, its own options first."""
-
-    def heading(self, option: str) -> str:
-        """The group of an option."""
-        return next((name for name, it in HEADINGS.items() if option in it), "Options")
-
-    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {name: [] for name in ("Options", *HEADINGS)}
-        for option in self.get_params(context):
-            if (line := option.get_help_record(context)) is not None:
-                groups[self.heading(str(option.name))].append(line)
-        for heading, lines in groups.items():
-            if lines:
-                with formatter.section(heading):
-                    formatter.write_dl(lines)
-
 
 # ---- completion ----------------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ import click
 from dpmf_core.base.errors import BadInput, checked, closest
 from dpmf_core.cli.options import (
     Decorator,
-    GroupedCommand,
     algorithm_ids,
     dataset_ids,
     field_option,
@@ -30,7 +29,6 @@ USUAL = (
     *("split", "test_fraction", "validation_fraction"),
     *("delta", "relation", "calibration", "noise"),
 )
-SECTIONS = {"data": "Data", "split": "Split", "budget": "Privacy"}  # headings in `--help`
 OTHERS = tuple(
     name for name, it in PARAMETERS.items() if it.section in ("data", "split") and name not in USUAL
 )
@@ -40,14 +38,6 @@ _FACTS: dict[str, Options] = {
     "delta": {"show_default": "1/(10 n) for n users, documents or images, rounded down"},
     **{name: {"hidden": True, "default": None} for name in OTHERS},
 }
-
-
-class RunCommand(GroupedCommand):
-    """A command with `run_options`."""
-
-    def heading(self, option: str) -> str:
-        section = PARAMETERS[option].section if option in PARAMETERS else ""
-        return SECTIONS.get(section) or super().heading(option)
 
 
 def run_options(*names: str) -> Decorator:

@@ -26,7 +26,6 @@ from dpmf_core.cli.options import (
     whole_numbers,
 )
 from dpmf_core.cli.run_options import (
-    RunCommand,
     run_choices,
     run_options,
     shape_of,
@@ -52,7 +51,8 @@ from dpmf_core.runs.sweep import (
 )
 
 
-@click.command(cls=RunCommand)
+@click.command()
+@run_options("algorithm", "epsilon", "seed", "curve_points")
 @click.option(
     "--save",
     "folder",
@@ -75,7 +75,6 @@ from dpmf_core.runs.sweep import (
         " workers of the Dask scheduler at an address such as tls://host:8786."
     ),
 )
-@run_options("algorithm", "epsilon", "seed", "curve_points")
 def fit(
     folder: Path | None,
     abouts: tuple[str, ...],
@@ -148,7 +147,7 @@ def _stored_or_run(spec: RunSpec, store: Store) -> Run:
     return run
 
 
-@click.command(cls=RunCommand)
+@click.command()
 @click.option(
     "--algorithms",
     "names",

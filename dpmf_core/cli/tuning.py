@@ -15,7 +15,6 @@ from dpmf_core.base.registry import find
 from dpmf_core.cli import accounts, output
 from dpmf_core.cli.options import field_option, pairs, repeatable, split_list
 from dpmf_core.cli.run_options import (
-    RunCommand,
     run_choices,
     run_options,
     shape_of,
@@ -46,7 +45,7 @@ POLL = 0.05  # seconds
 SELECTION = PrivateSelection.model_fields
 
 
-@click.command(cls=RunCommand)
+@click.command()
 @repeatable("--grid", "grids", "NAME=V1,V2", "Values to try, all of them")
 @repeatable(
     "--vary",

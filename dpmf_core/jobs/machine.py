@@ -81,19 +81,14 @@ class Limits:
         from dpmf_core.base.settings import settings  # most commands need none
 
         values = settings()
+        most_memory = memory() / 2 if values.memory_per_run == "half" else values.memory_per_run
         return cls(
-            run_seconds=_or_none(values.seconds_per_run),
-            run_memory=(
-                memory() / 2 if values.memory_per_run == "half" else _or_none(values.memory_per_run)
-            ),
+            run_seconds=values.seconds_per_run or math.inf,
+            run_memory=most_memory or math.inf,
             session_runs=values.runs_in_flight or 0,
-            session_seconds=_or_none(values.estimated_seconds),
+            session_seconds=values.estimated_seconds or math.inf,
             ask_seconds=values.confirm_seconds,
         )
-
-
-def _or_none(limit: int | None) -> float:
-    return math.inf if limit is None else limit
 
 
 def duration(seconds: float) -> str:

@@ -27,7 +27,7 @@ import psutil
 
 from dpmf_core.base.errors import BadInput, Cancelled, words_of
 from dpmf_core.base.paths import workplace
-from dpmf_core.base.progress import Progress
+from dpmf_core.base.progress import Progress, Report
 from dpmf_core.base.threads import usable_threads
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.jobs.job import Outcome, Task, Work
@@ -41,13 +41,14 @@ MOST = 8  # workers; each holds its own copy of the data
 # would get a seventieth
 NICE = 5
 BETWEEN = 0.1  # seconds between two progress messages of one run, at least
-_numbers = itertools.count()  # of messages that are answered
-LOOK = 1.0  # seconds between checks of a worker's memory
+LOOK = 1.0  # seconds between checks of the limits
+UNLIMITED = Limits(run_seconds=math.inf)
 GRACE = 30.0  # seconds that a run over its time gets to reach the end of its step
 DIED = (
     "The worker process died while computing this run, probably because memory ran out. Choose"
     " fewer ratings, items or factors."
 )
+_numbers = itertools.count()  # of messages that are answered
 MEMORY_RAN_OUT = "Memory ran out while computing this run. Choose fewer ratings, items or factors."
 
 
@@ -76,7 +77,7 @@ def serve(connection: Connection, on_close: Callable[[], None] = lambda: None) -
             outcome = _value_of(*rest)
         else:
             stopped = functools.partial(inbox.is_stopped, number)
-            outcome = _outcome(rest[0], _Report(connection, number), stopped)
+            outcome = _outcome(rest[0], _report(connection, number), stopped)
         with contextlib.suppress(OSError):  # the listener is gone
             try:
                 connection.send((number, outcome))
@@ -119,20 +120,20 @@ class _Inbox(threading.Thread):
         return self._is_closed or number in self._stopped
 
 
-class _Report:
-    """Sends the progress of one run at a readable rate."""
+def _report(connection: Connection, number: int) -> Report:
+    """Return what sends the progress of one run at a readable rate."""
+    last = time.monotonic()
 
-    def __init__(self, connection: Connection, number: int) -> None:
-        self._connection, self._number = connection, number
-        self._last = time.monotonic()
+    def report(progress: Progress) -> None:
+        nonlocal last
+        if time.monotonic() >= last + BETWEEN:
+            last = time.monotonic()
+            connection.send((number, progress))
 
-    def __call__(self, progress: Progress) -> None:
-        if time.monotonic() >= self._last + BETWEEN:
-            self._last = time.monotonic()
-            self._connection.send((self._number, progress))
+    return report
 
 
-def _outcome(work: Work, report: _Report, stopped: Callable[[], bool]) -> Outcome:
+def _outcome(work: Work, report: Report, stopped: Callable[[], bool]) -> Outcome:
     """Do one run or measurement; errors are returned, in a form that can be pickled."""
     try:
         if isinstance(work, RunSpec):
@@ -311,34 +312,24 @@ class WorkerThread(threading.Thread):
 
         Work that no session asked for has no limits.
         """
-        bounded = bool(task.turn_of)
-        most_memory = self._limits.run_memory if bounded else math.inf
-        end = time.monotonic() + (self._limits.run_seconds if bounded else math.inf)
-        is_late = False
+        limits = self._limits if task.turn_of else UNLIMITED
+        end, is_late = time.monotonic() + limits.run_seconds, False
         while True:
-            if worker.connection.poll(_patience(end, most_memory)):
+            if worker.connection.poll(min(LOOK, max(0.0, end - time.monotonic()))):
                 _, news = worker.connection.recv()
                 if not isinstance(news, Progress):
                     too_late = is_late and isinstance(news, Cancelled)
-                    return _too_long(self._limits.run_seconds) if too_late else news
+                    return _too_long(limits.run_seconds) if too_late else news
                 task.progress = news
-            if most_memory < math.inf and worker.memory > most_memory:
+            if limits.run_memory < math.inf and worker.memory > limits.run_memory:
                 worker.kill()
-                return _too_large(most_memory)
+                return _too_large(limits.run_memory)
             if time.monotonic() > end:
                 if is_late:
                     worker.kill()
-                    return _too_long(self._limits.run_seconds)
+                    return _too_long(limits.run_seconds)
                 task.call_off()
                 is_late, end = True, end + GRACE
-
-
-def _patience(end: float, most_memory: float) -> float | None:
-    """Return how long to wait for news, in seconds; None for ever."""
-    seconds = max(0.0, end - time.monotonic())
-    if most_memory < math.inf:
-        seconds = min(seconds, LOOK)
-    return None if seconds == math.inf else seconds
 
 
 def _too_long(seconds: float) -> BadInput:
