@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Algorithm, Array, Recommender, Streams
@@ -30,7 +29,7 @@ from dpmf_core.algorithms.exact_sums import (
     sums_over,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.parameters import LEAST, parameter
+from dpmf_core.algorithms.parameters import LEAST, choice, parameter
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
@@ -67,12 +66,10 @@ class ALS(Algorithm):
     regularisation_exponent: float = parameter(
         1.0, "λ's exponent", "λ is multiplied by (number of ratings)^exponent", (0, 1)
     )
-    biases: Literal["auto", "off", "user", "first", "joint"] = Field(
+    biases: Literal["auto", "off", "user", "first", "joint"] = choice(
         "auto",
-        description=(
-            "mean, item and user offsets before the factors: none, only each user's own mean,"
-            " fitted once, or fitted jointly with the factors; auto: joint if ratings are few"
-        ),
+        "mean, item and user offsets before the factors: none, only each user's own mean, fitted"
+        " once, or fitted jointly with the factors; auto: joint if ratings are few",
     )
     unobserved_weight: float = parameter(
         0.0, "λ₀", "pull of every unobserved cell towards 0, for recall tasks", (0, 100)
@@ -90,8 +87,8 @@ class ALS(Algorithm):
         "how many of a user's ratings enter the item step; 0: all",
         (0, 100_000),
     )
-    sampling: Literal["uniform", "adaptive"] = Field(
-        "uniform", description="which k ratings: random, or those of the rarest items"
+    sampling: Literal["uniform", "adaptive"] = choice(
+        "uniform", "which k ratings: random, or those of the rarest items"
     )
     local_columns: bool = LOCAL_COLUMNS
     solver: Literal["exact", "cg"] = Field(

@@ -24,6 +24,11 @@ from dpmf_core.privacy import Event, Guarantee, Status
 PUBLIC_FACTS = ("the number of users", "the item set", "the rating bounds")
 
 
+def proven_for_users(algorithm: Algorithm) -> Guarantee:
+    """The guarantee of an algorithm that is proved for one user, whatever its parameters."""
+    return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+
+
 class GlobalMean(Algorithm):
     """One number for everyone: the trivial predictor."""
 
@@ -51,8 +56,7 @@ class UserMean(Algorithm):
     words = "predicts each user's own mean; no data are shared between users"
     source = "trivial predictor"
 
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+    guarantee = proven_for_users
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         yield Recommender.of_means(curator.shape)
@@ -150,8 +154,7 @@ class OffsetsAlone(PrivateAlgorithm):
     )
     local_columns: bool = LOCAL_COLUMNS
 
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+    guarantee = proven_for_users
 
     def model(self, biases: ReleasedBiases, shape: Shape) -> Recommender:
         """The model of released offsets, without factors."""
@@ -200,8 +203,7 @@ class OwnContent(Algorithm):
     words = "each user's own regression on public item features; no data are shared between users"
     source = "trivial predictor"
 
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+    guarantee = proven_for_users
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         yield with_local_columns(Recommender.of_means(curator.shape), None, curator.shape)

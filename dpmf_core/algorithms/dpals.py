@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.als import random_start
@@ -29,6 +28,7 @@ from dpmf_core.algorithms.item_systems import (
     user_factors,
 )
 from dpmf_core.algorithms.local_columns import with_local_columns
+from dpmf_core.algorithms.parameters import parameter
 from dpmf_core.algorithms.spectrum import MomentNoise, rating_factors, spectrum
 from dpmf_core.algorithms.svd import top_directions
 from dpmf_core.algorithms.svd_cleansing import capped_ratings
@@ -261,13 +261,10 @@ class AdaDPALS(DPALS):
     words: ClassVar[str] = "DPALS that uses every rating, weighted by the rarity of its item"
     source: ClassVar[str] = "Krichene et al. 2023"
     version_without_noise: ClassVar[int] = 2
-    exact_settings: ClassVar[dict[str, Any]] = {
-        **DPALS.exact_settings,
-        "regularisation": 200.0,
-    }
+    exact_settings: ClassVar[dict[str, Any]] = {**DPALS.exact_settings, "regularisation": 200.0}
 
-    rarity_exponent: float = Field(
-        0.5, ge=0, le=1, title="rarity exponent μ′", description="weight ∝ (noisy item count)^-μ′"
+    rarity_exponent: float = parameter(
+        0.5, "rarity exponent μ′", "weight ∝ (noisy item count)^-μ′", (0, 1)
     )
 
     @property

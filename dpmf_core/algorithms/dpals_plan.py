@@ -6,10 +6,8 @@ Proofs: docs/PRIVACY.md, "Item Grams" and "Item right-hand sides".
 import math
 from typing import Any, Literal
 
-from pydantic import Field
-
 from dpmf_core.algorithms.base import PrivateAlgorithm, triangle
-from dpmf_core.algorithms.baselines import PUBLIC_FACTS, UserMeans
+from dpmf_core.algorithms.baselines import UserMeans, proven_for_users
 from dpmf_core.algorithms.item_moments import MOMENT as START
 from dpmf_core.algorithms.item_moments import SecondMoment
 from dpmf_core.algorithms.item_offsets import SumsAndCounts, bias_plan, share_of_biases
@@ -22,12 +20,12 @@ from dpmf_core.algorithms.item_systems import (
     UserMoment,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS
-from dpmf_core.algorithms.parameters import LEAST, share_field
+from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
 from dpmf_core.algorithms.svd_cleansing import CappedCounts
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Statistic, on_groups
 from dpmf_core.data.ratings import Shape
-from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status, sequence
+from dpmf_core.privacy import Budget, Event, Repeat, sequence
 
 MOMENT_SHARE = 0.1  # of a step's mu^2, for the second moment of users
 MOST_OF_A_USER = 100_000  # ratings
@@ -37,106 +35,72 @@ MOST_FACTORS = 12  # that are recommended: more do not help without noise either
 class DPALSPlan(PrivateAlgorithm):
     """The parameters and the plan of DPALS and the algorithms derived from it."""
 
-    rank: int = Field(8, ge=1, le=512, title="rank r", description="number of latent factors")
-    steps: int = Field(3, ge=1, le=50, title="steps T", description="item steps; each costs budget")
-    clip_norm: float = Field(
+    rank: int = parameter(8, "rank r", "number of latent factors", (1, 512))
+    steps: int = parameter(3, "steps T", "item steps; each costs budget", (1, 50))
+    clip_norm: float = parameter(
         1.0,
-        ge=LEAST,
-        le=1e3,
-        title="user clip norm Γᵤ",
-        description="largest L2 norm of a user's factor in the item step",
+        "user clip norm Γᵤ",
+        "largest L2 norm of a user's factor in the item step",
+        (LEAST, 1e3),
     )
-    rating_clip: float = Field(
+    rating_clip: float = parameter(
         0.75,
-        ge=LEAST,
-        le=2,
-        title="rating clip Γ_M",
-        description="largest centred rating, in half-ranges of the rating scale",
+        "rating clip Γ_M",
+        "largest centred rating, in half-ranges of the rating scale",
+        (LEAST, 2),
     )
-    ratings_per_user: int = Field(
+    ratings_per_user: int = parameter(
         50,
-        ge=1,
-        le=MOST_OF_A_USER,
-        title="ratings per user k",
-        description="how many of a user's ratings enter the item step",
+        "ratings per user k",
+        "how many of a user's ratings enter the item step",
+        (1, MOST_OF_A_USER),
     )
-    sampling: Literal["uniform", "adaptive"] = Field(
-        "uniform",
-        description="which k ratings: random, or those of the rarest items by noisy counts",
+    sampling: Literal["uniform", "adaptive"] = choice(
+        "uniform", "which k ratings: random, or those of the rarest items by noisy counts"
     )
-    regularisation: float = Field(
-        1.0,
-        ge=LEAST,
-        le=1e6,
-        title="item ridge λ",
-        description="pull of item factors towards 0, in units of Γᵤ²",
+    regularisation: float = parameter(
+        1.0, "item ridge λ", "pull of item factors towards 0, in units of Γᵤ²", (LEAST, 1e6)
     )
-    regularisation_exponent: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        title="λ's exponent",
-        description="λ is multiplied by (noisy item count)^exponent",
+    regularisation_exponent: float = parameter(
+        0.0, "λ's exponent", "λ is multiplied by (noisy item count)^exponent", (0, 1)
     )
-    noise_ridge: float = Field(
+    noise_ridge: float = parameter(
         0.5,
-        ge=0,
-        le=100,
-        title="noise ridge",
-        description=(
-            "further pull towards 0, in multiples of the largest eigenvalue of the Grams' noise"
-        ),
+        "noise ridge",
+        "further pull towards 0, in multiples of the largest eigenvalue of the Grams' noise",
+        (0, 100),
     )
-    user_regularisation: float = Field(
-        0.1,
-        ge=LEAST,
-        le=1e6,
-        title="user ridge",
-        description="of a user's own least squares during training",
+    user_regularisation: float = parameter(
+        0.1, "user ridge", "of a user's own least squares during training", (LEAST, 1e6)
     )
-    prediction_ridge: float = Field(
-        0.8,
-        ge=LEAST,
-        le=1e6,
-        title="prediction ridge",
-        description="of a user's own least squares on the final factors",
+    prediction_ridge: float = parameter(
+        0.8, "prediction ridge", "of a user's own least squares on the final factors", (LEAST, 1e6)
     )
-    biases: bool = Field(
-        True, description="private item offsets first, then factors on the residuals"
-    )
+    biases: bool = choice(True, "private item offsets first, then factors on the residuals")
     bias_share: float = share_field(0.2, "budget share of biases", "of the total mu²")
-    centring: Literal["none", "user", "global"] = Field(
-        "user",
-        description=(
-            "without biases, subtract: nothing, the user's own mean, or a noisy global mean"
-        ),
+    centring: Literal["none", "user", "global"] = choice(
+        "user", "without biases, subtract: nothing, the user's own mean, or a noisy global mean"
     )
-    frequent_fraction: float = Field(
+    frequent_fraction: float = parameter(
         1.0,
-        ge=LEAST,
-        le=1,
-        title="frequent items β",
-        description="factors only for this share of the items, by noisy counts",
+        "frequent items β",
+        "factors only for this share of the items, by noisy counts",
+        (LEAST, 1),
     )
-    psd: bool = Field(
-        True,
-        title="PSD projection",
-        description="project noisy Gram matrices onto the positive semi-definite cone",
+    psd: bool = parameter(
+        True, "PSD projection", "project noisy Gram matrices onto the positive semi-definite cone"
     )
-    orthonormalise: bool = Field(True, description="orthonormal item factors between steps")
-    unobserved_weight: float = Field(
+    orthonormalise: bool = choice(True, "orthonormal item factors between steps")
+    unobserved_weight: float = parameter(
         0.0,
-        ge=0,
-        le=100,
-        title="λ₀",
-        description="pull of unobserved cells towards 0, with a noisy second moment of users",
+        "λ₀",
+        "pull of unobserved cells towards 0, with a noisy second moment of users",
+        (0, 100),
     )
-    start: Literal["random", "private-svd", "spectral"] = Field(
+    start: Literal["random", "private-svd", "spectral"] = choice(
         "random",
-        description=(
-            "random factors cost nothing; eigenvectors of a noisy second moment cost budget;"
-            " spectral: shrunk and scaled by noisy counts"
-        ),
+        "random factors cost nothing; eigenvectors of a noisy second moment cost budget;"
+        " spectral: shrunk and scaled by noisy counts",
     )
     start_share: float = share_field(
         0.2,
@@ -146,21 +110,17 @@ class DPALSPlan(PrivateAlgorithm):
     gram_share: float = share_field(
         0.5, "budget share of Grams", "of each step; the rest goes to the right-hand sides"
     )
-    resample: bool = Field(
+    resample: bool = parameter(
         False,
-        title="new sample of ratings at each step",
-        description=(
-            "each step draws a new k of a user's ratings and learns the user's factor from 1/T of"
-            " them, as analysed in the source; off: as the source does in practice"
-        ),
+        "new sample of ratings at each step",
+        "each step draws a new k of a user's ratings and learns the user's factor from 1/T of"
+        " them, as analysed in the source; off: as the source does in practice",
     )
-    disjoint_users: bool = Field(
+    disjoint_users: bool = parameter(
         False,
-        title="separate users for each step",
-        description=(
-            "each step uses a different 1/T of the users, chosen by their numbers, with the noise"
-            " of one step"
-        ),
+        "separate users for each step",
+        "each step uses a different 1/T of the users, chosen by their numbers, with the noise of"
+        " one step",
     )
     local_columns: bool = LOCAL_COLUMNS
 
@@ -333,8 +293,7 @@ class DPALSPlan(PrivateAlgorithm):
         root_k = math.sqrt(self.ratings_per_user)  # the source's k, even if there are fewer items
         return multiplier * math.sqrt(share) * root_k / self._root_entries(shape)
 
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+    guarantee = proven_for_users
 
 
 def few_ratings(shape: Shape) -> int:

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Personal, Recommender, Streams
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.parameters import parameter
+from dpmf_core.algorithms.parameters import choice, parameter
 from dpmf_core.algorithms.row_moments import RowMoment, nuclear_norm_field
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
@@ -209,12 +208,10 @@ class FW(FrankWolfe):
     words = "adds one rank-one term per step, towards the best matrix of bounded nuclear norm"
     source = "Jaggi & Sulovsky 2010; Jain, Thakkar & Thakurta 2018"
 
-    biases: bool = Field(
+    biases: bool = choice(
         True,
-        description=(
-            "item offsets before the first step, as in the source; off: only each user's own mean"
-            " is subtracted"
-        ),
+        "item offsets before the first step, as in the source; off: only each user's own mean is"
+        " subtracted",
     )
 
     def _start(self, curator: Curator) -> tuple[FrankWolfeModel, Array | None]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
@@ -21,7 +20,7 @@ from dpmf_core.algorithms.base import (
     Recommender,
     Streams,
 )
-from dpmf_core.algorithms.baselines import PUBLIC_FACTS
+from dpmf_core.algorithms.baselines import proven_for_users
 from dpmf_core.algorithms.item_offsets import (
     SumsAndCounts,
     bias_plan,
@@ -29,10 +28,10 @@ from dpmf_core.algorithms.item_offsets import (
     share_of_biases,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
+from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
 from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status, sequence
+from dpmf_core.privacy import Budget, Event, Repeat, sequence
 
 
 def clipped_gradients(rows: Ratings, model: Recommender, clip: float) -> tuple[Array, Array]:
@@ -117,9 +116,7 @@ class DPSGD(PrivateAlgorithm):
 
     rank: int = parameter(5, "rank r", "number of latent factors", (1, 512))
     steps: int = parameter(40, "steps T", "gradient steps; each costs budget", (1, 500))
-    biases: bool = Field(
-        True, description="private item offsets first, then factors on the residuals"
-    )
+    biases: bool = choice(True, "private item offsets first, then factors on the residuals")
     bias_share: float = share_field(0.2, "budget share of biases", "of the total mu²")
     clip_norm: float = parameter(
         0.5,
@@ -165,8 +162,7 @@ class DPSGD(PrivateAlgorithm):
         whole = shape.n_items * self.rank
         return whole if statistic == ItemGradient.name else super().coordinates(statistic, shape)
 
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+    guarantee = proven_for_users
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape

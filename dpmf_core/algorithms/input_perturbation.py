@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from dpmf_core.algorithms.als import ALS
 from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
-from dpmf_core.algorithms.parameters import LEAST, parameter
+from dpmf_core.algorithms.parameters import LEAST, choice, parameter
 from dpmf_core.curator import CELLS_ARE_PUBLIC, Block, Curator, Statistic, Totals
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import VALUE, Budget, Event, Guarantee, Status
@@ -67,9 +66,7 @@ class InputPerturbation(PrivateAlgorithm, ALS):
         name: ALS.model_fields[name].default for name in ("rank", "regularisation", "biases")
     }
 
-    clamp: bool = Field(
-        True, description="clip noisy ratings to the declared range; post-processing"
-    )
+    clamp: bool = choice(True, "clip noisy ratings to the declared range; post-processing")
 
     @classmethod
     def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Streams, triangle
 from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.moments import estimate_residuals, residual_reach
 from dpmf_core.algorithms.nmf import COMPONENTS, descend, starting_factors, unit_components
-from dpmf_core.algorithms.parameters import share_field
+from dpmf_core.algorithms.parameters import parameter, share_field
 from dpmf_core.algorithms.sample_statistics import (
     START,
     SampleMoment,
@@ -60,33 +59,25 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     sum_share: float = share_field(
         0.1, "share of the sum", "of the total mu², for the sum of all rows"
     )
-    second_moment: bool = Field(
+    second_moment: bool = parameter(
         True,
-        title="second moment",
-        description=(
-            "off: the sum takes the whole budget and the components are parts of the mean row"
-        ),
+        "second moment",
+        "off: the sum takes the whole budget and the components are parts of the mean row",
     )
-    features_kept: int = Field(
+    features_kept: int = parameter(
         1000,
-        ge=1,
-        le=moments.MOST_FEATURES,
-        title="features kept",
-        description="documents: how many words enter the second moment",
+        "features kept",
+        "documents: how many words enter the second moment",
+        (1, moments.MOST_FEATURES),
     )
-    points: int = Field(
+    points: int = parameter(
         1000,
-        ge=10,
-        le=100_000,
-        title="points",
-        description="points drawn from the released moments and factorised; they cost no budget",
+        "points",
+        "points drawn from the released moments and factorised; they cost no budget",
+        (10, 100_000),
     )
-    iterations: int = Field(
-        100,
-        ge=1,
-        le=10_000,
-        title="iterations",
-        description="of coordinate descent on the points; they cost no budget",
+    iterations: int = parameter(
+        100, "iterations", "of coordinate descent on the points; they cost no budget", (1, 10_000)
     )
 
     @classmethod
@@ -103,8 +94,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
             return defaults
         signal = shape.n_units * budget.mu
         n_features = max(
-            2 * int((defaults | parameters)["n_components"]),
-            round(10 * math.sqrt(signal)),
+            2 * int((defaults | parameters)["n_components"]), round(10 * math.sqrt(signal))
         )
         is_visible = signal >= moments.least_signal(shape)
         if shape.image is not None and is_visible:

@@ -9,11 +9,19 @@ LEAST, LEAST_SHARE = 1e-6, 1e-3
 
 
 def parameter(
-    default: Any, title: str, description: str, within: tuple[float, float] | None = None
+    default: Any, title: str | None, description: str, within: tuple[float, float] | None = None
 ) -> Any:
-    """A parameter with the words of its widget; within: its lowest and highest value."""
+    """A parameter with the words of its widget; within: its lowest and highest value.
+
+    title: None for the parameter's name.
+    """
     low, high = within or (None, None)
     return Field(default, ge=low, le=high, title=title, description=description)
+
+
+def choice(default: Any, description: str) -> Any:
+    """A parameter that is on or off or one of several words, titled by its name."""
+    return parameter(default, None, description)
 
 
 def share_field(default: float, title: str, description: str) -> Any:

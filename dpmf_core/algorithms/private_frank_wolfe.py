@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 from scipy.sparse.linalg import eigsh
 
 from dpmf_core.algorithms.base import (
@@ -21,14 +20,14 @@ from dpmf_core.algorithms.base import (
     fits_in_memory,
     triangle,
 )
-from dpmf_core.algorithms.baselines import PUBLIC_FACTS
+from dpmf_core.algorithms.baselines import proven_for_users
 from dpmf_core.algorithms.frank_wolfe import (
     FrankWolfe,
     FrankWolfeModel,
     ResidualMoment,
     ResidualProduct,
 )
-from dpmf_core.algorithms.parameters import LEAST, parameter
+from dpmf_core.algorithms.parameters import LEAST, choice, parameter
 from dpmf_core.algorithms.row_moments import (
     RowBound,
     nuclear_norm_field,
@@ -38,7 +37,7 @@ from dpmf_core.algorithms.row_moments import (
 from dpmf_core.algorithms.svd_cleansing import CappedCounts, capped_ratings
 from dpmf_core.curator import Curator, Held, Statistic
 from dpmf_core.data.ratings import Shape
-from dpmf_core.privacy import Budget, Calibration, Event, Guarantee, Status, sequence
+from dpmf_core.privacy import Budget, Calibration, Event, sequence
 
 FAILURE = 0.01  # b of the source's slack
 MOST_COUNTED = 50  # ratings of a user that count when the frequent items are chosen
@@ -78,11 +77,8 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         (LEAST, 10),
     )
     source_bound: RowBound = row_bound_field()
-    slack: bool = Field(
-        False,
-        description=(
-            "add √(σ ln(m/b)) m^¼ to the singular value, as in the source; it costs accuracy"
-        ),
+    slack: bool = choice(
+        False, "add √(σ ln(m/b)) m^¼ to the singular value, as in the source; it costs accuracy"
     )
     frequent_fraction: float = parameter(
         1.0,
@@ -91,8 +87,8 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         " by the user's mean",
         (LEAST, 1),
     )
-    noise_schedule: Literal["constant", "growing"] = Field(
-        "constant", description="how noise is divided between steps: equally, or growing with √t"
+    noise_schedule: Literal["constant", "growing"] = choice(
+        "constant", "how noise is divided between steps: equally, or growing with √t"
     )
     user_step: Literal["steps", "ridge"] = parameter(
         "steps",
@@ -173,8 +169,7 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         """
         return source_level(budget, self.source_bound)
 
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+    guarantee = proven_for_users
 
     def _start(self, curator: Curator) -> tuple[FrankWolfeModel, None]:
         refit, bound = self.user_step == "ridge", self._bound(curator.shape)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Streams, triangle
@@ -23,7 +22,7 @@ from dpmf_core.algorithms.nmf import (
     starting_factors,
     unit_components,
 )
-from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
+from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
 from dpmf_core.algorithms.sample_statistics import (
     CleanedProducts,
     CoefficientMoment,
@@ -61,14 +60,12 @@ class DPNMF(PrivateAlgorithm, Factorisation):
 
     n_components: int = COMPONENTS
     steps: int = parameter(3, "steps T", "each costs budget", (1, 1000))
-    start: Start = Field(
+    start: Start = choice(
         "random",
-        description=(
-            "random; parts of a noisy mean row, kept where steps do not improve them, or a noisy"
-            " second moment, which cost budget; or the private data directly, as in the source"
-        ),
+        "random; parts of a noisy mean row, kept where steps do not improve them, or a noisy"
+        " second moment, which cost budget; or the private data directly, as in the source",
     )
-    outliers: bool = Field(False, description="remove sparse outliers before the sums")
+    outliers: bool = choice(False, "remove sparse outliers before the sums")
     outlier_threshold: float = THRESHOLD
     outlier_limit: float = LIMIT
     coefficient_clip: float = parameter(

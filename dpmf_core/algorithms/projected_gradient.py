@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from dpmf_core.algorithms.base import (
     Algorithm,
@@ -24,11 +23,11 @@ from dpmf_core.algorithms.base import (
     Streams,
     fits_in_memory,
 )
-from dpmf_core.algorithms.baselines import PUBLIC_FACTS
+from dpmf_core.algorithms.baselines import proven_for_users
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts
 from dpmf_core.algorithms.iterates import GradientModel, IterateMoment, first_iterate, next_iterate
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.parameters import LEAST, parameter
+from dpmf_core.algorithms.parameters import LEAST, choice, parameter
 from dpmf_core.algorithms.row_moments import (
     RowBound,
     nuclear_norm_field,
@@ -37,7 +36,7 @@ from dpmf_core.algorithms.row_moments import (
 )
 from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
 from dpmf_core.data.ratings import Shape
-from dpmf_core.privacy import Budget, Event, Guarantee, Repeat, Status
+from dpmf_core.privacy import Budget, Event, Repeat
 
 
 def onto_l1_ball(s: Array, radius: float) -> Array:
@@ -84,8 +83,8 @@ class PGD(Algorithm):
         "1 fills unobserved entries with the last step's prediction",
         (LEAST, 100),
     )
-    biases: bool = Field(
-        True, description="item offsets before the first step; a user's own mean is always local"
+    biases: bool = choice(
+        True, "item offsets before the first step; a user's own mean is always local"
     )
     local_columns: bool = LOCAL_COLUMNS
 
@@ -161,9 +160,8 @@ class PrivatePGD(PrivateAlgorithm, PGD):
         "1 fills unobserved entries with the last step's prediction",
         (LEAST, 100),
     )
-    biases: bool = Field(
-        False,
-        description="not available in the private version: each user's own mean is subtracted",
+    biases: bool = choice(
+        False, "not available in the private version: each user's own mean is subtracted"
     )
     row_clip: float = parameter(
         0.1,
@@ -196,8 +194,7 @@ class PrivatePGD(PrivateAlgorithm, PGD):
         """sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18], in units of our sensitivity."""
         return source_level(budget, self.source_bound)
 
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+    guarantee = proven_for_users
 
     def _start(self, curator: Curator) -> tuple[GradientModel, None]:
         return self._empty(curator.shape), None

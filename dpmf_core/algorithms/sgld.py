@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Recommender, Streams
@@ -17,7 +16,7 @@ from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.gradient import ItemGradient, gradient_plan, private_offsets
 from dpmf_core.algorithms.item_offsets import SumsAndCounts, share_of_biases
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
+from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Curator, OpenCurator, Statistic
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
@@ -64,12 +63,10 @@ class SGLD(PrivateAlgorithm):
     exact_settings: ClassVar[Parameters] = {"gradient_clip": 10.0}
     uses_item_features = True
 
-    reading: Literal["steps", "posterior-sample"] = Field(
+    reading: Literal["steps", "posterior-sample"] = choice(
         "steps",
-        description=(
-            "what the account is based on: the noise of every step (proven), or one sample of a"
-            " posterior that the chain may not have reached (unproven)"
-        ),
+        "what the account is based on: the noise of every step (proven), or one sample of a"
+        " posterior that the chain may not have reached (unproven)",
     )
     rank: int = parameter(4, "rank r", "number of latent factors", (1, 512))
     steps: int = parameter(
@@ -92,9 +89,7 @@ class SGLD(PrivateAlgorithm):
         "of a user's own regression, in quarters of the rating range",
         (LEAST, 1e6),
     )
-    biases: bool = Field(
-        True, description="steps: private item offsets first, then factors on the residuals"
-    )
+    biases: bool = choice(True, "steps: private item offsets first, then factors on the residuals")
     bias_share: float = share_field(0.2, "budget share of biases", "of the total mu²")
     local_columns: bool = LOCAL_COLUMNS
     gradient_clip: float = parameter(

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from pydantic import Field
 
 from dpmf_core.algorithms import prior_means, refinement
 from dpmf_core.algorithms.base import (
@@ -25,7 +24,7 @@ from dpmf_core.algorithms.base import (
     Streams,
     triangle,
 )
-from dpmf_core.algorithms.baselines import PUBLIC_FACTS
+from dpmf_core.algorithms.baselines import proven_for_users
 from dpmf_core.algorithms.item_lists import (
     ItemLikes,
     Projection,
@@ -50,7 +49,7 @@ from dpmf_core.algorithms.item_offsets import (
     release_biases,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.parameters import LEAST, LEAST_SHARE, parameter, share_field
+from dpmf_core.algorithms.parameters import LEAST, LEAST_SHARE, choice, parameter, share_field
 from dpmf_core.algorithms.spectrum import (
     MomentNoise,
     Spectrum,
@@ -64,7 +63,7 @@ from dpmf_core.algorithms.spectrum import (
 )
 from dpmf_core.curator import Curator, Held, Statistic, grid_step
 from dpmf_core.data.ratings import Shape
-from dpmf_core.privacy import NOTHING, Budget, Event, Guarantee, Repeat, Status, sequence
+from dpmf_core.privacy import NOTHING, Budget, Event, Repeat, sequence
 
 COLUMNS_SHARE = 0.3  # of an iteration's mu^2, to find the subspace; the rest measures it
 PRODUCT_CLIP = 0.5  # of what a user adds to a product: few rows lie further in a subspace
@@ -98,12 +97,10 @@ class Spectral(PrivateAlgorithm):
         "at most this many factors; factors below the noise are always dropped",
         (1, 512),
     )
-    biases: bool = Field(
+    biases: bool = choice(
         True,
-        description=(
-            "private item offsets first; off: rows are centred only by each user's own mean, and"
-            " all items have equal weight"
-        ),
+        "private item offsets first; off: rows are centred only by each user's own mean, and all"
+        " items have equal weight",
     )
     bias_share: float = share_field(
         0.2, "budget share of biases", "of the total mu², for offsets and counts"
@@ -113,18 +110,13 @@ class Spectral(PrivateAlgorithm):
         "implicit feedback",
         "uses which items were rated, not their ratings: for lists (recall) rather than ratings",
     )
-    release: Literal["covariance", "iteration", "none"] = Field(
+    release: Literal["covariance", "iteration", "none"] = choice(
         "covariance",
-        description=(
-            "the whole second moment; some columns and products with the subspace they span: less"
-            " memory; none: only offsets (lists: counts)"
-        ),
+        "the whole second moment; some columns and products with the subspace they span: less"
+        " memory; none: only offsets (lists: counts)",
     )
-    rounds: int = Field(
-        1,
-        ge=1,
-        le=20,
-        description="products with the subspace, after the columns; each costs budget",
+    rounds: int = parameter(
+        1, None, "products with the subspace, after the columns; each costs budget", (1, 20)
     )
     items_kept: int = parameter(
         0,
@@ -132,14 +124,12 @@ class Spectral(PrivateAlgorithm):
         "factors for this many items, by highest count; 0: as many as reduce the error",
         (0, 100_000),
     )
-    taste: float = Field(
+    taste: float = parameter(
         0.03,
-        ge=LEAST,
-        le=1,
-        description=(
-            "expected share of a rating's variance in one factor; determines how many items get"
-            " factors"
-        ),
+        None,
+        "expected share of a rating's variance in one factor; determines how many items get"
+        " factors",
+        (LEAST, 1),
     )
     popularity_exponent: float = parameter(
         0.25,
@@ -147,13 +137,11 @@ class Spectral(PrivateAlgorithm):
         "a row's entries are weighted by (noisy count)^exponent",
         (-1, 1),
     )
-    shrinkage: float = Field(
+    shrinkage: float = parameter(
         0.9,
-        ge=0,
-        le=2,
-        description=(
-            "eigenvalues are reduced by this multiple of the edge of the noise's spectrum"
-        ),
+        None,
+        "eigenvalues are reduced by this multiple of the edge of the noise's spectrum",
+        (0, 2),
     )
     prediction_ridge: float = parameter(
         0.8,
@@ -277,8 +265,7 @@ class Spectral(PrivateAlgorithm):
         }
         return own.get(statistic, super().coordinates(statistic, shape))
 
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+    guarantee = proven_for_users
 
     # -- what it computes --------------------------------------------------------------------------
 

@@ -24,13 +24,13 @@ from dpmf_core.algorithms.base import (
     Streams,
     fits_in_memory,
 )
-from dpmf_core.algorithms.baselines import PUBLIC_FACTS
+from dpmf_core.algorithms.baselines import proven_for_users
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.algorithms.row_moments import RowMoment, gridded_rows, source_level
 from dpmf_core.curator import Block, Curator, Statistic, Step
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.privacy import Budget, Event, Guarantee, Status
+from dpmf_core.privacy import Budget, Event
 
 
 @dataclass(frozen=True, repr=False)
@@ -150,8 +150,7 @@ class PrivateSVD(PrivateAlgorithm):
         """
         return source_level(budget, "L")
 
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+    guarantee = proven_for_users
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Subspace]:
         shape: Shape = curator.shape

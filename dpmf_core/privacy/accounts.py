@@ -24,15 +24,7 @@ import numpy as np
 from dpmf_core.base.documents import html_table
 from dpmf_core.base.errors import BadInput, Cancelled, checked
 from dpmf_core.base.hashing import OWNED_BY
-from dpmf_core.privacy import (
-    Event,
-    Guarantee,
-    Ledger,
-    Noise,
-    Relation,
-    normal_form,
-    sequence,
-)
+from dpmf_core.privacy import Event, Guarantee, Ledger, Noise, Relation, normal_form, sequence
 from dpmf_core.privacy.account_files import (
     JOINED,
     NAMED_AT_RANDOM,
