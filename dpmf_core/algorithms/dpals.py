@@ -30,8 +30,7 @@ from dpmf_core.algorithms.item_systems import (
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.algorithms.parameters import parameter
 from dpmf_core.algorithms.spectrum import MomentNoise, rating_factors, spectrum
-from dpmf_core.algorithms.svd import top_directions
-from dpmf_core.algorithms.svd_cleansing import capped_ratings
+from dpmf_core.algorithms.svd import capped_ratings, top_directions
 from dpmf_core.base.hashing import draw_key
 from dpmf_core.curator import Curator, Held, Range, grid_step, on_disjoint_groups
 from dpmf_core.data.ratings import Shape

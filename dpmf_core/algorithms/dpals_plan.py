@@ -21,7 +21,7 @@ from dpmf_core.algorithms.item_systems import (
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
-from dpmf_core.algorithms.svd_cleansing import CappedCounts
+from dpmf_core.algorithms.svd import CappedCounts
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Statistic, on_groups
 from dpmf_core.data.ratings import Shape

@@ -18,9 +18,9 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Personal, Recommender, Streams
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts
+from dpmf_core.algorithms.item_moments import RowMoment, nuclear_norm_field
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import choice, parameter
-from dpmf_core.algorithms.row_moments import RowMoment, nuclear_norm_field
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.replay import Rows, replay

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender
-from dpmf_core.algorithms.row_moments import RowMoment
+from dpmf_core.algorithms.item_moments import RowMoment
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, Held, Range, Statistic, Totals, grid_step, on_grid
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user

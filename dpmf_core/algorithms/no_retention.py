@@ -9,25 +9,169 @@ and vector and ratings are dropped.
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Algorithm, Array, Streams
+from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams, user_means
 from dpmf_core.algorithms.parameters import LEAST, parameter
-from dpmf_core.algorithms.retention_server import (
-    NOT_HELD,
-    Biases,
-    RetentionModel,
-    Server,
-    Step,
-    arrival_times,
-)
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.splits import moments
 from dpmf_core.kernels import descent as kernel
 from dpmf_core.kernels.rows import shuffled_range
+
+Step = Literal["new", "rated", "shared"]
+NOT_HELD = np.zeros((0, 0), np.float32)
+
+
+@dataclass(frozen=True, repr=False)
+class RetentionModel(Recommender):
+    """A model with user_factors (n_users, d): what the server holds of users.
+
+    They are empty if it holds nothing; then a user's vector is computed from their own history.
+    arrived: users bring what has arrived by this time; `arrival` and `arrival_seed` set when a
+    rating arrives.
+    """
+
+    user_factors: Array = field(default_factory=lambda: NOT_HELD)
+    passes: int = 10
+    rate: float = 0.01
+    penalty: float = 0.1
+    arrival: str = "random"
+    arrival_seed: int = 0
+    arrived: float = 1.0
+
+    def personal(self, history: Ratings) -> Personal:
+        if self.arrived < 1:
+            times = arrival_times(history, self.arrival, self.arrival_seed)
+            history = history.only(times < self.arrived)
+        values = history.values - np.float32(self.centre)
+        offsets = user_means(history, values)
+        if len(self.user_factors):
+            return Personal(offsets, self.user_factors)
+        residuals = values - offsets[history.users] - self.item_offsets[history.items]
+        start = np.zeros((history.n_users, self.item_factors.shape[1]), np.float32)
+        rows = history.items, np.asarray(residuals, np.float32), history.by_user
+        how: Any = {"iterations": self.passes, "rate": self.rate, "penalty": self.penalty}
+        return Personal(offsets, kernel.users(start, self.item_factors, *rows, **how))
+
+
+def arrival_times(data: Ratings, arrival: str, seed: int) -> Array:
+    """When each rating arrives (n_ratings,), in [0, 1); by time if ratings have times."""
+    if arrival == "time" and data.order is not None:
+        return moments(data, seed)
+    return keyed_uniform(seed, data.users, data.items)
+
+
+@dataclass(frozen=True)
+class Biases:
+    """Ratings minus biases, and the biases of items.
+
+    residuals: (n_ratings,) minus each user's mean and each item's bias. sums, counts: (n_items,) of
+    an item's ratings minus their users' means. An item's bias is their mean.
+    """
+
+    residuals: Array
+    sums: Array
+    counts: Array
+
+    @classmethod
+    def of(cls, data: Ratings, of_items: bool) -> "Biases":
+        """Compute from all ratings of the data. of_items: whether items have biases."""
+        residuals = data.values - np.float32(data.shape.mid_range)
+        residuals = residuals - user_means(data, residuals)[data.users]
+        weights = residuals if of_items else np.zeros_like(residuals)
+        sums = np.bincount(data.items, weights, data.n_items)
+        counts = np.bincount(data.items, minlength=data.n_items) * of_items
+        biases = item_biases(sums, counts)
+        return cls(np.asarray(residuals - biases[data.items], np.float32), sums, counts)
+
+    @classmethod
+    def none(cls, n_items: int) -> "Biases":
+        """Biases of items without ratings so far."""
+        return cls(np.zeros(0, np.float32), np.zeros(n_items), np.zeros(n_items, np.int64))
+
+    @property
+    def of_items(self) -> Array:
+        """(n_items,) float32."""
+        return item_biases(self.sums, self.counts)
+
+
+def item_biases(sums: Array, counts: Array) -> Array:
+    """Means (n_items,), float32; 0 for an item without ratings."""
+    return (sums / np.maximum(counts, 1)).astype(np.float32)
+
+
+@dataclass(slots=True)
+class Server:
+    """What a server without retention holds between two interactions.
+
+    It holds item factors (m, d), and a sum and a count for each item's bias (m,), unless it is not
+    `biased`. step: which items move when a rating arrives. new: its item (variant 4a); rated: every
+    item that the user rated (4b); shared: every such item, with one step shared among them.
+    """
+
+    item_factors: Array
+    bias_sums: Array
+    bias_counts: Array
+    biased: bool
+    step: Step
+    passes: int = 10
+    rate: float = 0.01
+    item_rate: float = 0.005
+    penalty: float = 0.1
+
+    @classmethod
+    def of(cls, item_factors: Array, biases: Biases | None, **settings: Any) -> "Server":
+        """Start from copies. biases: those of items; None for a server without item biases."""
+        factors, start = (
+            np.array(item_factors, np.float32),
+            biases or Biases.none(len(item_factors)),
+        )
+        return cls(factors, start.sums.copy(), start.counts.copy(), biases is not None, **settings)
+
+    @property
+    def item_biases(self) -> Array:
+        """(m,)."""
+        return item_biases(self.bias_sums, self.bias_counts)
+
+    def recommend(self, items: Array, values: Array, count: int) -> Array:
+        """[V14, Alg. 1] The `count` best items for a user who brings their ratings.
+
+        Neither the ratings nor the user's vector are kept.
+        """
+        bounds, Q, users = (-1e9, 1e9), self.item_factors, np.zeros(len(items), int)
+        how: Any = {"passes": self.passes, "rate": self.rate, "penalty": self.penalty}
+        model = RetentionModel(bounds, 0.0, self.item_biases, Q, **how)
+        history = Ratings.of(users, items, values, n_users=1, n_items=len(Q), bounds=bounds)
+        scores = self.item_biases + self.item_factors @ model.personal(history).factors[0]
+        scores[np.asarray(items, int)] = -np.inf
+        return np.argsort(-scores, kind="stable")[:count]
+
+    def update(self, items: Array, values: Array) -> None:
+        """[V14, Alg. 2] A user rates the last of `items` and brings all their ratings, in order.
+
+        Variant 4a (new) or 4b (rated).
+        """
+        n, rows = len(items), (np.asarray(items, np.int32), np.asarray(values, np.float32))
+        self.arrive(*rows, np.array([0, n]), np.array([n - 1]), np.array([0]))
+
+    def arrive(
+        self, items: Array, values: Array, indptr: Array, position: Array, rows: Array
+    ) -> None:
+        """Many updates, one after the other.
+
+        position: of each arriving rating in `items`. rows: its user's row in `indptr`.
+        """
+        state = self.item_factors, self.bias_sums, self.bias_counts
+        arrivals = items, values, indptr, position, rows
+        how: Any = {"rate": self.rate, "item_rate": self.item_rate, "penalty": self.penalty}
+        how |= {"all_rated": self.step != "new", "shared": self.step == "shared"}
+        kernel.arrivals(*state, *arrivals, iterations=self.passes, biased=self.biased, **how)
+
 
 Variant = Literal["baseline", "static", "online", "new", "rated"]
 LOOKS = 10  # models yielded while ratings arrive, and batches of them for `online`
@@ -186,7 +330,7 @@ class NoRetention(Algorithm):
         item_rate = self.item_rate or (0.005 if step == "rated" else 0.05)
         how: Any = {"passes": self.user_passes, "rate": self.rate, "penalty": self.penalty}
         start = model.item_factors, biases if self.item_biases else None
-        server = Server(*start, step=step, item_rate=item_rate, **how)
+        server = Server.of(*start, step=step, item_rate=item_rate, **how)
         for part in np.array_split(np.arange(len(position)), LOOKS):
             server.arrive(items, values, data.by_user, position[part], rows[part])
             model = replace(

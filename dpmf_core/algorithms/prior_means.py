@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpmf_core.algorithms.base import INSIDE, Array, Recommender, rated_shares
+from dpmf_core.algorithms.item_moments import RowMoment
 from dpmf_core.algorithms.local_columns import scaled
-from dpmf_core.algorithms.row_moments import RowMoment
 from dpmf_core.curator import Block, Curator, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 

@@ -27,14 +27,14 @@ from dpmf_core.algorithms.frank_wolfe import (
     ResidualMoment,
     ResidualProduct,
 )
-from dpmf_core.algorithms.parameters import LEAST, choice, parameter
-from dpmf_core.algorithms.row_moments import (
+from dpmf_core.algorithms.item_moments import (
     RowBound,
     nuclear_norm_field,
     row_bound_field,
     source_level,
 )
-from dpmf_core.algorithms.svd_cleansing import CappedCounts, capped_ratings
+from dpmf_core.algorithms.parameters import LEAST, choice, parameter
+from dpmf_core.algorithms.svd import CappedCounts, capped_ratings
 from dpmf_core.curator import Curator, Held, Statistic
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, Calibration, Event, sequence

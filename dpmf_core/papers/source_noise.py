@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpmf_core.algorithms.row_moments import RowBound, noise_level
+from dpmf_core.algorithms.item_moments import RowBound, noise_level
 from dpmf_core.base.registry import by_id
 from dpmf_core.privacy.events import Event, Repeat, sequence
 from dpmf_core.privacy.formatting import budget_text

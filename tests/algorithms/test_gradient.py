@@ -5,8 +5,14 @@ import pytest
 from scipy.optimize import minimize
 
 from dpmf_core.algorithms.gradient import DPSGD, ItemGradient
-from dpmf_core.algorithms.iterates import GradientModel, first_iterate, next_iterate
-from dpmf_core.algorithms.projected_gradient import PGD, PrivatePGD, onto_l1_ball
+from dpmf_core.algorithms.projected_gradient import (
+    PGD,
+    GradientModel,
+    PrivatePGD,
+    first_iterate,
+    next_iterate,
+    onto_l1_ball,
+)
 from dpmf_core.curator import Block, OpenCurator, grid, in_memory
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank

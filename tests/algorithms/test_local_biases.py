@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms.local_biases import LocalBias, Messages, added_up
+from dpmf_core.algorithms.baselines import LocalBias, Messages, added_up
 from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.privacy import Budget, Gaussian, Noise, Relation, calibrate, normal_form
 from dpmf_core.privacy.gaussian import gaussian_mu

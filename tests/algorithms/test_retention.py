@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import Streams, build, train
-from dpmf_core.algorithms.retention_server import (
+from dpmf_core.algorithms.no_retention import (
     Biases,
     Server,
     arrival_times,
@@ -47,7 +47,7 @@ every_step = pytest.mark.parametrize(
 @every_step
 def test_an_update_is_algorithm_2(step, item_rate):
     Q = np.random.default_rng(0).standard_normal((9, 4))
-    server = Server(Q, step=step, item_rate=item_rate)
+    server = Server.of(Q, None, step=step, item_rate=item_rate)
     server.update(ITEMS, VALUES)
     expected = moved(Q, ITEMS, VALUES - VALUES.mean(), step, item_rate)
     np.testing.assert_allclose(server.item_factors, expected, atol=1e-5)
@@ -58,7 +58,7 @@ def test_an_update_is_algorithm_2(step, item_rate):
 def test_item_biases_are_means_of_what_arrived_less_the_users_means(step, item_rate):
     Q = np.random.default_rng(0).standard_normal((9, 4))
     start = Biases(np.zeros(0), np.arange(9) / 4, np.arange(9) % 3)
-    server = Server(Q, start, step=step, item_rate=item_rate)
+    server = Server.of(Q, start, step=step, item_rate=item_rate)
     server.update(ITEMS, VALUES)
     sums, counts, residuals = np.arange(9) / 4, np.arange(9) % 3, VALUES - VALUES.mean()
     sums[1] += residuals[-1]
@@ -75,7 +75,7 @@ def test_recommendations_are_algorithm_1(biased):
     Q, b = rng.standard_normal((30, 4)), 0.3 * rng.standard_normal(30) * biased
     items, values = np.array([3, 4, 8]), np.array([5.0, 1.0, 4.0])
     biases = Biases(np.zeros(0), b, np.ones(30, int)) if biased else None
-    best = Server(Q, biases, step="rated").recommend(items, values, 5)
+    best = Server.of(Q, biases, step="rated").recommend(items, values, 5)
     scores = b + Q @ solve_vector(Q, items, values - values.mean() - b[items])
     scores[items] = -np.inf
     np.testing.assert_array_equal(best, np.argsort(-scores)[:5])
@@ -84,7 +84,7 @@ def test_recommendations_are_algorithm_1(biased):
 @pytest.mark.parametrize("step", ["new", "rated"])
 def test_neither_ratings_nor_user_factors_survive_an_interaction(step):
     """The server's whole state is about items, and it has no room for anything else."""
-    server = Server(np.ones((6, 3)), Biases.none(6), step=step)
+    server = Server.of(np.ones((6, 3)), Biases.none(6), step=step)
     items, values = np.array([0, 4]), np.array([2.0, 5.0])
     server.update(items, values)
     server.recommend(items, values, 2)
@@ -147,7 +147,7 @@ def test_arrivals_one_by_one_are_the_stream():
 
     times = arrival_times(data, "random", streams().sampling + 1_000_003)
     known_biases = Biases.of(data.only(times < 0.5), of_items=True)
-    server = Server(fitted("static").item_factors, known_biases, step="rated")
+    server = Server.of(fitted("static").item_factors, known_biases, step="rated")
     for place in np.argsort(times, kind="stable"):
         if times[place] >= 0.5:
             hers = np.flatnonzero((data.users == data.users[place]) & (times <= times[place]))

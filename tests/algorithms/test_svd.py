@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms.svd import PrivateSVD, top_directions
-from dpmf_core.algorithms.svd_cleansing import SVDCleansing
+from dpmf_core.algorithms.svd import PrivateSVD, SVDCleansing, top_directions
 from dpmf_core.testing.worlds import low_rank
 from tests.fitting import trained
 from tests.support.dense import centred, counts, dense, user_means

@@ -13,7 +13,7 @@ import pytest
 
 import dpmf_datasets as datasets
 from dpmf_core.algorithms.item_offsets import SumsAndCounts
-from dpmf_core.algorithms.svd_cleansing import CappedCounts, capped_ratings
+from dpmf_core.algorithms.svd import CappedCounts, capped_ratings
 from dpmf_core.curator import in_memory
 from dpmf_core.curator.groups import members
 from dpmf_core.data.frames import ratings_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpmf_core.algorithms.retention_server import Biases, Server, Step
+from dpmf_core.algorithms.no_retention import Biases, Server, Step
 from dpmf_core.data.splits import moments
 from dpmf_core.papers.clauses import Mean, Results, judged
 from dpmf_core.papers.figures import Claim, Mark, by_metric
@@ -78,7 +78,7 @@ def _rate(full: bool, step: Step, count: int) -> float:
     ]
     rank = int(protocol.PUBLISHED["rank"])
     factors = 0.1 * np.cos(np.arange(ratings.n_items * rank)).reshape(-1, rank)  # any will do
-    server = Server(
+    server = Server.of(
         factors, Biases.of(ratings, of_items=True), step=step, item_rate=ITEM_RATES[step]
     )
     _process(server, items, values, rows[:1])  # compiled code is loaded

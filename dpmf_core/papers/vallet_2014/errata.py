@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dpmf_core.algorithms.retention_server import Biases
+from dpmf_core.algorithms.no_retention import Biases
 from dpmf_core.evaluation.audit.membership_inference import AuditSpec
 from dpmf_core.papers.erratum import Attack, Means, Values
 from dpmf_core.runs.data_access import open_ratings

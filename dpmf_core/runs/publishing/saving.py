@@ -19,7 +19,7 @@ from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.bayesian import PosteriorDraws
 from dpmf_core.algorithms.frank_wolfe import FrankWolfeModel
 from dpmf_core.algorithms.item_lists import Projection
-from dpmf_core.algorithms.iterates import GradientModel
+from dpmf_core.algorithms.projected_gradient import GradientModel
 from dpmf_core.algorithms.sgd import LearntUsers
 from dpmf_core.algorithms.svd import Subspace
 from dpmf_core.base.documents import to_json
