@@ -1,11 +1,11 @@
 """What the contract needs to know about a kind of data, one home for each kind.
 
 A home has small worlds of one public shape; `empty` and `heavy` name special units of them. nobody:
-the same shape with empty rows. lone: one unit, few columns. half: every second row emptied.
-strangers: data sets of one public shape that have nothing else in common. neighbours: (relation, D,
-D'), one unit removed, added or replaced, among them duplicates of others, empty units and the worst
-cases. adversaries: only the worst possible units. crowd: equal units, so that what is learned
-points where a further one lies. others: a world in which every unit but one has changed.
+the same shape with empty rows. lone: one unit, few columns. strangers: data sets of one public
+shape that have nothing else in common. neighbours: (relation, D, D'), one unit removed, added or
+replaced, among them duplicates of others, empty units and the worst cases. adversaries: only the
+worst possible units. crowd: equal units, so that what is learned points where a further one lies.
+others: a world in which every unit but one has changed.
 """
 
 from collections.abc import Iterator
@@ -49,9 +49,6 @@ class OfRatings:
 
     def lone(self) -> Ratings:
         return Ratings.of([0, 0], [0, 2], [1, 5], n_users=1, n_items=3, bounds=(1, 5), public=True)
-
-    def half(self, data: Ratings, parity: int) -> Ratings:
-        return data.only(data.users % 2 == parity)
 
     def strangers(self) -> Iterator[Ratings]:
         """They differ in number of ratings, popularity, heavy users, duplicates and range."""
@@ -114,9 +111,11 @@ class OfRatings:
 
 
 class OfSamples:
-    """Small worlds of documents or images."""
+    """Small worlds of documents or images, whose unit is a row or a person with all their rows.
 
-    empty, heavy = sample_worlds.EMPTY, sample_worlds.HEAVY
+    A person's rows may be equal, scattered and of any number.
+    """
+
     last = sample_worlds.N_FEATURES - 1
     worst: ClassVar[dict[str, dict[int, float]]] = {
         "all features equal": dict.fromkeys(range(sample_worlds.N_FEATURES), 1.0),
@@ -129,72 +128,99 @@ class OfSamples:
         "front": dict.fromkeys(range(4), 2.0),
     }
 
-    def __init__(self, images: bool) -> None:
-        self.images, self.name = images, "images" if images else "documents"
+    def __init__(self, images: bool, people: bool = False) -> None:
+        self.images, self.people = images, people
+        self.name = ("images" if images else "documents") + " of people" * people
+        special = sample_worlds if not people else sample_worlds.People
+        self.empty, self.heavy = special.EMPTY, special.HEAVY
+
+    def _rows(self, seed: int = 0, skew: float = 1.0) -> tuple[Any, Any]:
+        """Rows (23, 18), and the unit of each (23,)."""
+        if self.people:
+            return sample_worlds.rows_and_people(seed, skew)
+        return sample_worlds.table(seed, skew), np.arange(sample_worlds.N_SAMPLES)
+
+    def _of(self, rows: Any, units: Any, n_people: int = sample_worlds.People.COUNT) -> Samples:
+        samples = sample_worlds.of(rows, self.images)
+        return samples.of_people(units, n_people) if self.people else samples
 
     def world(self, seed: int = 0, skew: float = 1.0) -> Samples:
-        return sample_worlds.of(sample_worlds.table(seed, skew), self.images)
+        return self._of(*self._rows(seed, skew))
 
     def nobody(self) -> Samples:
-        return sample_worlds.of(
-            np.zeros((sample_worlds.N_SAMPLES, sample_worlds.N_FEATURES)), self.images
-        )
+        rows, units = self._rows()
+        return self._of(0 * rows, units)
 
     def lone(self) -> Samples:
-        return sample_worlds.of(np.array([[1.0, 0.0, 5.0]]), self.images)
-
-    def half(self, data: Samples, parity: int) -> Samples:
-        rows = self._table(data)
-        rows[np.arange(len(rows)) % 2 != parity] = 0
-        return sample_worlds.of(rows, self.images)
-
-    def _table(self, data: Samples) -> Any:
-        return data.X.copy() if self.images else data.X.toarray()
+        rows = np.array([[1.0, 0.0, 5.0], [2.0, 1.0, 0.0]])
+        return self._of(rows, np.array([0, 0]), 1) if self.people else self._of(rows[:1], None)
 
     def strangers(self) -> Iterator[Samples]:
-        """They differ in length, words, empty rows, scale and equal rows."""
+        """They differ in length, words, empty rows, scale, equal rows, and in who has which."""
         yield self.world(11, skew=0.0)
         yield self.world(12, skew=3.0)
         yield self.nobody()
-        yield sample_worlds.with_row(self.nobody(), 0, {self.last: 7.0})
-        equal = np.ones((sample_worlds.N_SAMPLES, sample_worlds.N_FEATURES))
-        yield sample_worlds.of(equal, self.images)
-        yield sample_worlds.of(1e9 * sample_worlds.table(7)[:, ::-1], self.images)
+        rows, units = self._rows(7)
+        yield self._of(*sample_worlds.with_unit(0 * rows, units, 0, [{self.last: 7.0}]))
+        yield self._of(rows, 0 * units + 3)
+        yield self._of(np.ones_like(rows), np.arange(len(rows)) % sample_worlds.People.COUNT)
+        yield self._of(1e9 * rows[:, ::-1], units)
+
+    def _new_rows(self) -> list[list[dict[int, float]]]:
+        """All that a unit may bring: one of the worst rows; a person many equal ones, or others."""
+        worst = list(self.worst.values())
+        single = [[row] for row in worst]
+        if not self.people:
+            return single
+        repeated = [[worst[place]] * count for place, count in ((0, 6), (1, 5), (3, 2))]
+        return [*single, *repeated, worst[:6], [worst[1], {}, worst[1]]]
 
     def neighbours(self, data: Samples) -> Iterator[tuple[str, Samples, Samples]]:
-        with_row, table = sample_worlds.with_row, self._table(data)
-        for place in (self.heavy, 0, len(table) - 2, len(table) // 2):
-            yield "remove", data, with_row(data, place, {})
-        for row in self.worst.values():
-            yield "add", data, with_row(data, self.empty[0], row)
-        yield "add", data, with_row(data, self.empty[1], dict(enumerate(table[self.heavy])))
-        rows, first = list(self.worst.values()), self.empty[0]
-        for one, other in zip(rows, rows[1:] + rows[:1], strict=True):
-            yield "replace", with_row(data, first, one), with_row(data, first, other)
-        yield "replace", data, with_row(data, self.heavy, self.worst["last feature"])
+        rows, units = data.X if self.images else data.X.toarray(), self._units(data)
+        first, second, all_rows = *self.empty, self._new_rows()
+
+        def but(unit: int, new: Any, start: tuple[Any, Any] = (rows, units)) -> tuple[Any, Any]:
+            return sample_worlds.with_unit(*start, unit, new)
+
+        some = (self.heavy, 0, len(rows) - 2, len(rows) // 2)
+        for unit in range(sample_worlds.People.COUNT) if self.people else some:
+            yield "remove", data, self._of(*but(unit, []))
+        for new in all_rows:
+            yield "add", data, self._of(*but(first, new))
+        same = [dict(enumerate(row)) for row in rows[units == self.heavy][:6]]
+        yield "add", data, self._of(*but(second, same))
+        for one, other in zip(all_rows, all_rows[1:] + all_rows[:1], strict=True):
+            before = but(first, one)
+            yield "replace", self._of(*before), self._of(*but(first, other, before))
+        yield "replace", data, self._of(*but(self.heavy, all_rows[2]))
+
+    def _units(self, data: Samples) -> Any:
+        return np.arange(len(data)) if data.people is None else data.people
 
     def adversaries(self) -> Samples:
-        return sample_worlds.of(self._worst_rows(), self.images)
-
-    def _worst_rows(self) -> Any:
-        table = np.zeros((len(self.worst), sample_worlds.N_FEATURES))
-        for place, row in enumerate(self.worst.values()):
-            table[place, list(row)] = list(row.values())
-        return table
+        brought = self._new_rows()
+        units = np.repeat(np.arange(len(brought)), [len(rows) for rows in brought])
+        rows = sample_worlds.dense([row for rows in brought for row in rows])
+        return self._of(rows, units, len(brought))
 
     def crowd(self) -> Samples:
-        rows = np.zeros((sample_worlds.N_SAMPLES, sample_worlds.N_FEATURES))
+        rows, units = self._rows()
+        rows[:] = 0
         rows[:, ::2] = 1.0
-        rows[list(self.empty)] = 0
-        return sample_worlds.of(rows, self.images)
+        rows[np.isin(units, self.empty)] = 0
+        return self._of(rows, units)
 
     def others(self, unit: int) -> Samples:
-        rows = sample_worlds.table(99, skew=0.0)
-        rows[unit] = sample_worlds.table()[unit]
-        return sample_worlds.of(rows, self.images)
+        rows, units = self._rows()
+        nobody, count = np.isin(units, (self.empty[1], 2)), sample_worlds.People.COUNT
+        other = np.where(nobody[:, None], 0.0, sample_worlds.table(99, skew=0.0))
+        own, elsewhere = units == unit, (units + 1) % count
+        elsewhere = np.where(elsewhere == unit, (unit + 2) % count, elsewhere)
+        return self._of(np.where(own[:, None], rows, other), np.where(own, unit, elsewhere))
 
     def own_row(self, model: Any, data: Samples, unit: int) -> tuple[Any, ...]:
-        return tuple(np.asarray(side[unit]) for side in self.own_rows(model, data))
+        own = self._units(data) == unit
+        return tuple(np.asarray(side[own]) for side in self.own_rows(model, data))
 
     def own_rows(self, model: Any, data: Samples) -> tuple[Any, ...]:
         own = model.personal(data)
@@ -213,109 +239,9 @@ class OfSamples:
         )
 
 
-class OfPeople(OfSamples):
-    """Rows of people: the unit is a person with all their rows.
-
-    The rows may be equal, scattered and of any number.
-    """
-
-    empty, heavy = sample_worlds.NOBODYS, sample_worlds.MANY
-
-    def __init__(self, images: bool) -> None:
-        super().__init__(images)
-        self.name += " of people"
-
-    def _of(self, rows_and_people: tuple[Any, Any]) -> Samples:
-        return sample_worlds.of_people(*rows_and_people, self.images)
-
-    def world(self, seed: int = 0, skew: float = 1.0) -> Samples:
-        return self._of(sample_worlds.rows_and_people(seed, skew))
-
-    def nobody(self) -> Samples:
-        rows, people = sample_worlds.rows_and_people()
-        return self._of((0 * rows, people))
-
-    def lone(self) -> Samples:
-        rows = np.array([[1.0, 0.0, 5.0], [2.0, 1.0, 0.0]])
-        return sample_worlds.of(rows, self.images).of_people(np.array([0, 0]), 1)
-
-    def half(self, data: Samples, parity: int) -> Samples:
-        rows, people = self._table(data), self._whose(data)
-        rows[people % 2 != parity] = 0
-        return self._of((rows, people))
-
-    @staticmethod
-    def _whose(data: Samples) -> Any:
-        assert data.people is not None
-        return data.people
-
-    def strangers(self) -> Iterator[Samples]:
-        """They also differ in who has which rows."""
-        yield self.world(11, skew=0.0)
-        yield self.world(12, skew=3.0)
-        yield self.nobody()
-        rows, people = sample_worlds.rows_and_people(7)
-        yield self._of((rows, 0 * people + 3))
-        yield self._of((np.ones_like(rows), np.arange(len(rows)) % sample_worlds.N_PEOPLE))
-        yield self._of((1e9 * rows[:, ::-1], people))
-
-    def _new_rows(self) -> Iterator[Any]:
-        """All that a person may bring: one of the worst rows, many equal ones, many others."""
-        table = self._worst_rows()
-        yield from (table[[place]] for place in range(len(table)))
-        for place, count in ((0, 6), (1, 5), (3, 2)):
-            yield np.repeat(table[[place]], count, axis=0)
-        yield table[:6]
-        yield np.vstack([table[[1]], 0 * table[[1]], table[[1]]])
-
-    def neighbours(self, data: Samples) -> Iterator[tuple[str, Samples, Samples]]:
-        world = (self._table(data), self._whose(data).copy())
-        nothing, first = np.zeros((0, sample_worlds.N_FEATURES)), self.empty[0]
-
-        def but(person: int, rows: Any, start: tuple[Any, Any] = world) -> Any:
-            return sample_worlds.with_person(start[0], start[1], person, rows)
-
-        for person in range(sample_worlds.N_PEOPLE):
-            yield "remove", data, self._of(but(person, nothing))
-        for rows in self._new_rows():
-            yield "add", data, self._of(but(first, rows))
-        yield "add", data, self._of(but(self.empty[1], world[0][world[1] == self.heavy][:6]))
-        all_rows = list(self._new_rows())
-        for one, other in zip(all_rows, all_rows[1:] + all_rows[:1], strict=True):
-            before = but(first, one)
-            yield "replace", self._of(before), self._of(but(first, other, before))
-        yield "replace", data, self._of(but(self.heavy, all_rows[2]))
-
-    def adversaries(self) -> Samples:
-        rows = list(self._new_rows())
-        people = np.repeat(np.arange(len(rows)), [len(it) for it in rows])
-        return sample_worlds.of(np.vstack(rows), self.images).of_people(people, len(rows))
-
-    def crowd(self) -> Samples:
-        rows, people = sample_worlds.rows_and_people()
-        rows = np.zeros_like(rows)
-        rows[:, ::2] = 1.0
-        rows[np.isin(people, self.empty)] = 0
-        return self._of((rows, people))
-
-    def others(self, unit: int) -> Samples:
-        rows, people = sample_worlds.rows_and_people()
-        nobody, n_people = np.isin(people, (self.empty[1], 2)), sample_worlds.N_PEOPLE
-        other = np.where(nobody[:, None], 0.0, sample_worlds.table(99, skew=0.0))
-        own, elsewhere = people == unit, (people + 1) % n_people
-        elsewhere = np.where(elsewhere == unit, (unit + 2) % n_people, elsewhere)
-        whose = np.where(own, unit, elsewhere)
-        return self._of((np.where(own[:, None], rows, other), whose))
-
-    def own_row(self, model: Any, data: Samples, unit: int) -> tuple[Any, ...]:
-        return tuple(
-            np.asarray(side[self._whose(data) == unit]) for side in self.own_rows(model, data)
-        )
-
-
 Home = OfRatings | OfSamples
 RATINGS, DOCUMENTS, IMAGES = OfRatings(), OfSamples(images=False), OfSamples(images=True)
-DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE = OfPeople(images=False), OfPeople(images=True)
+DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE = OfSamples(False, people=True), OfSamples(True, people=True)
 
 
 def homes_of(kind: type[Algorithm]) -> tuple[Home, ...]:

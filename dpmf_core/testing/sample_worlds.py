@@ -3,7 +3,7 @@
 Shapes share no number with one another.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,6 @@ from dpmf_core.data.samples import Samples
 
 N_SAMPLES, N_FEATURES, IMAGE = 23, 18, (3, 6)
 EMPTY, HEAVY = (3, 22), 5
-N_PEOPLE, MANY = 9, 4  # people, and the one with most rows
-NOBODYS = (0, 8)  # people whose rows are empty
 Array = npt.NDArray[Any]
 
 
@@ -40,50 +38,53 @@ def table(seed: int = 0, skew: float = 1.0) -> Array:
     return out
 
 
-def with_row(samples: Samples, place: int, row: Mapping[int, float]) -> Samples:
-    """The neighbour in which this row is another (empty: it is removed)."""
-    rows = samples.X.toarray() if samples.image is None else samples.X.copy()
-    rows[place] = 0
-    for column, value in row.items():
-        rows[place, column] = value
-    return of(rows, samples.image is not None)
+def dense(rows: Sequence[Mapping[int, float]]) -> Array:
+    """Rows (k, 18) of their values by column."""
+    out = np.zeros((len(rows), N_FEATURES))
+    for place, row in enumerate(rows):
+        out[place, list(row)] = list(row.values())
+    return out
+
+
+def with_unit(
+    rows: Array, units: Array, unit: int, new_rows: Sequence[Mapping[int, float]]
+) -> tuple[Array, Array]:
+    """The neighbour in which a unit has these rows, by column, and no others.
+
+    They take the unit's places, then those of units without rows.
+    """
+    rows, units = rows.copy(), units.copy()
+    own = units == unit
+    rows[own] = 0
+    free = ~own & ~rows.any(axis=1)
+    places = [*np.flatnonzero(own), *np.flatnonzero(free)][: len(new_rows)]
+    assert len(places) == len(new_rows), "no room for so many rows"
+    rows[places], units[places] = dense(new_rows), unit
+    return rows, units
 
 
 # ---- rows of people ------------------------------------------------------------------------------
 
 
+class People:
+    """Facts about the people whose rows they are: how many, whose rows are empty, who has most."""
+
+    COUNT, EMPTY, HEAVY = 9, (0, 8), 4
+
+
 def whose(seed: int = 0) -> Array:
     """The person of each row (23,): some have one row, one has seven.
 
-    Rows of `NOBODYS` lie anywhere among the others.
+    Rows of people without any lie anywhere among the others.
     """
     sizes = (2, 1, 3, 2, 7, 1, 2, 1, 4)
-    return np.random.default_rng([seed, 5]).permutation(np.repeat(np.arange(N_PEOPLE), sizes))
-
-
-def of_people(rows: Array, people: Array, images: bool) -> Samples:
-    """Samples of a table whose rows are these people's."""
-    return of(rows, images).of_people(people, N_PEOPLE)
+    return np.random.default_rng([seed, 5]).permutation(np.repeat(np.arange(People.COUNT), sizes))
 
 
 def rows_and_people(seed: int = 0, skew: float = 1.0) -> tuple[Array, Array]:
     """Rows (23, 18), and whose they are (23,)."""
     people = whose(seed)
-    rows = np.where(np.isin(people, NOBODYS)[:, None], 0.0, table(seed, skew))
-    return rows, people
-
-
-def with_person(rows: Array, people: Array, person: int, new_rows: Array) -> tuple[Array, Array]:
-    """The neighbour in which a person has these rows (k, 18), and no others.
-
-    They take the person's places, then those of people without rows.
-    """
-    rows, people = rows.copy(), people.copy()
-    rows[people == person] = 0
-    own, free = people == person, (people != person) & ~rows.any(axis=1)
-    places = [*np.flatnonzero(own), *np.flatnonzero(free)][: len(new_rows)]
-    assert len(places) == len(new_rows), "no room for so many rows"
-    rows[places], people[places] = new_rows, person
+    rows = np.where(np.isin(people, People.EMPTY)[:, None], 0.0, table(seed, skew))
     return rows, people
 
 
