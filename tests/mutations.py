@@ -59,12 +59,12 @@ STATISTICS = (
         "return self.root_entries * self.clip_norm", "dpals",
     ),
     of_statistic(
-        "capped sums, not clipped", "svd_cleansing",
+        "capped sums, not clipped", "svd",
         ").clip(-self.clip, self.clip)\n        values = on_grid(values, self.clip,",
         ")\n        values = on_grid(values, 10 * self.clip,", "svd-cleansing",
     ),
     of_statistic(
-        "capped counts, one rating more", "svd_cleansing",
+        "capped counts, one rating more", "svd",
         "return rank_within_user(rows, draws) < most",
         "return rank_within_user(rows, draws) <= most", "svd-cleansing",
     ),
@@ -74,7 +74,7 @@ STATISTICS = (
         "e = 2 * on_grid(e, 1.0, block.n_units, factors=2)", "dp-sgd",
     ),
     of_statistic(
-        "row moment, the norm in place of its square", "row_moments",
+        "row moment, the norm in place of its square", "item_moments",
         "return self.bound**2", "return self.bound", "private-svd",
     ),
     of_statistic(
