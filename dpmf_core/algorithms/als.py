@@ -91,12 +91,10 @@ class ALS(Algorithm):
         "uniform", "which k ratings: random, or those of the rarest items"
     )
     local_columns: bool = LOCAL_COLUMNS
-    solver: Literal["exact", "cg"] = Field(
+    solver: Literal["exact", "cg"] = choice(
         "exact",
-        description=(
-            "least squares in each step: exact, or faster by conjugate gradients started from the"
-            " previous step; the last item step is always exact"
-        ),
+        "least squares in each step: exact, or faster by conjugate gradients started from the"
+        " previous step; the last item step is always exact",
     )
     cg_steps: int = parameter(
         kernels.CG_STEPS,
