@@ -25,7 +25,7 @@ from dpmf_core.algorithms import REGISTRY, Algorithm, PrivateAlgorithm
 from dpmf_core.curator import grid
 from dpmf_core.privacy import Budget, Relation, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon
-from dpmf_core.testing import curator_laws, privacy_laws
+from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import Home, homes_of
 from dpmf_core.testing.parameters import corners
 from dpmf_core.testing.probes import blind, record
@@ -64,27 +64,27 @@ class Contract:
 
     def test_plan_is_the_declared_statistics(self, case: Case) -> None:
         shape = case[1].world().shape
-        _each(case, lambda algorithm: curator_laws.check_plan(algorithm, shape))
+        _each(case, lambda algorithm: laws.check_plan(algorithm, shape))
 
     def test_sensitivity_of_every_answer(self, case: Case) -> None:
         """No unit moves a statistic by more than it declares; the worst units are included."""
-        _each(case, lambda algorithm: curator_laws.check_units(algorithm, home=case[1]))
+        _each(case, lambda algorithm: laws.check_units(algorithm, home=case[1]))
 
     def test_sensitivity_by_replay(self, case: Case) -> None:
         """No unit does so in whole runs on neighbouring data, with all releases held fixed."""
         _each(
             case,
-            lambda algorithm: privacy_laws.check_sensitivity(algorithm, stride=3, home=case[1]),
+            lambda algorithm: laws.check_sensitivity(algorithm, stride=3, home=case[1]),
         )
 
     def test_additivity(self, case: Case) -> None:
-        _each(case, lambda algorithm: curator_laws.check_sums(algorithm, 0, case[1]))
+        _each(case, lambda algorithm: laws.check_sums(algorithm, 0, case[1]))
 
     def test_blindfold(self, case: Case) -> None:
-        _each(case, lambda algorithm: privacy_laws.check_blindfold(algorithm, case[1]))
+        _each(case, lambda algorithm: laws.check_blindfold(algorithm, case[1]))
 
     def test_locality(self, case: Case) -> None:
-        _each(case, lambda algorithm: privacy_laws.check_locality(algorithm, 0, case[1]))
+        _each(case, lambda algorithm: laws.check_locality(algorithm, 0, case[1]))
 
     def test_fresh_noise(self, case: Case) -> None:
         """Every release of a run has noise of its own, and so have runs with other seeds."""
@@ -102,7 +102,7 @@ class TestAlgorithms(Contract):
 def check_fresh(algorithm: Algorithm, home: Home) -> None:
     """No two parts of a run begin with the same draw; another seed draws anew."""
     one, other = (blind(algorithm, home.world(), seed=seed) for seed in (0, 1))
-    privacy_laws.check_fresh_noise(one)
+    laws.check_fresh_noise(one)
     assert one.log, "nothing is released"
     for first, second in zip(one.log, other.log, strict=True):
         for here, there in zip(first.noisy, second.noisy, strict=True):

@@ -1,19 +1,155 @@
-"""Laws that a PROVEN algorithm keeps from end to end, as checks that raise AssertionError.
+"""Laws that a PROVEN algorithm keeps, as checks that raise AssertionError.
 
-docs/PRIVACY.md, "How it is tested". `curator_laws` check its questions one by one. No check knows
-an algorithm: each runs it twice, and compares what left the curator or was about to be released.
+docs/PRIVACY.md, "How it is tested". Some are about its questions to its curator, one by one. The
+others run it twice, and compare what left the curator or was about to be released. No check knows
+an algorithm.
 """
 
 import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
-from dpmf_core.algorithms import Algorithm
-from dpmf_core.privacy import Relation
+from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
+from dpmf_core.curator import Block, Statistic
+from dpmf_core.curator.people import split_units
+from dpmf_core.privacy import Event, Relation, normal_form
+from dpmf_core.privacy.gaussian import all_gaussian, mu
 from dpmf_core.testing.homes import RATINGS, Data, Home
-from dpmf_core.testing.probes import Outcome, blind, pairs, record, replay
+from dpmf_core.testing.probes import (
+    Outcome,
+    Question,
+    QuestionRecord,
+    ask,
+    blind,
+    pairs,
+    record,
+    replay,
+    single_units,
+)
 
-SLACK = 1 + 1e-6
+ROUNDING = 1 + 1e-9  # of a norm computed in float64
+SLACK = 1 + 1e-6  # of a run's move
+
+
+def size(statistic: Statistic, values: Any) -> float:
+    return float(np.linalg.norm(values, ord=1 if statistic.norm == "L1" else 2))
+
+
+def check_plan(algorithm: PrivateAlgorithm, shape: Any) -> None:
+    """The plan holds the declared statistics, with their sensitivities and factors, and no more."""
+    leaves = [leaf for leaf, _ in normal_form(algorithm.plan(shape, 1.0))]
+    statistics = algorithm.statistics(shape)
+    assert {(it.statistic, it.sensitivity, it.replace_one_factor) for it in leaves} == {
+        (it.name, it.sensitivity, it.replace_one_factor) for it in statistics
+    }
+
+
+def check_units(
+    algorithm: Algorithm,
+    data: Data | None = None,
+    *,
+    level: float = 1.0,
+    home: Home = RATINGS,
+    first: int = 0,
+    stride: int = 1,
+) -> dict[str, float]:
+    """No unit's answers are larger or move further than declared.
+
+    No unit's answer to any question is larger than declared. No two units' answers lie further
+    apart than declared for replacing one. No answers to all questions together move more than the
+    accountant counts, for one unit and for two that replace each other.
+
+    first, stride: which units, to spread them over many parameter sets. Returns the largest answer
+    to each statistic, over its sensitivity; if replacing a unit is declared to move it no further
+    than removing it, the larger of this and of the same for two units' distance.
+    """
+    data = home.world() if data is None else data
+    questions = ask(algorithm, data, level=level)
+    n_units = data.shape.n_units
+    worst = [replace(unit, ids=unit.ids * 0) for unit in single_units(home.adversaries(), n_units)]
+    everybody = [*worst, *single_units(data, n_units)]  # a replacement keeps the number
+    units = everybody[first::stride]
+    largest: dict[str, float] = {}
+    # all moves of each unit, and of all pairs that replace each other, in units of the noise
+    squares: dict[Relation, Any] = dict.fromkeys(Relation, 0.0)
+    for question in questions.questions:
+        answers = [questions.answer(question, unit) for unit in units]
+        power = 1 if question.statistic.norm == "L1" else 2
+        apart = pdist(np.stack(answers), "minkowski", p=power)
+        move = _relative_move(question.statistic, answers, float(apart.max()))
+        largest[question.statistic.name] = max(move, largest.get(question.statistic.name, 0.0))
+        moves = [size(question.statistic, answer) for answer in answers]
+        squares[Relation.ADD_REMOVE] += (np.array(moves) / question.scale) ** 2
+        squares[Relation.REPLACE_ONE] += (apart / question.scale) ** 2
+    _check_total(algorithm.plan(data.shape, level), squares)
+    return largest
+
+
+def _check_total(plan: Event, squares: Mapping[Relation, Any]) -> None:
+    """Check all moves together, if all noise is Gaussian, so that squares of moves add up."""
+    if not all_gaussian(plan):
+        return
+    for relation, moves in squares.items():
+        move, bound = float(np.sqrt(np.max(moves, initial=0.0))), mu(plan, relation)
+        assert move <= bound * ROUNDING, (
+            f"one unit moved all releases together by {move:.9g}, accounted {bound:.9g} under"
+            f" {relation}"
+        )
+
+
+def _relative_move(statistic: Statistic, answers: list[Any], apart: float) -> float:
+    name, bound = statistic.name, statistic.sensitivity
+    sizes = [size(statistic, answer) for answer in answers]
+    assert max(sizes) <= bound * ROUNDING, (
+        f"moved {name!r} by {max(sizes):.9g}, declared {bound:.9g}"
+    )
+    replace_bound = bound * statistic.replace_one_factor
+    assert apart <= replace_bound * ROUNDING, (
+        f"replace moved {name!r} by {apart:.9g}, declared {replace_bound:.9g}"
+    )
+    largest = max(sizes)
+    return (largest if statistic.replace_one_factor > 1 else max(largest, apart)) / bound
+
+
+def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> None:
+    """Every statistic is a sum over units, and the release is linear in it.
+
+    S(A and B) = S(A) + S(B), bit for bit, and S(nobody) = 0.
+    """
+    data = home.world(seed)
+    questions = ask(algorithm, data)
+    everybody = np.arange(data.shape.n_units)
+    parts = [everybody, everybody[::2], everybody[1::2]]
+    whole, half, rest = (split_units({"train": data}, [units])[0] for units in parts)
+    nobody = Block(whole.ids, {"train": home.nobody()}, whole.n_units)
+    for question in questions.questions:
+        name = question.statistic.name
+        for total, one, other, none in _totals(questions, question, whole, half, rest, nobody):
+            assert np.array_equal(total, one + other), f"{name!r} is no sum over units"
+            assert not none.any(), f"{name!r} is not zero without units"
+        answers = [questions.answer(question, block) for block in (whole, half, rest)]
+        off = size(question.statistic, answers[0] - answers[1] - answers[2])
+        scale = question.statistic.sensitivity + size(question.statistic, answers[0])
+        assert off <= 1e-9 * scale, f"{name!r} is not linear in its sums"
+
+
+def _totals(
+    questions: QuestionRecord, question: Question, *blocks: Block
+) -> Iterator[tuple[Any, ...]]:
+    """Each array of the totals, for every block."""
+    parts = [itertools.chain(*questions.totals(question, block)) for block in blocks]
+    yield from zip(*parts, strict=True)
+
+
+def as_bits(parts: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value.tobytes() if isinstance(value, np.ndarray) else value
+        for name, value in parts.items()
+    }
 
 
 def same(first: Outcome, second: Outcome) -> None:

@@ -41,43 +41,28 @@ def features(n_items: int) -> ItemFeatures:
     return ItemFeatures(("even", "fifth", "place"), values.astype(np.float32))
 
 
-def rows(
-    seed: int = 0,
-    *,
-    n_users: int = N_USERS,
-    n_items: int = N_ITEMS,
-    bounds: tuple[float, float] = BOUNDS,
-    skew: float = 1.0,
-) -> dict[int, Row]:
+def rows(seed: int = 0, *, skew: float = 1.0) -> dict[int, Row]:
     """Raw rows as an upload might hold them.
 
     They have skewed popularity, half stars, duplicated pairs and some values beyond the bounds.
     """
     rng = np.random.default_rng(seed)
-    popularity = (1.0 + np.arange(n_items)) ** -skew
+    popularity = (1.0 + np.arange(N_ITEMS)) ** -skew
     popularity /= popularity.sum()
     out: dict[int, Row] = {}
-    for user in range(n_users):
+    for user in range(N_USERS):
         if user in EMPTY:
             continue
-        count = n_items if user == HEAVY else int(rng.integers(1, max(2, n_items // 2)))
-        items = rng.choice(n_items, count, replace=False, p=popularity)
+        count = N_ITEMS if user == HEAVY else int(rng.integers(1, max(2, N_ITEMS // 2)))
+        items = rng.choice(N_ITEMS, count, replace=False, p=popularity)
         items = np.append(items, items[0])
-        values = np.round(rng.uniform(bounds[0] - 1, bounds[1] + 1, len(items)) * 2) / 2
+        values = np.round(rng.uniform(BOUNDS[0] - 1, BOUNDS[1] + 1, len(items)) * 2) / 2
         out[user] = (items, values)
     return out
 
 
-def world(
-    seed: int = 0,
-    *,
-    n_users: int = N_USERS,
-    n_items: int = N_ITEMS,
-    bounds: tuple[float, float] = BOUNDS,
-    skew: float = 1.0,
-) -> Ratings:
-    shape: Any = {"n_users": n_users, "n_items": n_items, "bounds": bounds}
-    return of(rows(seed, skew=skew, **shape), **shape)
+def world(seed: int = 0, *, bounds: tuple[float, float] = BOUNDS, skew: float = 1.0) -> Ratings:
+    return of(rows(seed, skew=skew), bounds=bounds)
 
 
 def with_row(ratings: Ratings, user: int, items: Sequence[int], values: Sequence[float]) -> Ratings:
@@ -97,15 +82,13 @@ def low_rank(
     *,
     n_users: int = 60,
     n_items: int = 17,
-    rank: int = 3,
     density: float = 0.6,
-    bounds: tuple[float, float] = BOUNDS,
 ) -> Ratings:
-    """Ratings with structure to find: a low-rank matrix plus a little noise, partly observed."""
+    """Ratings with structure to find: a matrix of rank 3 plus a little noise, partly observed."""
     rng = np.random.default_rng(seed)
-    taste = rng.standard_normal((n_users, rank)) @ rng.standard_normal((rank, n_items)) * 0.8
+    taste = rng.standard_normal((n_users, 3)) @ rng.standard_normal((3, n_items)) * 0.8
     M = 2.75 + taste + 0.2 * rng.standard_normal((n_users, n_items))
     users, items = np.nonzero(rng.random(M.shape) < density)
     return Ratings.of(
-        users, items, M[users, items], n_users=n_users, n_items=n_items, bounds=bounds, public=True
+        users, items, M[users, items], n_users=n_users, n_items=n_items, bounds=BOUNDS, public=True
     )

@@ -11,7 +11,7 @@ from dpmf_core.privacy import Budget, Gaussian, Noise, Relation, calibrate, norm
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.testing import worlds
 from dpmf_core.testing.homes import RATINGS
-from dpmf_core.testing.questions import ask, single_units
+from dpmf_core.testing.probes import ask, single_units
 from tests.support.gaussian import delta_of
 
 DELTA = 1e-6

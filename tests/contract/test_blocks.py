@@ -11,9 +11,9 @@ from dpmf_core.data.partitioned import Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import FACTS, Ratings
 from dpmf_core.privacy import Noise
 from dpmf_core.testing import worlds
-from dpmf_core.testing.curator_laws import as_bits
 from dpmf_core.testing.homes import CASES, RATINGS, case_name
 from dpmf_core.testing.parameters import corners as all_corners
+from dpmf_core.testing.privacy_laws import as_bits
 
 CORNERS = 4  # of each algorithm's parameters in the slow suite; the fast one has the first
 

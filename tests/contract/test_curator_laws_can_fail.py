@@ -10,9 +10,9 @@ from dpmf_core.algorithms import PrivateAlgorithm, Recommender
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Statistic, on_grid
 from dpmf_core.privacy import PlanViolation
-from dpmf_core.testing import curator_laws as laws
+from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import RATINGS
-from dpmf_core.testing.questions import ask
+from dpmf_core.testing.probes import ask
 from dpmf_core.testing.worlds import world
 from tests.contract.test_blocks import check_blocks
 

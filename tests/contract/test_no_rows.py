@@ -12,8 +12,8 @@ from dpmf_core.algorithms.baselines import PrivateBias
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.privacy import Noise
-from dpmf_core.testing.curator_laws import as_bits
 from dpmf_core.testing.homes import RATINGS, case_name
+from dpmf_core.testing.privacy_laws import as_bits
 from tests.contract.room import Room
 from tests.contract.test_blocks import CURATOR_CASES, in_corners, proven
 

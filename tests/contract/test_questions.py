@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.privacy import Status, normal_form
-from dpmf_core.testing import curator_laws as laws
+from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import case_name
 from dpmf_core.testing.parameters import from_whole_range
 from tests.contract.cases import asking, in_corners, proven_private

@@ -22,7 +22,7 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy.accounting import delta, epsilon
 from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.gaussian import gaussian_epsilon, mu
-from dpmf_core.testing import curator_laws as laws
+from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import RATINGS
 from dpmf_core.testing.privacy_laws import check_blindfold, check_locality
 from dpmf_core.testing.probes import pairs, record, replay
