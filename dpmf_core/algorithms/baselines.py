@@ -35,9 +35,11 @@ from dpmf_core.privacy import Event, Guarantee, Repeat, Status
 PUBLIC_FACTS = ("the number of users", "the item set", "the rating bounds")
 
 
-def proven_for_users(algorithm: Algorithm) -> Guarantee:
-    """The guarantee of an algorithm that is proved for one user, whatever its parameters."""
-    return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
+class ProvenForUsers(PrivateAlgorithm):
+    """A private algorithm with a proof for one user, whatever its parameters."""
+
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
 
 class GlobalMean(Algorithm):
@@ -67,7 +69,8 @@ class UserMean(Algorithm):
     words = "predicts each user's own mean; no data are shared between users"
     source = "trivial predictor"
 
-    guarantee = proven_for_users
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         yield Recommender.of_means(curator.shape)
@@ -152,7 +155,7 @@ def private_mean(curator: Curator) -> float:
     return float(shape.mid_range + shape.half_range * np.clip(total / max(count, 1.0), -1, 1))
 
 
-class OffsetsAlone(PrivateAlgorithm):
+class OffsetsAlone(ProvenForUsers):
     """Released item offsets; a user's own offset is never shared."""
 
     uses_item_features = True
@@ -164,8 +167,6 @@ class OffsetsAlone(PrivateAlgorithm):
         (LEAST, 10),
     )
     local_columns: bool = LOCAL_COLUMNS
-
-    guarantee = proven_for_users
 
     def model(self, biases: ReleasedBiases, shape: Shape) -> Recommender:
         """The model of released offsets, without factors."""
@@ -201,7 +202,7 @@ class PrivateBias(OffsetsAlone):
         yield self.model(biases, shape)
 
 
-class OwnContent(Algorithm):
+class OwnContent(UserMean):
     """Each user's own ridge regression on the public item features, or the user's mean."""
 
     id = "content"
@@ -213,8 +214,6 @@ class OwnContent(Algorithm):
     title = "Own content"
     words = "each user's own regression on public item features; no data are shared between users"
     source = "trivial predictor"
-
-    guarantee = proven_for_users
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         yield with_local_columns(Recommender.of_means(curator.shape), None, curator.shape)

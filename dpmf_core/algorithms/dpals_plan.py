@@ -6,8 +6,8 @@ Proofs: docs/PRIVACY.md, "Item Grams" and "Item right-hand sides".
 import math
 from typing import Any, Literal
 
-from dpmf_core.algorithms.base import PrivateAlgorithm, triangle
-from dpmf_core.algorithms.baselines import UserMeans, proven_for_users
+from dpmf_core.algorithms.base import triangle
+from dpmf_core.algorithms.baselines import ProvenForUsers, UserMeans
 from dpmf_core.algorithms.item_moments import MOMENT as START
 from dpmf_core.algorithms.item_moments import SecondMoment
 from dpmf_core.algorithms.item_offsets import SumsAndCounts, bias_plan, share_of_biases
@@ -32,7 +32,7 @@ MOST_OF_A_USER = 100_000  # ratings
 MOST_FACTORS = 12  # that are recommended: more do not help without noise either
 
 
-class DPALSPlan(PrivateAlgorithm):
+class DPALSPlan(ProvenForUsers):
     """The parameters and the plan of DPALS and the algorithms derived from it."""
 
     rank: int = parameter(8, "rank r", "number of latent factors", (1, 512))
@@ -292,8 +292,6 @@ class DPALSPlan(PrivateAlgorithm):
         share = next(it for one, it, _ in self._allocation(shape) if one == grams)
         root_k = math.sqrt(self.ratings_per_user)  # the source's k, even if there are fewer items
         return multiplier * math.sqrt(share) * root_k / self._root_entries(shape)
-
-    guarantee = proven_for_users
 
 
 def few_ratings(shape: Shape) -> int:

@@ -16,11 +16,10 @@ from dpmf_core.algorithms.base import (
     INSIDE,
     Array,
     Parameters,
-    PrivateAlgorithm,
     Recommender,
     Streams,
 )
-from dpmf_core.algorithms.baselines import proven_for_users
+from dpmf_core.algorithms.baselines import ProvenForUsers
 from dpmf_core.algorithms.item_offsets import (
     SumsAndCounts,
     bias_plan,
@@ -95,7 +94,7 @@ def private_offsets(curator: Curator, biases: bool) -> tuple[Array, Array | None
     return released_biases.offsets, released_biases.counts.expected
 
 
-class DPSGD(PrivateAlgorithm):
+class DPSGD(ProvenForUsers):
     """Gradient descent on item factors by noisy sums of clipped gradients; user factors are local.
 
     With u_i the ridge solution and e_i the residuals of user i, the user's gradient with respect to
@@ -161,8 +160,6 @@ class DPSGD(PrivateAlgorithm):
     def coordinates(self, statistic: str, shape: Shape) -> int:
         whole = shape.n_items * self.rank
         return whole if statistic == ItemGradient.name else super().coordinates(statistic, shape)
-
-    guarantee = proven_for_users
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape

@@ -15,12 +15,11 @@ from scipy.sparse.linalg import eigsh
 from dpmf_core.algorithms.base import (
     Array,
     Parameters,
-    PrivateAlgorithm,
     Streams,
     fits_in_memory,
     triangle,
 )
-from dpmf_core.algorithms.baselines import proven_for_users
+from dpmf_core.algorithms.baselines import ProvenForUsers
 from dpmf_core.algorithms.frank_wolfe import (
     FrankWolfe,
     FrankWolfeModel,
@@ -45,7 +44,7 @@ COUNT_SHARE = 0.05  # of mu^2, for these counts
 CLIP = 0.1  # of products, in squared row clips: few rows lie further along one direction
 
 
-class DPFW(PrivateAlgorithm, FrankWolfe):
+class DPFW(ProvenForUsers, FrankWolfe):
     """Private Frank-Wolfe: each step takes the top eigenpair of a noisy second moment.
 
     The moment is that of users' clipped residuals.
@@ -168,8 +167,6 @@ class DPFW(PrivateAlgorithm, FrankWolfe):
         It is in units of our sensitivity C^2 and of one release.
         """
         return source_level(budget, self.source_bound)
-
-    guarantee = proven_for_users
 
     def _start(self, curator: Curator) -> tuple[FrankWolfeModel, None]:
         refit, bound = self.user_step == "ridge", self._bound(curator.shape)

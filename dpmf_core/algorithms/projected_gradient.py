@@ -23,12 +23,11 @@ from dpmf_core.algorithms.base import (
     Array,
     Parameters,
     Personal,
-    PrivateAlgorithm,
     Recommender,
     Streams,
     fits_in_memory,
 )
-from dpmf_core.algorithms.baselines import proven_for_users
+from dpmf_core.algorithms.baselines import ProvenForUsers
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts
 from dpmf_core.algorithms.item_moments import (
     RowBound,
@@ -313,7 +312,7 @@ class PGD(Algorithm):
                 Q = directions
 
 
-class PrivatePGD(PrivateAlgorithm, PGD):
+class PrivatePGD(ProvenForUsers, PGD):
     """Projected gradient steps from noisy moments; one user moves Z^T Z by at most L^2."""
 
     id = "private-pgd"
@@ -372,8 +371,6 @@ class PrivatePGD(PrivateAlgorithm, PGD):
     def source_level(self, shape: Shape, budget: Budget) -> float:
         """sigma^2 = 64 L^4 T ln(1/delta) / eps^2 [J18], in units of our sensitivity."""
         return source_level(budget, self.source_bound)
-
-    guarantee = proven_for_users
 
     def _start(self, curator: Curator) -> tuple[GradientModel, None]:
         return self._empty(curator.shape), None

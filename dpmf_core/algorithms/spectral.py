@@ -19,12 +19,11 @@ from dpmf_core.algorithms.base import (
     MOST_ITEMS,
     Array,
     Parameters,
-    PrivateAlgorithm,
     Recommender,
     Streams,
     triangle,
 )
-from dpmf_core.algorithms.baselines import proven_for_users
+from dpmf_core.algorithms.baselines import ProvenForUsers
 from dpmf_core.algorithms.item_lists import (
     ItemLikes,
     Projection,
@@ -71,7 +70,7 @@ MOST_CELLS = 36_000_000  # of those columns: 288 MB
 SPARE = 8  # columns of an iterated subspace beyond the rank
 
 
-class Spectral(PrivateAlgorithm):
+class Spectral(ProvenForUsers):
     """Release private biases, the second moment of users' rows once, and noisy gradients.
 
     The rest is post-processing and local.
@@ -264,8 +263,6 @@ class Spectral(PrivateAlgorithm):
             refinement.RefiningGradient.name: shape.n_items * (self.rank + 1),
         }
         return own.get(statistic, super().coordinates(statistic, shape))
-
-    guarantee = proven_for_users
 
     # -- what it computes --------------------------------------------------------------------------
 

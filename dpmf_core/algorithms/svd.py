@@ -22,12 +22,11 @@ from dpmf_core.algorithms.base import (
     Array,
     Parameters,
     Personal,
-    PrivateAlgorithm,
     Recommender,
     Streams,
     fits_in_memory,
 )
-from dpmf_core.algorithms.baselines import UserMeans, private_mean, proven_for_users
+from dpmf_core.algorithms.baselines import ProvenForUsers, UserMeans, private_mean
 from dpmf_core.algorithms.item_moments import RowMoment, gridded_rows, source_level
 from dpmf_core.algorithms.item_offsets import NoisyCounts
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
@@ -94,7 +93,7 @@ def centred_rows(block: Block, model: Subspace, bound: float) -> Any:
     return gridded_rows(block, clipped_rows(rows, model.residuals(rows)[1], bound), bound)
 
 
-class PrivateSVD(PrivateAlgorithm):
+class PrivateSVD(ProvenForUsers):
     """Top eigenvectors of one noisy second moment of the users' clipped rows.
 
     [J18, Alg. 4; Dwork et al. 2014].
@@ -155,8 +154,6 @@ class PrivateSVD(PrivateAlgorithm):
         Rows are projected to L there as here.
         """
         return source_level(budget, "L")
-
-    guarantee = proven_for_users
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Subspace]:
         shape: Shape = curator.shape

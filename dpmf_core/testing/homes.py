@@ -131,7 +131,7 @@ class OfSamples:
     def __init__(self, images: bool, people: bool = False) -> None:
         self.images, self.people = images, people
         self.name = ("images" if images else "documents") + " of people" * people
-        special = sample_worlds if not people else sample_worlds.People
+        special: Any = sample_worlds.People if people else sample_worlds
         self.empty, self.heavy = special.EMPTY, special.HEAVY
 
     def _rows(self, seed: int = 0, skew: float = 1.0) -> tuple[Any, Any]:
@@ -177,7 +177,7 @@ class OfSamples:
 
     def neighbours(self, data: Samples) -> Iterator[tuple[str, Samples, Samples]]:
         rows, units = data.X if self.images else data.X.toarray(), self._units(data)
-        first, second, all_rows = *self.empty, self._new_rows()
+        (first, second), all_rows = self.empty, self._new_rows()
 
         def but(unit: int, new: Any, start: tuple[Any, Any] = (rows, units)) -> tuple[Any, Any]:
             return sample_worlds.with_unit(*start, unit, new)
