@@ -17,17 +17,8 @@ from typing import Literal
 import numpy as np
 
 from dpmf_core import kernels
+from dpmf_core.algorithms import exact_sums
 from dpmf_core.algorithms.base import Algorithm, Array, Recommender, Streams
-from dpmf_core.algorithms.exact_sums import (
-    ExactSum,
-    ItemSystems,
-    NumberOfEach,
-    damped_biases,
-    item_counts,
-    require_room,
-    solve_items,
-    sums_over,
-)
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter
 from dpmf_core.base.hashing import keyed_uniform
@@ -119,7 +110,7 @@ class ALS(Algorithm):
 
     def alternate(self, data: Ratings, rng: Streams) -> Iterator[Recommender]:
         """The model after each step on these ratings."""
-        model = self._start(data.shape, len(data), sums_over(data), rng)
+        model = self._start(data.shape, len(data), exact_sums.sums_over(data), rng)
         b, joint = model.item_offsets, model.mended
         starts, order = self._entries(data, rng)
         ridge = self._item_ridge(model, np.diff(starts))
@@ -138,26 +129,26 @@ class ALS(Algorithm):
             solve = items if items and step < self.steps - 1 else kernels.solve_rows
             V = solve(starts, data.users[order], targets, U, ridge, base=base)
             model = self._with_sides(model, V, b, data.shape)
-            yield self._with_columns(model, data.shape, len(data), sums_over(data))
+            yield self._with_columns(model, data.shape, len(data), exact_sums.sums_over(data))
 
     def _alternate_by_sums(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
         """The model after each step on ratings in parts.
 
         Each item step is one exact sum over users; only its rounding differs from `alternate`.
         """
-        counts, shape = curator.total(NumberOfEach()), curator.shape
+        counts, shape = curator.total(exact_sums.NumberOfEach()), curator.shape
         n_ratings = int(counts.sum())
         model = self._start(shape, n_ratings, curator.total, rng)
-        require_room(shape.n_items, self.rank + model.mended)
+        exact_sums.require_room(shape.n_items, self.rank + model.mended)
         b, ridge = model.item_offsets, self._item_ridge(model, counts)
         for _ in range(self.steps):
-            systems = curator.total(ItemSystems(), model, b)
-            V = solve_items(systems, ridge, self.unobserved_weight)
+            systems = curator.total(exact_sums.ItemSystems(), model, b)
+            V = exact_sums.solve_items(systems, ridge, self.unobserved_weight)
             model = self._with_sides(model, V, b, shape)
             yield self._with_columns(model, shape, n_ratings, curator.total)
 
     def _start(
-        self, shape: Shape, n_ratings: int, exact_sum: ExactSum, rng: Streams
+        self, shape: Shape, n_ratings: int, exact_sum: exact_sums.ExactSum, rng: Streams
     ) -> Recommender:
         """The model before the first step: offsets, and random factors."""
         per_row = n_ratings / (shape.n_users + shape.n_items)  # for each unknown
@@ -182,7 +173,7 @@ class ALS(Algorithm):
         return replace(model, item_factors=np.ascontiguousarray(V[:, : self.rank]))
 
     def _with_columns(
-        self, model: Recommender, shape: Shape, n_ratings: int, exact_sum: ExactSum
+        self, model: Recommender, shape: Shape, n_ratings: int, exact_sum: exact_sums.ExactSum
     ) -> Recommender:
         """Add local columns to the factors, if users have offsets.
 
@@ -192,10 +183,10 @@ class ALS(Algorithm):
             return model
         typical = max(n_ratings / shape.n_users, 1.0)
         strength = float(COLUMN_STRENGTH * typical**self.regularisation_exponent)
-        return with_local_columns(model, item_counts(exact_sum), shape, strength)
+        return with_local_columns(model, exact_sums.item_counts(exact_sum), shape, strength)
 
     def _offsets(
-        self, biases: str, shape: Shape, exact_sum: ExactSum
+        self, biases: str, shape: Shape, exact_sum: exact_sums.ExactSum
     ) -> tuple[float, Array, float | None]:
         """Centre, item offsets (n_items,) and damping of user offsets (None: no user offsets)."""
         none = np.zeros(shape.n_items, np.float32)
@@ -203,7 +194,7 @@ class ALS(Algorithm):
             return 0.0, none, None
         if biases == "user":
             return shape.mid_range, none, 0.0
-        return *damped_biases(exact_sum, shape, BIAS_DAMPING), BIAS_DAMPING
+        return *exact_sums.damped_biases(exact_sum, shape, BIAS_DAMPING), BIAS_DAMPING
 
     def _entries(self, data: Ratings, rng: Streams) -> tuple[Array, Array]:
         """The ratings in the item step, sorted by item, and where each item starts (n_items + 1,).

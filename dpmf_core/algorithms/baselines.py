@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from dpmf_core.algorithms import item_offsets
 from dpmf_core.algorithms.base import (
     Algorithm,
     Array,
@@ -16,15 +17,6 @@ from dpmf_core.algorithms.base import (
     user_means,
 )
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts, mean_rating
-from dpmf_core.algorithms.item_offsets import (
-    RELEASES,
-    ReleasedBiases,
-    SumsAndCounts,
-    bias_plan,
-    biases_from,
-    offset_rows,
-    release_biases,
-)
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.base.errors import BadInput
@@ -168,7 +160,7 @@ class OffsetsAlone(ProvenForUsers):
     )
     local_columns: bool = LOCAL_COLUMNS
 
-    def model(self, biases: ReleasedBiases, shape: Shape) -> Recommender:
+    def model(self, biases: item_offsets.ReleasedBiases, shape: Shape) -> Recommender:
         """The model of released offsets, without factors."""
         model = Recommender.of_means(shape, item_offsets=biases.offsets)
         if not self.local_columns:
@@ -189,14 +181,14 @@ class PrivateBias(OffsetsAlone):
     version = 5
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
-        return (SumsAndCounts(),)
+        return (item_offsets.SumsAndCounts(),)
 
     def plan(self, shape: Shape, level: float) -> Event:
-        return bias_plan(level, 1.0)
+        return item_offsets.bias_plan(level, 1.0)
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
-        biases = release_biases(
+        biases = item_offsets.release_biases(
             curator, unit=shape.half_range / 2, prior_deviation=self.prior_deviation
         )
         yield self.model(biases, shape)
@@ -274,7 +266,7 @@ class LocalBias(OffsetsAlone):
 
     def check(self, shape: Shape) -> None:
         super().check(shape)
-        if (size := RELEASES * shape.n_users * 2 * shape.n_items) > MOST:
+        if (size := item_offsets.RELEASES * shape.n_users * 2 * shape.n_items) > MOST:
             raise BadInput(
                 f"{self.title} draws four random numbers for each user and item, at most {MOST:,}"
                 f" in all. Got {size:,}. Use --top-items."
@@ -287,17 +279,19 @@ class LocalBias(OffsetsAlone):
         return (Messages(),)
 
     def plan(self, shape: Shape, level: float) -> Event:
-        return Repeat(Messages().event(level * math.sqrt(RELEASES)), RELEASES)
+        return Repeat(
+            Messages().event(level * math.sqrt(item_offsets.RELEASES)), item_offsets.RELEASES
+        )
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
         unit = shape.half_range / 2
 
         def release(weights: Array, offsets: Array) -> Array:
-            return added_up(curator, curator.hold(offset_rows, unit, weights, offsets))
+            return added_up(curator, curator.hold(item_offsets.offset_rows, unit, weights, offsets))
 
         noise = curator.scale(Messages()) * math.sqrt(shape.n_users)
-        biases = biases_from(release, noise, shape, unit, self.prior_deviation)
+        biases = item_offsets.biases_from(release, noise, shape, unit, self.prior_deviation)
         yield self.model(biases, shape)
 
 

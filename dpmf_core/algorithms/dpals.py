@@ -7,8 +7,8 @@ with the user (joint DP); only the item side is released. Chien et al. 2021 [C21
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +32,7 @@ from dpmf_core.algorithms.parameters import parameter
 from dpmf_core.algorithms.spectrum import MomentNoise, rating_factors, spectrum
 from dpmf_core.algorithms.svd import capped_ratings, top_directions
 from dpmf_core.base.hashing import draw_key
-from dpmf_core.curator import Curator, Held, Range, grid_step, on_disjoint_groups
+from dpmf_core.curator import Curator, Held, grid_step, on_disjoint_groups
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget
 
@@ -120,17 +120,8 @@ class DPALS(DPALSPlan):
     ) -> tuple[Recommender, NoisyCounts | None]:
         """The model before factors, and noisy item counts if anything depends on them."""
         shape: Shape = curator.shape
-        model = Recommender(
-            shape.bounds,
-            shape.mid_range,
-            np.zeros(shape.n_items, np.float32),
-            np.zeros((shape.n_items, 0), np.float32),
-            0.0,
-            self.prediction_ridge,
-            0.0,
-            self.unobserved_weight,
-            mended=not self.unobserved_weight,
-        )
+        pull = {"ridge": self.prediction_ridge, "unobserved_weight": self.unobserved_weight}
+        model = Recommender.of_means(shape, **pull, mended=not self.unobserved_weight)
         if self.biases:
             biases = release_biases(curator, unit=shape.half_range / 2)
             model = replace(model, item_offsets=biases.offsets)
@@ -216,33 +207,12 @@ class DPALS(DPALSPlan):
         ranges = item_ranges(m, r)
         H = curator.release_parts(grams, ranges, entries, U, m, r)
         w = curator.release_parts(right_sides, ranges, entries, U, m, r)
-        systems = (
-            Systems(at, noisy_H.astype(np.float32), noisy_w.astype(np.float32))
-            for (at, noisy_H), (_, noisy_w) in zip(H, w, strict=True)
-        )
-        return self._solve_items(systems, ridge, base, kept_items)
-
-    def _solve_items(
-        self, systems: Iterable["Systems"], ridge: Array, base: Array | None, kept_items: Array
-    ) -> Array:
-        """V_j = (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j) for every kept item.
-
-        Items are solved block by block. base: lambda_0 K, or None.
-        """
-        V = np.empty((len(kept_items), self.rank), np.float32)
-        for part in systems:
-            at = slice(*part.items)
-            V[at] = kernels.solve_psd(part.H, part.w, ridge[at], base=base, project=self.psd)
+        V = np.empty((m, r), np.float32)
+        for (at, noisy_H), (_, noisy_w) in zip(H, w, strict=True):
+            # (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j)
+            systems, some = (noisy_H.astype(np.float32), noisy_w.astype(np.float32)), slice(*at)
+            V[some] = kernels.solve_psd(*systems, ridge[some], base=base, project=self.psd)
         return V
-
-
-@dataclass(frozen=True)
-class Systems:
-    """The noisy normal equations of a range of kept items: H (size, r, r) and w (size, r)."""
-
-    items: Range
-    H: Array
-    w: Array
 
 
 class AdaDPALS(DPALS):

@@ -6,19 +6,12 @@ Proofs: docs/PRIVACY.md, "Item Grams" and "Item right-hand sides".
 import math
 from typing import Any, Literal
 
+from dpmf_core.algorithms import item_systems
 from dpmf_core.algorithms.base import triangle
 from dpmf_core.algorithms.baselines import ProvenForUsers, UserMeans
 from dpmf_core.algorithms.item_moments import MOMENT as START
 from dpmf_core.algorithms.item_moments import SecondMoment
-from dpmf_core.algorithms.item_offsets import SumsAndCounts, bias_plan, share_of_biases
-from dpmf_core.algorithms.item_systems import (
-    GRAMS,
-    RIGHT_SIDES,
-    SECOND_MOMENT,
-    ItemGrams,
-    ItemRightSides,
-    UserMoment,
-)
+from dpmf_core.algorithms.item_offsets import SumsAndCounts, bias_plan, recommended_biases
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
 from dpmf_core.algorithms.svd import CappedCounts
@@ -144,8 +137,7 @@ class DPALSPlan(ProvenForUsers):
         more = max(1.0, supported / 4)
         steps = 2 if parameters.get("start") == "spectral" else min(20, round(5 * more ** (1 / 3)))
         biases = parameters.get("biases", True)
-        share = {"bias_share": share_of_biases(shape, budget)} if biases else {}
-        return share | {
+        return recommended_biases(shape, budget, parameters) | {
             "rank": min(MOST_FACTORS, n_kept, max(1, round(supported))),
             "steps": steps,
             "start_share": 0.5,
@@ -211,7 +203,7 @@ class DPALSPlan(ProvenForUsers):
         for statistic, share, once in self._allocation(shape):
             z = level / math.sqrt(share)
             release = statistic.event(z)
-            if isinstance(statistic, ItemRightSides):
+            if isinstance(statistic, item_systems.ItemRightSides):
                 ratio = (1 - self.gram_share) / self.gram_share
                 release = statistic.next_to_grams(ratio, self._gram_rounding(shape), z)
             (first if once else step).append(release)
@@ -238,7 +230,9 @@ class DPALSPlan(ProvenForUsers):
         moment = MOMENT_SHARE if self.unobserved_weight else 0.0
         steps = 1 if self.disjoint_users else self.steps  # in which one user takes part
         if moment:
-            parts.append((UserMoment(self.clip_norm), remainder * moment / steps, False))
+            parts.append(
+                (item_systems.UserMoment(self.clip_norm), remainder * moment / steps, False)
+            )
         remainder *= (1 - moment) / steps
         grams, right_sides = self._item_statistics(shape)
         parts.append((grams, remainder * self.gram_share, False))
@@ -248,9 +242,11 @@ class DPALSPlan(ProvenForUsers):
     def _own_counts(self, shape: Shape) -> CappedCounts:
         return CappedCounts(min(self.ratings_per_user, shape.n_items))
 
-    def _item_statistics(self, shape: Shape) -> "tuple[ItemGrams, ItemRightSides]":
+    def _item_statistics(
+        self, shape: Shape
+    ) -> tuple[item_systems.ItemGrams, item_systems.ItemRightSides]:
         root_k = self._root_entries(shape)
-        return ItemGrams(self.clip_norm, root_k), ItemRightSides(
+        return item_systems.ItemGrams(self.clip_norm, root_k), item_systems.ItemRightSides(
             self.clip_norm, root_k, self._rating_clip(shape)
         )
 
@@ -265,9 +261,9 @@ class DPALSPlan(ProvenForUsers):
         r = self.rank
         own = {
             START: triangle(shape.n_items),
-            SECOND_MOMENT: triangle(r),
-            GRAMS: shape.n_items * triangle(r),
-            RIGHT_SIDES: shape.n_items * r,
+            item_systems.SECOND_MOMENT: triangle(r),
+            item_systems.GRAMS: shape.n_items * triangle(r),
+            item_systems.RIGHT_SIDES: shape.n_items * r,
         }
         return own.get(statistic, super().coordinates(statistic, shape))
 

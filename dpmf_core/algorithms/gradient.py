@@ -23,8 +23,8 @@ from dpmf_core.algorithms.baselines import ProvenForUsers
 from dpmf_core.algorithms.item_offsets import (
     SumsAndCounts,
     bias_plan,
+    recommended_biases,
     release_biases,
-    share_of_biases,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
@@ -138,13 +138,9 @@ class DPSGD(ProvenForUsers):
     def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         if budget is None:
             return {"rank": min(shape.n_items, 5)}
-        signal = shape.n_users * budget.mu
-        share = (
-            {"bias_share": share_of_biases(shape, budget)} if parameters.get("biases", True) else {}
-        )
-        return share | {
-            "rank": min(shape.n_items, 6, max(1, round(2 * math.sqrt(signal / shape.n_items))))
-        }
+        rank = round(2 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
+        share = recommended_biases(shape, budget, parameters)
+        return share | {"rank": min(shape.n_items, 6, max(1, rank))}
 
     def _sensitivity(self, shape: Shape) -> float:
         return self.clip_norm * shape.half_range

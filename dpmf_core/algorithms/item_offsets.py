@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import INSIDE, Array, user_means
+from dpmf_core.algorithms.base import INSIDE, Array, Parameters, user_means
 from dpmf_core.algorithms.local_columns import centred, scaled
 from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
 from dpmf_core.data.item_features import ItemFeatures
@@ -201,12 +201,14 @@ def bias_plan(level: float, share: float) -> Event:
     return Repeat(SumsAndCounts().event(level * math.sqrt(RELEASES / share)), RELEASES)
 
 
-def share_of_biases(shape: Shape, budget: Budget) -> float:
-    """The share of the total mu^2 for biases as a first stage.
+def recommended_biases(shape: Shape, budget: Budget, parameters: Parameters) -> Parameters:
+    """The share of the total mu^2 for biases, if they are a first stage.
 
     It grows as the signal n mu per item falls.
     """
-    return min(0.8, max(0.08, 3 * shape.n_items / (3 * shape.n_items + shape.n_users * budget.mu)))
+    whole = 3 * shape.n_items + shape.n_users * budget.mu
+    share = min(0.8, max(0.08, 3 * shape.n_items / whole))
+    return {"bias_share": share} if parameters.get("biases", True) else {}
 
 
 def release_biases(

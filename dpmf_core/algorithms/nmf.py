@@ -12,16 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from dpmf_core.algorithms import sample_statistics
 from dpmf_core.algorithms.base import Array, Streams
 from dpmf_core.algorithms.components import Components, Factorisation, dense
 from dpmf_core.algorithms.parameters import LEAST, parameter
-from dpmf_core.algorithms.sample_statistics import (
-    CoefficientMoment,
-    CoefficientProducts,
-    SampleMoment,
-    local_sides,
-    unit_samples,
-)
 from dpmf_core.curator import Held, OpenCurator
 from dpmf_core.data.samples import Matrix
 from dpmf_core.kernels import components as kernel
@@ -70,12 +64,12 @@ class NMF(Factorisation):
     def _alternate_by_sums(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         """Solve components from two sums over rows, for rows that are not in one memory."""
         # non-negative components of norm 1: a row's coefficients are no longer than the row
-        rows, K = curator.hold(unit_samples), self.n_components
+        rows, K = curator.hold(sample_statistics.unit_samples), self.n_components
         model = Components(unit_components(self._start_by_sums(curator, rows, rng)))
         for _ in range(self.n_steps):
-            sides = curator.hold(local_sides, model, 1.0)
-            A = curator.total(CoefficientMoment(1.0), sides, K)
-            B = curator.total(CoefficientProducts(1.0), sides, K, rows)
+            sides = curator.hold(sample_statistics.local_sides, model, 1.0)
+            A = curator.total(sample_statistics.CoefficientMoment(1.0), sides, K)
+            B = curator.total(sample_statistics.CoefficientProducts(1.0), sides, K, rows)
             W = kernel.basis(A, B, model.basis.astype(np.float64), TOGETHER)
             model = Components(unit_components(W))
             yield model
@@ -86,7 +80,9 @@ class NMF(Factorisation):
         W = rng.init.uniform(0, 1, (K, d))
         if self.start == "random" or d > MOST_FEATURES:
             return W
-        values, vectors = np.linalg.eigh(curator.total(SampleMoment(), rows, None))
+        values, vectors = np.linalg.eigh(
+            curator.total(sample_statistics.SampleMoment(), rows, None)
+        )
         least = 0.0 if self.start == "nndsvd" else 0.01 * W.mean() / math.sqrt(d)
         return signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
 

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.sparse.linalg import eigsh
 
+from dpmf_core.algorithms import item_moments
 from dpmf_core.algorithms.base import (
     Array,
     Parameters,
@@ -25,12 +26,6 @@ from dpmf_core.algorithms.frank_wolfe import (
     FrankWolfeModel,
     ResidualMoment,
     ResidualProduct,
-)
-from dpmf_core.algorithms.item_moments import (
-    RowBound,
-    nuclear_norm_field,
-    row_bound_field,
-    source_level,
 )
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter
 from dpmf_core.algorithms.svd import CappedCounts, capped_ratings
@@ -66,7 +61,7 @@ class DPFW(ProvenForUsers, FrankWolfe):
     }
 
     steps: int = parameter(10, "steps T", "rank-one terms; each costs budget", (1, 200))
-    nuclear_norm: float = nuclear_norm_field(0.45)
+    nuclear_norm: float = item_moments.nuclear_norm_field(0.45)
     step_size: Literal["2/(t+2)", "1/T"] = parameter("1/T", "step size η", "the source uses 1/T")
     row_clip: float = parameter(
         0.08,
@@ -75,7 +70,7 @@ class DPFW(ProvenForUsers, FrankWolfe):
         " times √m",
         (LEAST, 10),
     )
-    source_bound: RowBound = row_bound_field()
+    source_bound: item_moments.RowBound = item_moments.row_bound_field()
     slack: bool = choice(
         False, "add √(σ ln(m/b)) m^¼ to the singular value, as in the source; it costs accuracy"
     )
@@ -166,7 +161,7 @@ class DPFW(ProvenForUsers, FrankWolfe):
 
         It is in units of our sensitivity C^2 and of one release.
         """
-        return source_level(budget, self.source_bound)
+        return item_moments.source_level(budget, self.source_bound)
 
     def _start(self, curator: Curator) -> tuple[FrankWolfeModel, None]:
         refit, bound = self.user_step == "ridge", self._bound(curator.shape)

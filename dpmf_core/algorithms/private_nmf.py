@@ -11,17 +11,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms import moments
+from dpmf_core.algorithms import moments, nmf
 from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Streams, triangle
 from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
-from dpmf_core.algorithms.nmf import (
-    COMPONENTS,
-    LIMIT,
-    THRESHOLD,
-    signed_halves,
-    starting_factors,
-    unit_components,
-)
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
 from dpmf_core.algorithms.sample_statistics import (
     CleanedProducts,
@@ -58,7 +50,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     version_without_noise = 1
     exact_settings: ClassVar[Parameters] = {"steps": 30}
 
-    n_components: int = COMPONENTS
+    n_components: int = nmf.COMPONENTS
     steps: int = parameter(3, "steps T", "each costs budget", (1, 1000))
     start: Start = choice(
         "random",
@@ -66,8 +58,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         " second moment, which cost budget; or the private data directly, as in the source",
     )
     outliers: bool = choice(False, "remove sparse outliers before the sums")
-    outlier_threshold: float = THRESHOLD
-    outlier_limit: float = LIMIT
+    outlier_threshold: float = nmf.THRESHOLD
+    outlier_limit: float = nmf.LIMIT
     coefficient_clip: float = parameter(
         1.0,
         "coefficient clip C_h",
@@ -223,20 +215,20 @@ class DPNMF(PrivateAlgorithm, Factorisation):
             assert isinstance(curator, OpenCurator)
             X = curator.rows.scaled(curator.rows.X)
             seed = int(rng.init.integers(2**31))
-            return unit_components(starting_factors(X, K, "nndsvd", seed)[1])
+            return nmf.unit_components(nmf.starting_factors(X, K, "nndsvd", seed)[1])
         W = rng.init.uniform(0, 1, (K, shape.n_features))
         if self.start == "mean-row":
             scale = curator.scale(SampleSum())
             row = moments.mean_row(
                 curator.release(SampleSum(), curator.hold(unit_samples)), scale, moments.axes(shape)
             )
-            return unit_components(moments.pieces(row, K, shape.image))
+            return nmf.unit_components(moments.pieces(row, K, shape.image))
         if self.start == "private-svd":
             moment = curator.release(SampleMoment(), curator.hold(unit_samples), None)
             values, vectors = np.linalg.eigh(moment)
             least = 0.01 * W.mean() / math.sqrt(shape.n_features)
-            W = signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
-        return unit_components(W)
+            W = nmf.signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
+        return nmf.unit_components(W)
 
 
 def best_step(gains: list[tuple[float, float]]) -> int:

@@ -14,7 +14,7 @@ from dpmf_core import kernels
 from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.gradient import ItemGradient, gradient_plan, private_offsets
-from dpmf_core.algorithms.item_offsets import SumsAndCounts, share_of_biases
+from dpmf_core.algorithms.item_offsets import SumsAndCounts, recommended_biases
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
 from dpmf_core.base.hashing import keyed_uniform
@@ -141,10 +141,8 @@ class SGLD(PrivateAlgorithm):
             }
         if budget is None:
             return {"rank": min(4, shape.n_items)}
-        share = (
-            {"bias_share": share_of_biases(shape, budget)} if parameters.get("biases", True) else {}
-        )
         rank = round(1.5 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
+        share = recommended_biases(shape, budget, parameters)
         return share | {"rank": min(shape.n_items, 8, max(1, rank))}
 
     # -- what it spends ----------------------------------------------------------------------------

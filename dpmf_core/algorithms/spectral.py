@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpmf_core.algorithms import prior_means, refinement
+from dpmf_core.algorithms import item_lists, item_offsets, prior_means, refinement
 from dpmf_core.algorithms.base import (
     MOST_ITEMS,
     Array,
@@ -24,28 +24,12 @@ from dpmf_core.algorithms.base import (
     triangle,
 )
 from dpmf_core.algorithms.baselines import ProvenForUsers
-from dpmf_core.algorithms.item_lists import (
-    ItemLikes,
-    Projection,
-    items_carried,
-    liked_covariance,
-    list_by_counts,
-    list_by_regression,
-    recommended_lists,
-)
 from dpmf_core.algorithms.item_moments import (
     MomentColumns,
     MomentTimesSubspace,
     RatedCounts,
     SecondMoment,
     kept_rows,
-)
-from dpmf_core.algorithms.item_offsets import (
-    NoisyCounts,
-    ReleasedBiases,
-    SumsAndCounts,
-    bias_plan,
-    release_biases,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, LEAST_SHARE, choice, parameter, share_field
@@ -87,7 +71,7 @@ class Spectral(ProvenForUsers):
         " and a few noisy gradients that refine them"
     )
     source = "ours, after Dwork et al. 2014, McSherry & Mironov 2009"
-    model_type = Projection
+    model_type = item_lists.Projection
     version = 10
 
     rank: int = parameter(
@@ -174,7 +158,7 @@ class Spectral(ProvenForUsers):
             return {"rank": min(32, shape.n_items)}
         signal = shape.n_users * budget.mu
         if parameters.get("implicit", shape.bounds == (0.0, 1.0)):
-            return recommended_lists(shape, signal)
+            return item_lists.recommended_lists(shape, signal)
         biases = parameters.get("biases", True)
         steps = parameters.get("refinement_steps", refinement.STEPS if biases else 0)
         is_too_noisy = biases and signal < least_signal(shape.n_items, refined=steps > 0)
@@ -215,7 +199,7 @@ class Spectral(ProvenForUsers):
         return 1 + self._steps
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
-        first: tuple[Statistic, ...] = (SumsAndCounts(),) if self._share else ()
+        first: tuple[Statistic, ...] = (item_offsets.SumsAndCounts(),) if self._share else ()
         if self.implicit:
             first = (RatedCounts(),)
         if self.release == "none":
@@ -237,7 +221,7 @@ class Spectral(ProvenForUsers):
         if self.implicit:
             first = RatedCounts().event(level / math.sqrt(share))
         elif share:
-            first = bias_plan(level, share)
+            first = item_offsets.bias_plan(level, share)
         if self.release == "none":
             return first
         attention = (1 - share) * self._attention
@@ -277,7 +261,9 @@ class Spectral(ProvenForUsers):
         shape: Shape = curator.shape
         unit, n_items = shape.half_range / 2, shape.n_items
         biases = (
-            release_biases(curator, unit=unit) if self._share else ReleasedBiases.unknown(n_items)
+            item_offsets.release_biases(curator, unit=unit)
+            if self._share
+            else item_offsets.ReleasedBiases.unknown(n_items)
         )
         ridge = self.prediction_ridge * unit**2
         model = Recommender.of_means(shape, item_offsets=biases.offsets, ridge=ridge)
@@ -321,19 +307,19 @@ class Spectral(ProvenForUsers):
         """Rank kept items by their regression on all others, other items below them by counts."""
         scale, C = curator.scale(RatedCounts()), curator.release(RatedCounts())
         if self.release == "none":
-            return list_by_counts(curator.shape, C)
-        noisy = NoisyCounts(C, scale)
+            return item_lists.list_by_counts(curator.shape, C)
+        noisy = item_offsets.NoisyCounts(C, scale)
         kept_items, counts = self._kept_items(curator, noisy), noisy.expected
-        likes = ItemLikes.of(kept_items, counts[kept_items], self.popularity_exponent)
+        likes = item_lists.ItemLikes.of(kept_items, counts[kept_items], self.popularity_exponent)
         if self.release == "covariance":
-            F = liked_covariance(curator, likes, self.rank, self.shrinkage)
+            F = item_lists.liked_covariance(curator, likes, self.rank, self.shrinkage)
         else:
             rows = curator.hold(kept_rows, None, kept_items, likes.weights)
             moment_spectrum = self._spectrum(curator, rows, likes.counts)
             F = moment_spectrum.Q * np.sqrt(moment_spectrum.eta)
-        return list_by_regression(curator.shape, C, likes, F, self.prediction_ridge)
+        return item_lists.list_by_regression(curator.shape, C, likes, F, self.prediction_ridge)
 
-    def _kept_items(self, curator: Curator, counts: NoisyCounts) -> Array:
+    def _kept_items(self, curator: Curator, counts: item_offsets.NoisyCounts) -> Array:
         """Ascending ids of the items with the largest noisy counts."""
         n_users, n_items = curator.shape.n_users, curator.shape.n_items
         whole = self.release == "covariance"
@@ -345,7 +331,7 @@ class Spectral(ProvenForUsers):
                 scale = curator.scale(self._products(curator.shape)) * math.sqrt(2)
             sizes, q = np.sort(counts.expected)[::-1], self.popularity_exponent
             if self.implicit:
-                most = min(most, items_carried(counts.expected, n_users, scale))
+                most = min(most, item_lists.items_carried(counts.expected, n_users, scale))
             else:
                 most = items_that_pay(sizes, n_users, scale, q, self.taste, most)
         return np.sort(np.argsort(-counts.values, kind="stable")[:most])

@@ -18,18 +18,8 @@ from dpmf_core.curator import Block, Statistic
 from dpmf_core.curator.people import split_units
 from dpmf_core.privacy import Event, Relation, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
+from dpmf_core.testing import probes
 from dpmf_core.testing.homes import RATINGS, Data, Home
-from dpmf_core.testing.probes import (
-    Outcome,
-    Question,
-    QuestionRecord,
-    ask,
-    blind,
-    pairs,
-    record,
-    replay,
-    single_units,
-)
 
 ROUNDING = 1 + 1e-9  # of a norm computed in float64
 SLACK = 1 + 1e-6  # of a run's move
@@ -68,10 +58,12 @@ def check_units(
     than removing it, the larger of this and of the same for two units' distance.
     """
     data = home.world() if data is None else data
-    questions = ask(algorithm, data, level=level)
+    questions = probes.ask(algorithm, data, level=level)
     n_units = data.shape.n_units
-    worst = [replace(unit, ids=unit.ids * 0) for unit in single_units(home.adversaries(), n_units)]
-    everybody = [*worst, *single_units(data, n_units)]  # a replacement keeps the number
+    worst = [
+        replace(unit, ids=unit.ids * 0) for unit in probes.single_units(home.adversaries(), n_units)
+    ]
+    everybody = [*worst, *probes.single_units(data, n_units)]  # a replacement keeps the number
     units = everybody[first::stride]
     largest: dict[str, float] = {}
     # all moves of each unit, and of all pairs that replace each other, in units of the noise
@@ -121,7 +113,7 @@ def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> Non
     S(A and B) = S(A) + S(B), bit for bit, and S(nobody) = 0.
     """
     data = home.world(seed)
-    questions = ask(algorithm, data)
+    questions = probes.ask(algorithm, data)
     everybody = np.arange(data.shape.n_units)
     parts = [everybody, everybody[::2], everybody[1::2]]
     whole, half, rest = (split_units({"train": data}, [units])[0] for units in parts)
@@ -138,7 +130,7 @@ def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> Non
 
 
 def _totals(
-    questions: QuestionRecord, question: Question, *blocks: Block
+    questions: probes.QuestionRecord, question: probes.Question, *blocks: Block
 ) -> Iterator[tuple[Any, ...]]:
     """Each array of the totals, for every block."""
     parts = [itertools.chain(*questions.totals(question, block)) for block in blocks]
@@ -152,7 +144,7 @@ def as_bits(parts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def same(first: Outcome, second: Outcome) -> None:
+def same(first: probes.Outcome, second: probes.Outcome) -> None:
     """Everything that is shared, bit for bit."""
     one, other = first.shared, second.shared
     assert one.keys() == other.keys()
@@ -169,17 +161,17 @@ def same(first: Outcome, second: Outcome) -> None:
 
 def check_blindfold(algorithm: Algorithm, home: Home = RATINGS) -> None:
     """With every statistic multiplied by zero, nothing shared distinguishes two data sets."""
-    before = blind(algorithm, home.world())
+    before = probes.blind(algorithm, home.world())
     for stranger in home.strangers():
-        after = blind(algorithm, stranger)
-        for one, other in pairs(before, after):
+        after = probes.blind(algorithm, stranger)
+        for one, other in probes.pairs(before, after):
             assert [part.tobytes() for part in one.noisy] == [
                 part.tobytes() for part in other.noisy
             ], f"the noise of {one.leaf.statistic!r} depends on the data"
         same(before, after)
 
 
-def check_fresh_noise(outcome: Outcome) -> None:
+def check_fresh_noise(outcome: probes.Outcome) -> None:
     """No two parts begin with the same draw.
 
     A blindfolded run hands out noise alone, so each noise is new.
@@ -213,12 +205,12 @@ def check_sensitivity(
     """
     largest: dict[str, float] = {}
     data = home.world() if data is None else data
-    plain = record(algorithm, data, level=level)
+    plain = probes.record(algorithm, data, level=level)
     for relation, one, other in itertools.islice(home.neighbours(data), first, None, stride):
-        before = plain if one is data else record(algorithm, one, level=level)
-        after = replay(algorithm, other, before, level=level)
+        before = plain if one is data else probes.record(algorithm, one, level=level)
+        after = probes.replay(algorithm, other, before, level=level)
         same(before, after)
-        for release, counterpart in pairs(before, after):
+        for release, counterpart in probes.pairs(before, after):
             move = float(np.linalg.norm(release.statistic - counterpart.statistic))
             relation_type = Relation.REPLACE_ONE if relation == "replace" else Relation.ADD_REMOVE
             leaf = release.leaf.alone
@@ -241,10 +233,10 @@ def check_locality(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) ->
     It checks a heavy unit, an empty one and a plain one.
     """
     world: Data = home.world()
-    before = record(algorithm, world)
+    before = probes.record(algorithm, world)
     for unit in (home.heavy, home.empty[0], seed % world.shape.n_units):
         others: Data = home.others(unit)
-        after = replay(algorithm, others, before)
+        after = probes.replay(algorithm, others, before)
         same(before, after)
         for one, other in zip(
             home.own_row(before.model, world, unit),
