@@ -32,13 +32,34 @@ MOST_SCORES = 4_000_000  # held together: 32 MB
 
 @dataclass(frozen=True)
 class OwnRow(Personal):
-    """A user's side: the row of residuals, (n_users, n_items)."""
+    """A user's side: the row of ratings or residuals, (n_users, n_items)."""
 
     rows: csr_array
 
 
 @dataclass(frozen=True, repr=False)
-class ItemRegression(Recommender):
+class RowModel(Recommender):
+    """A model whose scores come from a user's whole row, so they are computed user by user."""
+
+    def from_scores(self, personal: Personal, users: Array, scores: Array) -> Array:
+        """Ratings (len(users),) of scores."""
+        return self.centre + personal.offsets[users] + scores
+
+    def predict(self, personal: Personal, users: Array, items: Array) -> Array:
+        predictions = np.empty(len(users), np.float32)
+        each, place = np.unique(users, return_inverse=True)
+        order = np.argsort(place, kind="stable")
+        size = max(1, MOST_SCORES // max(len(self.item_offsets), 1))
+        for start in range(0, len(each), size):
+            scores = self.scores(personal, each[start : start + size])
+            rows = order[slice(*np.searchsorted(place[order], (start, start + size)))]
+            predictions[rows] = scores[place[rows] - start, items[rows]]
+        ratings = self.from_scores(personal, users, predictions)
+        return np.asarray(np.clip(ratings, *self.bounds), np.float32)
+
+
+@dataclass(frozen=True, repr=False)
+class ItemRegression(RowModel):
     """Item-item weights (n_items, n_items), 0 on the diagonal.
 
     Each is what a residual of 1 on the row's item adds to the residual on the column's item.
@@ -50,19 +71,6 @@ class ItemRegression(Recommender):
         offsets, residuals = self.residuals(history)
         rows = history.matrix(residuals)
         return OwnRow(offsets, np.zeros((history.n_users, 0), np.float32), rows)
-
-    def predict(self, personal: Personal, users: Array, items: Array) -> Array:
-        predictions = np.empty(len(users), np.float32)
-        each, place = np.unique(users, return_inverse=True)
-        order = np.argsort(place, kind="stable")
-        size = max(1, MOST_SCORES // max(len(self.weights), 1))
-        for start in range(0, len(each), size):
-            scores = self.scores(personal, each[start : start + size])
-            rows = order[slice(*np.searchsorted(place[order], (start, start + size)))]
-            predictions[rows] = scores[place[rows] - start, items[rows]]
-        return np.asarray(
-            np.clip(self.centre + personal.offsets[users] + predictions, *self.bounds), np.float32
-        )
 
     def scores(self, personal: Personal, users: Array) -> Array:
         assert isinstance(personal, OwnRow)

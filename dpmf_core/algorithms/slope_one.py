@@ -10,25 +10,17 @@ from dpmf_core.algorithms.base import (
     Algorithm,
     Array,
     Personal,
-    Recommender,
     Streams,
     fits_in_memory,
     user_means,
 )
+from dpmf_core.algorithms.ease import OwnRow, RowModel
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.kernels import slope as kernel
-
-
-@dataclass(frozen=True)
-class OwnRatings(Personal):
-    """A user's side: their ratings, and their mean where no ratings apply."""
-
-    history: Ratings
 
 
 @dataclass(frozen=True, repr=False)
-class SlopeOneModel(Recommender):
+class SlopeOneModel(RowModel):
     """pairs (n_items, n_items): differences above the diagonal, counts below it.
 
     Above: sums of r_uj - r_uk, j < k. Below: the number of users who rated both.
@@ -36,26 +28,25 @@ class SlopeOneModel(Recommender):
 
     pairs: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
-    def personal(self, history: Ratings) -> OwnRatings:
+    def personal(self, history: Ratings) -> OwnRow:
         means = self.centre + user_means(history, history.values - np.float32(self.centre))
-        return OwnRatings(means, np.zeros((history.n_users, 0), np.float32), history)
+        rows = history.matrix(history.values.astype(np.float64))
+        return OwnRow(means, np.zeros((history.n_users, 0), np.float32), rows)
 
-    def predict(self, personal: Personal, users: Array, items: Array) -> Array:
-        assert isinstance(personal, OwnRatings)
-        own = personal.history
-        predictions = kernel.predict_items(
-            self.pairs, own.by_user, own.items, own.values, np.asarray(users), np.asarray(items)
-        )
-        predictions = np.where(np.isnan(predictions), personal.offsets[users], predictions)
-        return np.asarray(np.clip(predictions, *self.bounds))
+    def from_scores(self, personal: Personal, users: Array, scores: Array) -> Array:
+        return scores
 
     def scores(self, personal: Personal, users: Array) -> Array:
-        assert isinstance(personal, OwnRatings)
-        own = personal.history
-        predictions = kernel.everything(
-            self.pairs, own.by_user, own.items, own.values, np.asarray(users)
-        )
-        return np.where(np.isnan(predictions), personal.offsets[users][:, None], predictions)
+        """Each rated item's differences, weighted by counts; the user's mean where none apply."""
+        assert isinstance(personal, OwnRow)
+        square, rows = self.pairs.astype(np.float64), personal.rows[users]
+        rated = rows.copy()
+        rated.data[:] = 1
+        lower, upper = np.tril(square), np.triu(square)
+        weights = rated @ (lower + lower.T)
+        total = rows @ (lower + lower.T) - rated @ (upper - upper.T)
+        means = np.broadcast_to(personal.offsets[users][:, None], weights.shape)
+        return np.where(weights > 0, total / np.maximum(weights, 1), means).astype(np.float32)
 
 
 class SlopeOne(Algorithm):
@@ -73,6 +64,9 @@ class SlopeOne(Algorithm):
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         data = curator.rows
         centre = float(data.values.mean(dtype=np.float64)) if len(data) else data.shape.mid_range
-        square = kernel.pairs(data.by_user, data.items, data.values, data.by_item, data.users)
-        parts = {"centre": centre, "user_damping": None, "pairs": square}
+        rated = data.matrix(np.ones(len(data)))
+        counts = (rated.T @ rated).toarray()
+        sums = (data.matrix(data.values.astype(np.float64)).T @ rated).toarray()
+        pairs = (np.triu(sums - sums.T, 1) + np.tril(counts, -1)).astype(np.float32)
+        parts = {"centre": centre, "user_damping": None, "pairs": pairs}
         yield SlopeOneModel.of_means(data.shape, **parts)
