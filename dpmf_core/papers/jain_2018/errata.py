@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from dpmf_core.algorithms.row_moments import RowBound
+from dpmf_core.algorithms.item_moments import RowBound
 from dpmf_core.papers.erratum import Means, Values
 from dpmf_core.papers.source_noise import jain
 from dpmf_core.privacy import Relation
