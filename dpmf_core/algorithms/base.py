@@ -404,6 +404,12 @@ def triangle(size: int) -> int:
     return size * (size + 1) // 2
 
 
+def nearest_psd(A: Array) -> Array:
+    """The projection of a symmetric matrix (r, r) onto the positive semi-definite cone."""
+    values, Q = np.linalg.eigh(A)
+    return np.asarray((Q * np.maximum(values, 0)) @ Q.T)
+
+
 def fits_in_memory(algorithm: Algorithm, shape: Shape, instead: str = "--top-items") -> None:
     """Raise BadInput if an item x item matrix would be too large."""
     if shape.n_items > MOST_ITEMS:

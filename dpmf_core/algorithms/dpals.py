@@ -15,7 +15,7 @@ import numpy as np
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.als import random_start
-from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Recommender, Streams, nearest_psd
 from dpmf_core.algorithms.baselines import private_mean
 from dpmf_core.algorithms.dpals_plan import MOST_OF_A_USER, DPALSPlan, few_ratings
 from dpmf_core.algorithms.item_moments import SecondMoment, kept_rows
@@ -281,9 +281,3 @@ def orthonormal(V: Array) -> Array:
         values > values.max(initial=0.0) * 1e-12, 1 / np.sqrt(np.maximum(values, 1e-300)), 0.0
     )
     return np.asarray(V @ (Q * inverse_root @ Q.T), np.float32)
-
-
-def nearest_psd(A: Array) -> Array:
-    """The projection of a symmetric matrix (r, r) onto the positive semi-definite cone."""
-    values, Q = np.linalg.eigh(A)
-    return np.asarray((Q * np.maximum(values, 0)) @ Q.T)

@@ -170,14 +170,6 @@ class DPALSPlan(ProvenForUsers):
         )
         return uses_counts and not self.biases
 
-    @property
-    def _own_counts_share(self) -> float:
-        return 0.05 if self._needs_counts else 0.0
-
-    @property
-    def _centre_share(self) -> float:
-        return 0.02 if self.centring == "global" and not self.biases else 0.0
-
     def _n_kept(self, shape: Shape) -> int:
         return max(1, min(shape.n_items, math.ceil(self.frequent_fraction * shape.n_items)))
 
@@ -217,7 +209,8 @@ class DPALSPlan(ProvenForUsers):
         Each has its statistic, the share of mu^2 of one release, and whether it is released once or
         at every step.
         """
-        own, centre = self._own_counts_share, self._centre_share
+        own = 0.05 if self._needs_counts else 0.0
+        centre = 0.02 if self.centring == "global" and not self.biases else 0.0
         remainder = 1.0 - (self.bias_share if self.biases else 0.0) - own - centre
         parts: list[tuple[Statistic, float, bool]] = []
         if centre:

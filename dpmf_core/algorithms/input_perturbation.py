@@ -80,10 +80,10 @@ class InputPerturbation(PrivateAlgorithm, ALS):
         }
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
-        return (every_rating(shape),)
+        return (EveryRating(shape.bounds),)
 
     def plan(self, shape: Shape, level: float) -> Event:
-        return every_rating(shape).event(level)
+        return EveryRating(shape.bounds).event(level)
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.CONDITIONAL, VALUE, (CELLS_ARE_PUBLIC,), PUBLIC_FACTS)
@@ -92,15 +92,11 @@ class InputPerturbation(PrivateAlgorithm, ALS):
         yield from self.alternate(noisy_ratings(curator, self.clamp), rng)
 
 
-def every_rating(shape: Shape) -> EveryRating:
-    return EveryRating(shape.bounds)
-
-
 def noisy_ratings(curator: Curator, clamp: bool) -> Ratings:
     """The ratings with independent noise on each, in their cells."""
     shape, cells = curator.shape, curator.cells()
     starts = np.searchsorted(cells.users, np.arange(shape.n_users + 1))
-    values = curator.release(every_rating(shape), starts)
+    values = curator.release(EveryRating(shape.bounds), starts)
     if clamp:
         values = values.clip(*shape.bounds)
     facts = {"item_features": shape.item_features}
@@ -137,10 +133,10 @@ class DPNMFLaplace(PrivateAlgorithm):
     )
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
-        return (every_rating(shape),)
+        return (EveryRating(shape.bounds),)
 
     def plan(self, shape: Shape, level: float) -> Event:
-        return every_rating(shape).event(level)
+        return EveryRating(shape.bounds).event(level)
 
     def guarantee(self) -> Guarantee:
         return InputPerturbation().guarantee()

@@ -12,7 +12,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpmf_core.algorithms import moments, nmf
-from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.base import (
+    Array,
+    Parameters,
+    PrivateAlgorithm,
+    Streams,
+    nearest_psd,
+    triangle,
+)
 from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
 from dpmf_core.algorithms.sample_statistics import (
@@ -185,7 +192,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
             A, B, variance = self._release_sums(curator, model, rows)
             gains.append(((B * W).sum(), variance * (W.astype(np.float64) ** 2).sum()))
             W = self._move_components(
-                W.astype(np.float64), _nearest_definite(A), B, curator.shape.n_units
+                W.astype(np.float64), nearest_psd(A), B, curator.shape.n_units
             )
             model = replace(model, basis=W.astype(np.float32))
             bases.append(model.basis)
@@ -249,9 +256,3 @@ def best_step(gains: list[tuple[float, float]]) -> int:
 
 def _explains_more(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[0] - other[0] > SURE * math.sqrt(one[1] + other[1])
-
-
-def _nearest_definite(A: Array) -> Array:
-    """The nearest positive semi-definite matrix; post-processing."""
-    values, vectors = np.linalg.eigh(A)
-    return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)

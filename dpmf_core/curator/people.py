@@ -9,7 +9,7 @@ import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -51,26 +51,6 @@ class Cells:
     items: npt.NDArray[np.int32]
 
 
-class People(Protocol):
-    """The side that holds the rows."""
-
-    shape: Any
-
-    def total(
-        self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
-    ) -> Totals:
-        """The exact sums over all units."""
-
-    def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
-        """Compute a state from every block and store it under the key."""
-
-    def drop(self, key: Key) -> None:
-        """Delete what is stored under a key."""
-
-    def cells(self) -> Cells:
-        """Which items each user rated, over all blocks."""
-
-
 class Blocks:
     """Blocks visited one after the other.
 
@@ -86,6 +66,7 @@ class Blocks:
     def total(
         self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
     ) -> Totals:
+        """The exact sums over all units."""
         part = {} if at is None else {"at": at}
         totals = statistic.empty(self.shape, *shared, **part)
         for place, block in enumerate(self.blocks):
@@ -93,14 +74,17 @@ class Blocks:
         return totals
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
+        """Compute a state from every block and store it under the key."""
         for place, block in enumerate(self.blocks):
             self.states[key, place] = step(block, *_beside(shared, self._state_of(place)))
 
     def drop(self, key: Key) -> None:
+        """Delete what is stored under a key."""
         for place in range(len(self.blocks)):
             self.states.pop((key, place), None)  # a step that failed stored some blocks only
 
     def cells(self) -> Cells:
+        """Which items each user rated, over all blocks."""
         parts = [(block.ids[block.rows.users], block.rows.items) for block in self.blocks]
         users, items = (np.concatenate(column) for column in zip(*parts, strict=True))
         order = np.lexsort((items, users))
@@ -216,7 +200,9 @@ class PartBlocks(Sequence[Block]):
         return _block_of(self.ratings.parts[place], self.shape)
 
 
-def in_parts(data: PartitionedRatings | PartitionedTable, folder: Path) -> People:
+def in_parts(
+    data: PartitionedRatings | PartitionedTable, folder: Path
+) -> "Blocks | PeopleElsewhere":
     """Ratings stored in parts, one of which is in memory at a time.
 
     folder: a new folder for states, unless parts are read elsewhere.
@@ -307,3 +293,6 @@ class PeopleElsewhere:
 
 def _keys(shared: Sequence[Any]) -> list[Key]:
     return [part.key for part in shared if isinstance(part, Held)]
+
+
+People = Blocks | PeopleElsewhere  # the side that holds the rows

@@ -13,7 +13,9 @@ from dpmf_core.base.compilation import compile_kernel
 
 Array = npt.NDArray[Any]
 STEEPEST = 6.0  # logits beyond this are almost certain and are not learned from
-SEED = 1
+SEED, NEGATIVES = 1, 5  # drawn words for each neighbouring one
+FREQUENT = 1e-3  # a share of all tokens; words above it are left out at random, the more the more
+RATES = 0.025, 0.0001  # the first and the last learning rate
 
 
 @compile_kernel
@@ -102,21 +104,19 @@ def _start(n_words, dimensions, seed):  # type: ignore[no-untyped-def]
 
 
 def word_vectors(
-    words: Array, starts: Array, counts: Array, *, dimensions: int, window: int, epochs: int,
-    negatives: int = 5, frequent: float = 1e-3, rates: tuple[float, float] = (0.025, 0.0001),
-) -> Array:  # fmt: skip
+    words: Array, starts: Array, counts: Array, *, dimensions: int, window: int, epochs: int
+) -> Array:
     """Vectors (n_words, dimensions), float32, of words by number.
 
     words (n_tokens,): the texts one after the other, text d between starts[d] and starts[d + 1].
     counts (n_words,): occurrences of each word, 1 or more. window: the most words to each side that
-    are used. frequent: a share of all tokens; words above it are left out at random, the more often
-    the more frequent they are. rates: the first and the last learning rate.
+    are used.
     """
-    share = counts / max(float(counts.sum()), 1.0) / frequent
+    share = counts / max(float(counts.sum()), 1.0) / FREQUENT
     keep_chances = np.minimum(1.0, (np.sqrt(share) + 1) / share)
     X: Array = _start(len(counts), dimensions, SEED)
     Y = np.zeros_like(X)
     cumulative = np.cumsum(counts.astype(np.float64) ** 0.75)
     texts = words.astype(np.int64), starts.astype(np.int64), keep_chances, cumulative
-    _train(*texts, X, Y, window, negatives, epochs, np.array(rates), SEED)
+    _train(*texts, X, Y, window, NEGATIVES, epochs, np.array(RATES), SEED)
     return X

@@ -43,7 +43,6 @@ from dpmf_core.privacy.odometer import (
     Total,
     check,
     lines,
-    settled_charge,
     total,
 )
 
@@ -228,8 +227,7 @@ class Account:
             if state == "failed" and ledger == ():
                 db.execute("DELETE FROM entries WHERE id = ?", (entry,))
                 return
-            final_charge = charge if ledger is None else settled_charge(charge, ledger)
-            row = (json.dumps(plain_charge(final_charge)), state, entry)
+            row = (json.dumps(plain_charge(charge.settled(ledger))), state, entry)
             db.execute("UPDATE entries SET charge = ?, state = ? WHERE id = ?", row)
 
     def _there(self, db: sqlite3.Connection) -> None:

@@ -196,18 +196,12 @@ def read_ledger(path: Path) -> "Event | DpEvent":
     if isinstance(content, dict) and isinstance(content.get(EVENT), dict):
         try:
             event = dp_event_from_json(content[EVENT])
-            return _with_own_kinds(event)
+            with contextlib.suppress(UnsupportedEvent):  # then its kinds exist only there
+                return from_dp_event(event)
+            return event
         except (ValueError, TypeError) as error:
             raise BadInput(f"The event in {path.name} cannot be read: {error}") from None
     raise BadInput(
         f"{path.name} holds no ledger. A ledger is a JSON object with rows under 'ledger', as"
         " `account --json` writes them, or with an event of dp_accounting under 'dp_event'."
     )
-
-
-def _with_own_kinds(event: "DpEvent") -> "Event | DpEvent":
-    """Convert to an event of this package if its kinds exist here, else return it unchanged."""
-    try:
-        return from_dp_event(event)
-    except UnsupportedEvent:
-        return event

@@ -190,12 +190,6 @@ class Noise:
         """`values` (any shape) with independent noise on every coordinate, as one release."""
         return self.release(statistic, sensitivity=sensitivity, size=values.size).vector(values)
 
-    def symmetric(self, statistic: str, matrices: Array, *, sensitivity: float) -> Array:
-        """Symmetric `matrices` (..., r, r) as one release; sensitivity in Frobenius norm."""
-        r = matrices.shape[-1]
-        size = matrices.size // r // r * (r * (r + 1) // 2)
-        return self.release(statistic, sensitivity=sensitivity, size=size).symmetric(matrices)
-
 
 class Release:
     """The noise of one statistic.

@@ -25,7 +25,6 @@ from dpmf_core.privacy.guarantee import PERSON, VALUE, Status
 from dpmf_core.privacy.mechanisms import Gaussian, Mechanism, Relation, UnsupportedEvent
 
 ROUNDING = 1e-12  # of a sum of squares, relative
-# a guarantee for less than a row of the data gives no epsilon for the row
 SMALLER_UNITS = (VALUE, "rating")
 
 
@@ -70,6 +69,12 @@ class Charge:
         if budget is None:
             return charge
         return changed(charge, delta=budget.delta, relation=budget.relation)
+
+    def settled(self, ledger: Ledger | None) -> Self:
+        """The charge of what was drawn, if it is known; a selection is always charged in full."""
+        if ledger is None or self.price is not None:
+            return self
+        return changed(self, ledger=ledger)
 
     def under(self, guarantee: HasStatus | None) -> Self:
         """The charge under the guarantee of the finished work."""
@@ -228,8 +233,13 @@ def check(before: Sequence[Charge], request: Sequence[Charge], budget: AccountBu
 
     It also raises if a new charge has no epsilon and the budget does not allow that.
     """
-    if not budget.allow_unprotected:
-        _require_covered(request)
+    uncovered = next((charge for charge in request if not charge.covered), None)
+    if uncovered is not None and not budget.allow_unprotected:
+        raise BadInput(
+            f"{uncovered.title} has no epsilon for a row of these data, so their budget cannot"
+            " limit it. Nothing was drawn. To allow it, set the budget with --allow-unprotected"
+            " (in Python: allow_unprotected=True)."
+        )
     together = _in_one_unit([*before, *request])
     spent_square = _total_square(together[: len(before)], budget.relation)
     more = _total_square(together[len(before) :], budget.relation)
@@ -250,16 +260,6 @@ def check(before: Sequence[Charge], request: Sequence[Charge], budget: AccountBu
             else "The budget is used up."
         )
     )
-
-
-def _require_covered(request: Iterable[Charge]) -> None:
-    uncovered = next((charge for charge in request if not charge.covered), None)
-    if uncovered is not None:
-        raise BadInput(
-            f"{uncovered.title} has no epsilon for a row of these data, so their budget cannot"
-            " limit it. Nothing was drawn. To allow it, set the budget with --allow-unprotected"
-            " (in Python: allow_unprotected=True)."
-        )
 
 
 # ---- what it is made of --------------------------------------------------------------------------
@@ -315,8 +315,3 @@ def _line(group: Sequence[Entry], budget: Budget | None) -> Line:
     what = charge.title, first.state, charge.status, charge.unit
     times = len(group), first.charged_at, group[-1].charged_at
     return Line(*what, *times, charge.epsilon, together)
-
-
-def settled_charge(charge: Charge, ledger: Ledger) -> Charge:
-    """The charge of what was drawn; a private selection is always charged in full."""
-    return charge if charge.price is not None else changed(charge, ledger=ledger)

@@ -6,24 +6,11 @@ share no number.
 
 import copy
 import secrets
-from typing import Protocol
 
 import numpy as np
 
 KEY_BYTES = 32
 MOST_CHILDREN = 2**32 - 1
-
-
-class Stream(Protocol):
-    """A stream of random numbers, from which others are split off."""
-
-    reproducible: bool
-
-    def spawn(self, count: int) -> "list[Stream]":
-        """The next `count` children, independent of each other and of this stream's numbers."""
-
-    def generator(self) -> np.random.Generator:
-        """A generator at the start of this stream."""
 
 
 class SeededStream:
@@ -34,10 +21,12 @@ class SeededStream:
     def __init__(self, seed: np.random.SeedSequence) -> None:
         self._seed = seed
 
-    def spawn(self, count: int) -> list[Stream]:
+    def spawn(self, count: int) -> "list[SeededStream]":
+        """The next `count` children, independent of each other and of this stream's numbers."""
         return [SeededStream(seed) for seed in self._seed.spawn(count)]
 
     def generator(self) -> np.random.Generator:
+        """A generator at the start of this stream."""
         return np.random.Generator(np.random.SFC64(self._seed))
 
 
@@ -64,7 +53,7 @@ class Secret:
         self._first = int.from_bytes(key[16:], "little")
         self._number, self._generation, self._children = 0, 0, 0
 
-    def spawn(self, count: int) -> list[Stream]:
+    def spawn(self, count: int) -> "list[Secret]":
         if self._generation == 2 or self._children + count > MOST_CHILDREN:
             raise OverflowError(
                 "A secret stream has children and grandchildren, fewer than 2^32 of each."
@@ -86,7 +75,10 @@ class Secret:
         )
 
 
-def stream(source: "np.random.SeedSequence | Stream | None") -> Stream:
+Stream = SeededStream | Secret
+
+
+def stream(source: np.random.SeedSequence | Stream | None) -> Stream:
     """A seed's stream, the given stream, or a secret one if the source is None."""
     if source is None:
         return Secret()

@@ -87,7 +87,8 @@ def test_private_noise_needs_no_stream_of_numpy(monkeypatch):
         monkeypatch.setattr(np.random, name, refuse)
     noise = Noise(PLAN)
     assert noise.vector("sums", np.zeros(10), sensitivity=1.0).std() > 0
-    assert noise.symmetric("sums", np.zeros((4, 4)), sensitivity=1.0).std() > 0
+    release = noise.release("sums", sensitivity=1.0, size=10)
+    assert release.symmetric(np.zeros((4, 4))).std() > 0
     assert noise.sampler("factors")((5,)).std() > 0
     assert not noise.is_reproducible
 
