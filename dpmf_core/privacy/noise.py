@@ -10,7 +10,7 @@ and Laplace noise is floating-point, which is open to the attack of Mironov (201
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -260,7 +260,7 @@ class Release:
         self._rest -= size
         out = np.empty(size)
         starts = range(0, size, CHUNK)
-        streams = self._stream.spawn(len(starts))
+        streams: Sequence[Stream] = self._stream.spawn(len(starts))
 
         def fill(first: int, last: int) -> None:
             for start, own in zip(starts[first:last], streams[first:last], strict=True):
