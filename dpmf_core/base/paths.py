@@ -79,7 +79,7 @@ def claim_folder(root: Path) -> Path:
     if pid == os.getpid() and folder.is_dir():
         return folder
     clear(create_folder(root))
-    with _file_lock(root / LOCK):
+    with held_alone(root / LOCK):
         folder = root / secrets.token_urlsafe(24)
         folder.mkdir(mode=0o700)
         _lock(folder / LOCK)
@@ -100,7 +100,7 @@ def clear(root: Path) -> None:
 
     Those of running processes stay, also on a shared disk.
     """
-    with _file_lock(root / LOCK):
+    with held_alone(root / LOCK):
         for folder in root.iterdir():
             if not folder.is_dir():
                 continue
@@ -132,19 +132,12 @@ def _lock(path: Path, wait: bool = True) -> int | None:
 
 
 @contextlib.contextmanager
-def _file_lock(path: Path) -> Iterator[None]:
-    handle = _lock(path)
-    try:
-        yield
-    finally:
-        if handle is not None:
-            os.close(handle)
+def held_alone(path: Path, what: str = "") -> Iterator[None]:
+    """Keep other processes out of the block for the same file.
 
-
-@contextlib.contextmanager
-def held_alone(path: Path, what: str) -> Iterator[None]:
-    """Keep other processes out of the block for the same file. Raises BadInput if one is in it."""
-    handle = _lock(path, wait=False)
+    what: is done in it. Raises BadInput if another process is in it; without `what` it waits.
+    """
+    handle = _lock(path, wait=not what)
     if handle is None:
         raise BadInput(f"Another process is at {what}. Wait until it has finished.")
     try:

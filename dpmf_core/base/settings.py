@@ -21,6 +21,7 @@ from pydantic import (
     StringConstraints,
     ValidationError,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from dpmf_core.base.errors import BadInput, closest
@@ -76,117 +77,62 @@ PROFILES: dict[str, dict[str, Any]] = {"local": {}, "class": CLASS}
 
 
 class Settings(BaseModel):
-    """Every setting, with the values of the `local` profile as defaults."""
+    """Every setting, with the values of the `local` profile as defaults, and its description."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    profile: Literal["local", "class"] = Field(
-        "local",
-        description="defaults for all other settings: local (one person, one machine) or class",
-    )
-    operators: Names = Field(
-        (),
-        description=(
-            "logins that see the Operator page and may do everything: an e-mail address verified by"
-            " the login provider, or the provider's address, a space and the subject it gives"
-        ),
-    )
-    hosts: Hosts = Field(
-        (),
-        description=(
-            "host names that the server answers to, in addition to this machine's, without https://"
-            " and port: dpmf.example.org"
-        ),
-    )
-    embed_in: Origins = Field(
-        (), description="sites that may show pages in a frame: https://course.example.org"
-    )
-    open: Literal["", "on-purpose"] = Field(
-        "",
-        description="on-purpose: listen without a login at an address that others can reach",
-    )
-    metrics: Literal["", "open"] = Field("", description="open: answer at /_stcore/metrics")
-    data_sets: NamesOrAll = Field(
-        None,
-        description=(
-            "ids of the data sets that may be used; a session's own files are always allowed"
-        ),
-    )
-    largest_audit: Limit = Field(None, ge=1, description="most training runs in one audit")
-    largest_sweep: Limit = Field(
-        None, ge=1, description="most runs in one sweep, and on one page at a time"
-    )
-    largest_search: Limit = Field(None, ge=1, description="most trials in one search")
-    downloads: Literal["everybody", "operator"] = Field(
-        "everybody", description="who may make the server download a published data set"
-    )
-    deletes: Literal["owner", "operator"] = Field(
-        "owner",
-        description="who may delete a stored run: the person who started it, or only the operator",
-    )
-    pages_without_lesson: NamesOrAll = Field(
-        None,
-        description=(
-            "addresses of the pages that open without a lesson link, e.g. lessons, glossary"
-        ),
-    )
-    most_runs: Limit = Field(
-        None, ge=1, description="most stored runs; beyond that the oldest unpinned run is removed"
-    )
-    most_lessons: int = Field(
-        10_000,
-        ge=1,
-        description=(
-            "most lessons whose gathered answers are kept; beyond that the oldest are removed"
-        ),
-    )
-    lesson_key: SecretStr | None = Field(
-        None,
-        min_length=32,
-        description=(
-            "secret of at least 32 letters that signs lesson links and completion codes; if unset,"
-            " a key in the data folder signs them, and links expire when it is lost"
-        ),
-    )
-    upload_mb_per_session: int = Field(
-        400, ge=1, description="most megabytes that one session may upload and keep"
-    )
-    upload_mb_total: int = Field(
-        1_600, ge=1, description="most megabytes that all sessions together may upload and keep"
-    )
-    runs_in_flight: Limit = Field(
-        None, ge=1, description="most runs that one session may compute at the same time"
-    )
-    estimated_seconds: Limit = Field(
-        7_200,
-        ge=1,
-        description="most estimated seconds of computing that one session may have waiting",
-    )
-    seconds_per_run: Limit = Field(
-        1_800, ge=1, description="seconds after which one run that a page asked for is stopped"
-    )
-    memory_per_run: Annotated[Megabytes | Literal["half"] | None, BeforeValidator(_limit)] = Field(
-        "half",
-        description=(
-            "most megabytes of one worker before its run is stopped; half: half of the memory this"
-            " server may use"
-        ),
-    )
-    confirm_seconds: int = Field(
-        120,
-        ge=1,
-        description=(
-            "estimated seconds above which an audit, a sweep or a search needs confirmation by a"
-            " button"
-        ),
-    )
-
-    warm: bool = Field(
-        True,
-        description=(
-            "whether idle workers compute what pages show first, at every epsilon of their grids"
-        ),
-    )
+    profile: Literal["local", "class"] = "local"
+    """defaults for all other settings: local (one person, one machine) or class"""
+    operators: Names = ()
+    """logins that see the Operator page and may do everything: an e-mail address verified by the
+    login provider, or the provider's address, a space and the subject it gives"""
+    hosts: Hosts = ()
+    """host names that the server answers to, in addition to this machine's, without https:// and
+    port: dpmf.example.org"""
+    embed_in: Origins = ()
+    """sites that may show pages in a frame: https://course.example.org"""
+    open: Literal["", "on-purpose"] = ""
+    """on-purpose: listen without a login at an address that others can reach"""
+    metrics: Literal["", "open"] = ""
+    """open: answer at /_stcore/metrics"""
+    data_sets: NamesOrAll = None
+    """ids of the data sets that may be used; a session's own files are always allowed"""
+    largest_audit: Limit = Field(None, ge=1)
+    """most training runs in one audit"""
+    largest_sweep: Limit = Field(None, ge=1)
+    """most runs in one sweep, and on one page at a time"""
+    largest_search: Limit = Field(None, ge=1)
+    """most trials in one search"""
+    downloads: Literal["everybody", "operator"] = "everybody"
+    """who may make the server download a published data set"""
+    deletes: Literal["owner", "operator"] = "owner"
+    """who may delete a stored run: the person who started it, or only the operator"""
+    pages_without_lesson: NamesOrAll = None
+    """addresses of the pages that open without a lesson link, e.g. lessons, glossary"""
+    most_runs: Limit = Field(None, ge=1)
+    """most stored runs; beyond that the oldest unpinned run is removed"""
+    most_lessons: int = Field(10_000, ge=1)
+    """most lessons whose gathered answers are kept; beyond that the oldest are removed"""
+    lesson_key: SecretStr | None = Field(None, min_length=32)
+    """secret of at least 32 letters that signs lesson links and completion codes; if unset, a key
+    in the data folder signs them, and links expire when it is lost"""
+    upload_mb_per_session: int = Field(400, ge=1)
+    """most megabytes that one session may upload and keep"""
+    upload_mb_total: int = Field(1_600, ge=1)
+    """most megabytes that all sessions together may upload and keep"""
+    runs_in_flight: Limit = Field(None, ge=1)
+    """most runs that one session may compute at the same time"""
+    estimated_seconds: Limit = Field(7_200, ge=1)
+    """most estimated seconds of computing that one session may have waiting"""
+    seconds_per_run: Limit = Field(1_800, ge=1)
+    """seconds after which one run that a page asked for is stopped"""
+    memory_per_run: Annotated[Megabytes | Literal["half"] | None, BeforeValidator(_limit)] = "half"
+    """most megabytes of one worker before its run is stopped; half: half of the memory this server
+    may use"""
+    confirm_seconds: int = Field(120, ge=1)
+    """estimated seconds above which an audit, a sweep or a search needs confirmation by a button"""
+    warm: bool = True
+    """whether idle workers compute what pages show first, at every epsilon of their grids"""
 
 
 def file() -> Path:
@@ -269,8 +215,12 @@ def _sentence(problem: ErrorDetails, origins: dict[str, tuple[Any, str]]) -> str
     got = "" if name in SECRET else f" Got {problem['input']!r}."
     why = f" ({problem['msg']})"
     if problem["type"] == "string_pattern_mismatch":
-        why = f". It takes {Settings.model_fields[name].description}"
+        why = f". It takes {_words(Settings.model_fields[name])}"
     return f"{source}: the setting '{name}' cannot be used{why}.{got} {advice} explains it."
+
+
+def _words(info: FieldInfo) -> str:
+    return " ".join((info.description or "").split())
 
 
 def setting_rows() -> list[dict[str, Any]]:
@@ -280,5 +230,5 @@ def setting_rows() -> list[dict[str, Any]]:
         value = getattr(now, name)
         shown_value = "set" if isinstance(value, SecretStr) else value
         source = origins[name][1] if name in origins else f"profile {now.profile}"
-        rows.append({"name": name, "value": shown_value, "from": source, "words": info.description})
+        rows.append({"name": name, "value": shown_value, "from": source, "words": _words(info)})
     return rows

@@ -95,7 +95,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Completion of commands, options and ids in bash (similar in zsh and fish):"
+    epilog="Completion of commands and options in bash (similar in zsh and fish):"
     ' eval "$(_DPMF_COMPLETE=bash_source dpmf)"',
 )
 @click.version_option(__version__, prog_name="dpmf")

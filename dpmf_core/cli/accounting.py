@@ -1,21 +1,20 @@
 """`account`: the cost of a composition, or the noise for a budget. It reads no data."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
+from pydantic import Field
 
 from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.cli import output
 from dpmf_core.cli.options import (
-    algorithm_ids,
+    Options,
     field_option,
-    file_option,
-    json_option,
     numbers,
-    own_param_option,
     pairs,
-    repeatable,
+    with_options,
 )
 from dpmf_core.privacy import (
     Budget,
@@ -39,54 +38,47 @@ from dpmf_core.runs.privacy_record import PrivacyRecord
 if TYPE_CHECKING:
     from dpmf_core.data.ratings import Shape
 
-Options = dict[str, Any]
+Choices = dict[str, Any]
 KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
 BY_HAND = Guarantee(
     Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated")
 )
+MOST_IN_GROUP = 10**6  # units
 MOST = 10**9  # releases; for more, rules would differ by rounding only
 # the limits of what is composed numerically within seconds: releases, and the sum of count / Z
 LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
 
 
+class AccountOptions(Options):
+    """What is accounted."""
+
+    release: Annotated[tuple[str, ...], "KIND:Z:COUNT"] = ()
+    """gaussian or laplace, noise over sensitivity, how often."""
+    file: Path | None = Field(None, alias="from")
+    """A JSON file: rows under 'ledger' (any --json here), or dp_accounting's 'dp_event'."""
+    delta: float | None = None
+    """With --algorithm 1/(10 n), rounded down, by default."""
+    epsilon: float | None = None
+    """Find the noise for this budget; each Z of --release then only gives a proportion."""
+    algorithm: Annotated[str | None, "ID"] = None
+    """Account the plan of this algorithm at --epsilon, on data of the shape below."""
+    param: Annotated[tuple[str, ...], "NAME=VALUE"] = ()
+    """A parameter of the algorithm."""
+    n_users: int | None = None
+    """The public number of users."""
+    n_items: int | None = None
+    """The public number of items."""
+    bounds: Annotated[str, "LOW,HIGH"] = "1,5"
+    """Bounds of ratings."""
+    group_size: int | None = None
+    """Also print the epsilon of so many units together, e.g. a person's images."""
+
+
 @click.command()
-@repeatable(
-    "--release",
-    "releases",
-    "KIND:Z:COUNT",
-    "gaussian or laplace, noise over sensitivity, how often",
-)
-@file_option(
-    "--from",
-    "file",
-    help="A JSON file: rows under 'ledger' (any --json here), or dp_accounting's 'dp_event'.",
-)
-@click.option("--delta", type=float, help="With --algorithm 1/(10 n), rounded down, by default.")
-@click.option(
-    "--epsilon",
-    type=float,
-    help="Find the noise for this budget; each Z of --release then only gives a proportion.",
-)
-@click.option(
-    "--algorithm",
-    metavar="ID",
-    shell_complete=algorithm_ids,
-    help="Account the plan of this algorithm at --epsilon, on data of the shape below.",
-)
-@own_param_option
-@click.option("--n-users", type=click.IntRange(1), help="The public number of users.")
-@click.option("--n-items", type=click.IntRange(1), help="The public number of items.")
-@click.option(
-    "--bounds", default="1,5", show_default=True, metavar="LOW,HIGH", help="Bounds of ratings."
-)
-@click.option(
-    "--group-size",
-    type=click.IntRange(1, 10**6),
-    help="Also print the epsilon of so many units together, e.g. a person's images.",
-)
+@with_options(AccountOptions)
 @field_option("relation", Budget.model_fields["relation"])
 @field_option("calibration", Budget.model_fields["calibration"])
-@json_option
+@output.json_option
 def account(as_json: bool, **options: Any) -> None:
     event = None if options["file"] is None else read_ledger(options["file"])
     if event is not None and not isinstance(event, Event):
@@ -98,8 +90,8 @@ def account(as_json: bool, **options: Any) -> None:
         cost = _plan(options)
     elif options["epsilon"] is not None:
         cost = _noise_for(options)
-    elif options["releases"]:
-        cost = _of_event(_composition(options["releases"]), options)
+    elif options["release"]:
+        cost = _of_event(_composition(options["release"]), options)
     else:
         raise BadInput(
             "Give the releases: --release gaussian:Z:COUNT (repeatable), or --epsilon to find the"
@@ -114,17 +106,19 @@ class _Cost:
 
     privacy: PrivacyRecord
     event: Event
-    facts: Options = field(default_factory=dict)
+    facts: Choices = field(default_factory=dict)
     first: str = ""
 
 
-def _show(as_json: bool, cost: _Cost, options: Options) -> None:
+def _show(as_json: bool, cost: _Cost, options: Choices) -> None:
     record, size, more = cost.privacy, options["group_size"], []
     try:
         event = dp_event_to_json(record.dp_event)
     except UnsupportedEvent:  # dp_accounting has no such event
         event = None
     figures = {**cost.facts, **record.model_dump(mode="json"), EVENT: event}
+    if size is not None and not 1 <= size <= MOST_IN_GROUP:
+        raise BadInput(f"--group-size is a number from 1 to {MOST_IN_GROUP:,}. Got {size}.")
     if size and record.epsilon.exact is not None and record.delta is not None:
         try:
             epsilon = group_epsilon(cost.event, record.delta, Relation(options["relation"]), size)
@@ -138,7 +132,7 @@ def _show(as_json: bool, cost: _Cost, options: Options) -> None:
     output.show(as_json, figures, cost.first + output.privacy(record, *more))
 
 
-def _budget(options: Options) -> Budget:
+def _budget(options: Choices) -> Budget:
     """The budget in the options; epsilon is 1 if there is none, for a cost at the given delta."""
     if options["delta"] is None:
         raise BadInput("An epsilon holds at a delta only: add --delta, e.g. --delta 1e-6.")
@@ -147,7 +141,7 @@ def _budget(options: Options) -> Budget:
     return checked(Budget, "the budget", {"epsilon": 1.0, **parts})
 
 
-def _of_another_kind(event: Any, options: Options) -> tuple[Options, str]:
+def _of_another_kind(event: Any, options: Choices) -> tuple[Choices, str]:
     """The cost of an event that only dp_accounting knows, such as sampled releases."""
     delta = _budget(options).delta
     if options["group_size"]:
@@ -165,7 +159,7 @@ def _of_another_kind(event: Any, options: Options) -> tuple[Options, str]:
     )
 
 
-def _of_event(event: Event, options: Options, *more: Any) -> _Cost:
+def _of_event(event: Event, options: Choices, *more: Any) -> _Cost:
     """The cost of the listed releases, at the given delta.
 
     Raises BadInput if Laplace releases are too many, or their noise too small, to compose.
@@ -202,12 +196,12 @@ def _release(text: str, factor: float) -> Event:
     return Repeat(KINDS[kind](factor * float(z), "release"), int(count))
 
 
-def _noise_for(options: Options) -> _Cost:
+def _noise_for(options: Choices) -> _Cost:
     """The noise multiplier at which the releases cost epsilon.
 
     For several releases it is the factor on their given Z.
     """
-    releases = options["releases"] or ("gaussian:1:1",)
+    releases = options["release"] or ("gaussian:1:1",)
     total = sum(count for _, count in normal_form(_composition(releases)))
     level = calibrate(lambda factor: _composition(releases, factor), _budget(options))
     facts = {"noise_multiplier": level, "count": total}
@@ -215,7 +209,7 @@ def _noise_for(options: Options) -> _Cost:
     return _of_event(_composition(releases, level), options, facts, first)
 
 
-def _plan(options: Options) -> _Cost:
+def _plan(options: Choices) -> _Cost:
     """The cost of an algorithm's plan on a declared public shape."""
     from dpmf_core import algorithms  # not needed for a composition
     from dpmf_core.runs.planning import prepare_for_shape
@@ -225,7 +219,7 @@ def _plan(options: Options) -> _Cost:
     kind, shape = algorithms.find(options["algorithm"]), _shape(options)
     names = ("epsilon", "delta", "relation", "calibration")
     choices = with_delta({name: options[name] for name in names}, [kind.id], shape.n_users)
-    parameters = typed_parameters(kind, pairs(options["params"], "--param"))
+    parameters = typed_parameters(kind, pairs(options["param"], "--param"))
     spec = RunSpec.of(**choices, dataset="-", algorithm=kind.id, parameters=parameters)
     ready = prepare_for_shape(spec, shape)
     facts = {
@@ -237,14 +231,14 @@ def _plan(options: Options) -> _Cost:
     return _Cost(privacy, ready.plan, facts)
 
 
-def _shape(options: Options) -> "Shape":
+def _shape(options: Choices) -> "Shape":
     from dpmf_core.data.ratings import Shape
 
     users, items = options["n_users"], options["n_items"]
-    if users is None or items is None:
+    if users is None or items is None or min(users, items) < 1:
         raise BadInput(
-            "A plan needs the public shape of the data: --n-users N --n-items M, and --bounds"
-            " LOW,HIGH."
+            "A plan needs the public shape of the data: --n-users N --n-items M, both at least 1,"
+            " and --bounds LOW,HIGH."
         )
     low, *rest = numbers(options["bounds"], "--bounds")
     if len(rest) != 1 or not -1e6 <= low < rest[0] <= 1e6:

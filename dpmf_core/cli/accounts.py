@@ -1,13 +1,13 @@
 """`spent`: the composed cost of everything drawn from one private data set, and its budget."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 import click
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import output
-from dpmf_core.cli.options import dataset_ids, json_option, ledger_option
+from dpmf_core.cli.options import Options, ledger_option, with_options
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.accounts import Account, in_full
 from dpmf_core.runs import data_access
@@ -24,30 +24,27 @@ WITH = (
 )
 
 
+class SpentOptions(Options):
+    """What `spent` changes."""
+
+    budget: Annotated[float | None, "EPSILON"] = None
+    """Refuse runs that would make the total larger."""
+    delta: float | None = None
+    """The budget's; 1/(10 n), rounded down, by default."""
+    allow_unprotected: bool = False
+    """With --budget: also allow work that has no epsilon for a row of the data."""
+    no_budget: bool = False
+    """Remove the budget."""
+    forget: bool = False
+    """Remove the account. Past releases stay public."""
+
+
 @click.command("spent")
-@click.argument("data", metavar="DATA", shell_complete=dataset_ids)
-@click.option(
-    "--budget", type=float, metavar="EPSILON", help="Refuse runs that would make the total larger."
-)
-@click.option("--delta", type=float, help="The budget's; 1/(10 n), rounded down, by default.")
-@click.option(
-    "--allow-unprotected",
-    is_flag=True,
-    help="With --budget: also allow work that has no epsilon for a row of the data.",
-)
-@click.option("--no-budget", is_flag=True, help="Remove the budget.")
-@click.option("--forget", is_flag=True, help="Remove the account. Past releases stay public.")
+@click.argument("data", metavar="DATA")
+@with_options(SpentOptions)
 @ledger_option
-@json_option
-def total_spent(
-    data: str,
-    budget: float | None,
-    delta: float | None,
-    allow_unprotected: bool,
-    no_budget: bool,
-    forget: bool,
-    as_json: bool,
-) -> None:
+@output.json_option
+def total_spent(data: str, as_json: bool, **options: Any) -> None:
     """Show what was drawn from private data, as one epsilon.
 
     DATA is a path or an id of `datasets`. The total is shown with its parts.
@@ -58,8 +55,9 @@ def total_spent(
             f"{data} is public or simulated, so drawing from it costs no privacy and it has no"
             " account."
         )
-    if (budget is not None) + no_budget + forget > 1 or (
-        budget is None and (delta is not None or allow_unprotected)
+    budget, delta, allow, *removals = (options[name] for name in SpentOptions.model_fields)
+    if (budget is not None) + sum(removals) > 1 or (
+        budget is None and (delta is not None or allow)
     ):
         raise BadInput(
             "Give only one of --budget EPSILON (with --delta D, --allow-unprotected), --no-budget"
@@ -68,10 +66,10 @@ def total_spent(
     if budget is not None:
         if delta is None:
             delta = default_delta(data_access.open_anywhere(DataSpec(id=data)).shape.n_units)
-        account.set_budget(budget, delta, allow_unprotected=allow_unprotected)
-    elif no_budget:
+        account.set_budget(budget, delta, allow_unprotected=allow)
+    elif options["no_budget"]:
         account.set_budget(None)
-    elif forget:
+    elif options["forget"]:
         account.forget()
     output.show(as_json, _record(account), _words(account))
 

@@ -11,7 +11,6 @@ import click
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import missing
 from dpmf_core.cli import output
-from dpmf_core.cli.options import json_option
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -21,7 +20,7 @@ from dpmf_core.cli.options import json_option
     is_flag=True,
     help="Only list every setting of a server: value, source of the value, meaning.",
 )
-@json_option
+@output.json_option
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
 def app(options: tuple[str, ...], settings_only: bool, as_json: bool) -> int:
     """Serve the dashboard on this machine and open it in the browser.

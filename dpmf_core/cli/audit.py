@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 from tqdm import tqdm
@@ -11,16 +11,7 @@ from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent
 from dpmf_core.cli import output
-from dpmf_core.cli.options import (
-    Decorator,
-    algorithm_ids,
-    dataset_ids,
-    field_option,
-    file_option,
-    json_option,
-    own_param_option,
-    pairs,
-)
+from dpmf_core.cli.options import Decorator, Options, field_option, pairs, with_options
 from dpmf_core.cli.runs import measured
 from dpmf_core.evaluation.audit import membership_inference, own_data
 from dpmf_core.evaluation.audit.audit_table import as_record, table_specs
@@ -41,13 +32,25 @@ def _ask(name: str, **changes: Any) -> Decorator:
     return field_option(name, AuditSpec.model_fields[name], **changes)
 
 
+class AuditOptions(Options):
+    """What is attacked, besides the fields of `AuditSpec`."""
+
+    algorithm: Annotated[str | None, "ID"] = None
+    """See `algorithms`."""
+    every: bool = False
+    """Audit every algorithm with a proof, and the planted faults, in worker processes."""
+    out: Path | None = None
+    """With --every: write each audit as a row of this CSV file."""
+    dataset: Annotated[str | None, "ID|PATH"] = None
+    """Attack on these data, with a canary in them, instead of a simulated set."""
+    user: int | None = None
+    """With --dataset: the canary is this user (document, image), from 0, removed."""
+    param: Annotated[tuple[str, ...], "NAME=VALUE"] = ()
+    """A parameter of the algorithm."""
+
+
 @click.command()
-@click.option("--algorithm", metavar="ID", help="See `algorithms`.", shell_complete=algorithm_ids)
-@click.option(
-    "--every",
-    is_flag=True,
-    help="Audit every algorithm with a proof, and the planted faults, in worker processes.",
-)
+@with_options(AuditOptions)
 @_ask("epsilon")
 @_ask("delta")
 @_ask("runs")
@@ -58,27 +61,14 @@ def _ask(name: str, **changes: Any) -> Decorator:
 )
 @_ask("unit", help="What the canary is. Default: the unit that the algorithm protects.")
 @_ask("seed")
-@file_option("--out", help="With --every: write each audit as a row of this CSV file.")
-@click.option(
-    "--dataset",
-    metavar="ID|PATH",
-    shell_complete=dataset_ids,
-    help="Attack on these data, with a canary in them, instead of a simulated set.",
-)
-@click.option(
-    "--user",
-    type=int,
-    help="With --dataset: the canary is this user (document, image), from 0, removed.",
-)
-@own_param_option
-@json_option
+@output.json_option
 def audit(
     algorithm: str | None,
     every: bool,
-    params: tuple[str, ...],
     out: Path | None,
     dataset: str | None,
     user: int | None,
+    param: tuple[str, ...],
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -93,7 +83,7 @@ def audit(
     if dataset is None and user is not None:
         raise BadInput("--user needs a data set: add --dataset.")
     if algorithm is None:
-        if dataset is not None or params or options["fault"] != "none" or options["unit"]:
+        if dataset is not None or param or options["fault"] != "none" or options["unit"]:
             raise BadInput(
                 "--every attacks each algorithm with its defaults on a simulated set, and each"
                 " fault once. Leave --dataset, --param, --fault and --unit out."
@@ -102,7 +92,7 @@ def audit(
             require_parent(out, "--out")
         _all(options, out, as_json)
         return
-    parameters = typed_parameters(algorithms.find(algorithm), pairs(params, "--param"))
+    parameters = typed_parameters(algorithms.find(algorithm), pairs(param, "--param"))
     with tqdm(total=options["runs"], unit="run", file=sys.stderr, disable=None, leave=False) as bar:
         options |= {"parameters": parameters, "tell": lambda count, _: bar.update(count - bar.n)}
         more = ""

@@ -5,19 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import Field
 
 from dpmf_core.base import program
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import accounts, output
-from dpmf_core.cli.options import (
-    Decorator,
-    dataset_ids,
-    field_option,
-    file_option,
-    json_option,
-    ledger_option,
-)
+from dpmf_core.cli.options import Decorator, Options, field_option, ledger_option, with_options
 from dpmf_core.cli.runs import finish, measured
 from dpmf_core.data import PartitionedRatings, Ratings, Samples
 from dpmf_core.data.catalogue import catalogue
@@ -38,8 +32,22 @@ def _ask(name: str, **changes: Any) -> Decorator:
     return field_option(name, Question.model_fields[name], **changes)
 
 
+class ChooseOptions(Options):
+    """What is answered, besides the fields of `Question`."""
+
+    each: float = 20
+    """For private data: about how many ratings a person gives, declared."""
+    on_data: bool = False
+    """For private data: also select privately among the best methods on the data themselves, which
+    enters their account."""
+    page: Path | None = Field(None, alias="report")
+    """An HTML page to write."""
+    book: Path | None = Field(None, alias="notebook")
+    """A notebook to write."""
+
+
 @click.command()
-@click.option("--dataset", required=True, metavar="ID|PATH", shell_complete=dataset_ids)
+@click.option("--dataset", required=True, metavar="ID|PATH")
 @_ask("protect", type=click.Choice(["person", "rating"]))
 @_ask("group", help="Protect any group of up to so many people instead.")
 @_ask("spend", metavar="EPSILON")
@@ -48,29 +56,13 @@ def _ask(name: str, **changes: Any) -> Decorator:
 @click.option(
     "--for", "goal", type=click.Choice(list(METRIC)), default="ratings", show_default=True
 )
-@click.option(
-    "--each",
-    type=float,
-    default=20,
-    show_default=True,
-    help="For private data: about how many ratings a person gives, declared.",
-)
 @_ask("delta", default=None, help="1/(10 n) for n users, rounded down, by default.")
 @_ask("draws")
 @_ask("seed")
 @_ask("every", is_flag=True, type=None)
-@click.option(
-    "--on-data",
-    is_flag=True,
-    help=(
-        "For private data: also select privately among the best methods on the data themselves,"
-        " which enters their account."
-    ),
-)
-@file_option("--report", "page")
-@file_option("--notebook", "book")
+@with_options(ChooseOptions)
 @ledger_option
-@json_option
+@output.json_option
 def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: Any) -> None:
     """Find a proven private algorithm and an epsilon.
 

@@ -14,7 +14,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.registry import find
 from dpmf_core.cli import output
-from dpmf_core.cli.options import dataset_ids, json_option
+from dpmf_core.cli.options import Options, with_options
 from dpmf_core.data.catalogue import catalogue
 
 
@@ -24,7 +24,7 @@ def _entries() -> dict[str, Any]:
 
 
 @click.group(invoke_without_command=True)
-@json_option
+@output.json_option
 @click.pass_context
 def datasets(context: click.Context, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
@@ -52,9 +52,9 @@ def _line(row: dict[str, Any]) -> list[str]:
 
 
 @datasets.command()
-@click.argument("data_id", metavar="ID", shell_complete=dataset_ids)
+@click.argument("data_id", metavar="ID")
 @click.option("--accept-licence", is_flag=True, help="You have read the licence and accept it.")
-@json_option
+@output.json_option
 def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
     """Download a data set from its official source, after its licence, with a checksum test."""
     entry = find(_entries(), data_id, "data set")
@@ -69,25 +69,24 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
     output.show(as_json, facts, f"{entry.title} is on this machine.")
 
 
+class ImportOptions(Options):
+    """How a file or folder is imported."""
+
+    replace: bool = False
+    """Replace another set of this name."""
+    partitioned: bool = False
+    """Store ratings of any size in partitions under a new name; one partition is in memory at a
+    time. PATH is a table, a folder of tables or a pattern, with its facts
+    ('BIG.csv?bounds=1,5')."""
+    partitions: int | None = None
+    """With --partitioned: the number of partitions; one per 32,768 users by default."""
+
+
 @datasets.command("import")
-@click.argument("data_id", metavar="ID", shell_complete=dataset_ids)
+@click.argument("data_id", metavar="ID")
 @click.argument("path")
-@click.option("--replace", is_flag=True, help="Replace another set of this name.")
-@click.option(
-    "--partitioned",
-    is_flag=True,
-    help=(
-        "Store ratings of any size in partitions under a new name; one partition is in memory at a"
-        " time. PATH is a table, a folder of tables or a pattern, with its facts"
-        " ('BIG.csv?bounds=1,5')."
-    ),
-)
-@click.option(
-    "--partitions",
-    type=int,
-    help="With --partitioned: the number of partitions; one per 32,768 users by default.",
-)
-@json_option
+@with_options(ImportOptions)
+@output.json_option
 def import_(
     data_id: str,
     path: str,
@@ -138,7 +137,7 @@ def describe(kind: type[Algorithm]) -> dict[str, Any]:
 
 
 @click.command()
-@json_option
+@output.json_option
 def algorithms(as_json: bool) -> None:
     rows = [describe(kind) for kind in registry.REGISTRY.values()]
     lines = [[row["id"], row["title"], row["guarantee"]["status"], row["source"]] for row in rows]

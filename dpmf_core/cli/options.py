@@ -1,129 +1,94 @@
-"""Options, their completion in a shell, and lists in texts.
+"""Options, made from the fields of models, and lists in texts."""
 
-Options are made from the fields of a model. This module loads little.
-"""
-
+import functools
 import os
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import click
-from click.shell_completion import CompletionItem
+from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
 
 from dpmf_core.base.errors import BadInput
-
-if TYPE_CHECKING:
-    from pydantic.fields import FieldInfo
+from dpmf_core.privacy.accounts import LEDGER
 
 Decorator = Callable[..., Any]
 
-# ---- completion ----------------------------------------------------------------------------------
+
+class Options(BaseModel):
+    """The options of a command: the text below a field is its help, one in its type its metavar.
+
+    A truth is a flag, and an option with several values is repeatable.
+    """
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
 
-def _completed(place: str) -> Callable[..., list[str]]:
-    """Completion of the last part of a comma list by the names in a table, module:attribute."""
-
-    def complete(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
-        return _starting(incomplete, resolve_name(place))
-
-    return complete
-
-
-def _starting(incomplete: str, names: Iterable[str]) -> list[str]:
-    before, comma, last = incomplete.rpartition(",")
-    return [before + comma + name for name in names if name.startswith(last)]
+def with_options(model: type[Options]) -> Decorator:
+    """Give a command the options of a model's fields."""
+    flag = {"is_flag": True, "type": None, "show_default": False}
+    return combined(
+        *(
+            field_option(name, info, **flag if info.annotation is bool else {})
+            for name, info in model.model_fields.items()
+        )
+    )
 
 
-algorithm_ids = _completed("dpmf_core.algorithms:REGISTRY")
-claim_ids = _completed("dpmf_core.papers.registry:CLAIMS")
-figure_ids = _completed("dpmf_core.papers.registry:FIGURES")
+def combined(*options: Decorator) -> Decorator:
+    """One decorator that adds these options in their order."""
+    return lambda command: functools.reduce(lambda it, add: add(it), reversed(options), command)
 
 
-def dataset_ids(
-    context: click.Context, option: click.Parameter, incomplete: str
-) -> list[str] | list[CompletionItem]:
-    """Ids of the catalogue, or else files."""
-    from dpmf_core.data.catalogue import catalogue
-
-    entries = (*catalogue().catalogue(), *catalogue().in_parts())
-    matches = _starting(incomplete, [entry.id for entry in entries])
-    return matches or [CompletionItem(incomplete, type="file")]
-
-
-def run_keys(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
-    from dpmf_core.runs.store import Store
-
-    return _starting(incomplete, [str(key)[:8] for key in Store().run_keys()])
-
-
-# ---- options -------------------------------------------------------------------------------------
-
-
-def field_option(name: str, info: "FieldInfo", **changes: Any) -> Decorator:
-    """The option --name of a field, with the field's type, default and description."""
-    default = None if info.is_required() else info.default
-    facts: dict[str, Any] = {
-        "type": _click_type(info.annotation),
-        "show_default": default is not None,
-        "help": _sentence(info.description or info.title or ""),
-    }
-    if default is not None:  # click takes None as a given value
-        facts["default"] = default.value if isinstance(default, StrEnum) else default
-    return click.option(f"--{name.replace('_', '-')}", name, **facts | changes)
+def field_option(name: str, info: FieldInfo, **changes: Any) -> Decorator:
+    """The option of a field, with the field's type, default and description."""
+    facts: dict[str, Any] = {"help": _sentence(info.description or info.title or "")}
+    if metavar := [it for it in info.metadata if isinstance(it, str)]:
+        facts["metavar"] = metavar[0]
+    if get_origin(info.annotation) is tuple:
+        facts |= {"multiple": True, "help": f"{facts['help'].removesuffix('.')}; repeatable."}
+    else:
+        facts["type"] = _click_type(info.annotation)
+        if not info.is_required() and info.default is not None:  # click takes None as a value
+            default = info.default.value if isinstance(info.default, StrEnum) else info.default
+            facts |= {"default": default, "show_default": True}
+    return click.option(f"--{(info.alias or name).replace('_', '-')}", name, **facts | changes)
 
 
 def _sentence(words: str) -> str:
     """A text with a capital letter, unless it begins with the name of a value, as `random: ...`."""
     first, _, _ = words.partition(" ")
-    return words if first.endswith(":") else words[:1].upper() + words[1:]
+    return " ".join((words if first.endswith(":") else words[:1].upper() + words[1:]).split())
 
 
 def _click_type(annotation: Any) -> Any:
     if get_origin(annotation) is Literal:
         return click.Choice(get_args(annotation))
+    if annotation is Path:
+        return click.Path(path_type=Path)
     if isinstance(annotation, type):
         names = [str(it) for it in annotation] if issubclass(annotation, StrEnum) else []
         return click.Choice(names) if names else annotation
     return next(_click_type(it) for it in get_args(annotation) if it is not type(None))
 
 
-def file_option(flag: str, *name: str, **facts: Any) -> Decorator:
-    """An option that takes the path of a file."""
-    return click.option(flag, *name, type=click.Path(path_type=Path, dir_okay=False), **facts)
-
-
 def _use_ledger(context: click.Context, option: click.Parameter, file: Path | None) -> None:
     """Use a ledger for this command and its workers."""
-    from dpmf_core.privacy.accounts import LEDGER
-
     if file is not None:
         before = {LEDGER: os.environ[LEDGER]} if LEDGER in os.environ else {}
         os.environ[LEDGER] = str(file.expanduser().absolute())
         context.call_on_close(lambda: (os.environ.pop(LEDGER), os.environ.update(before)))
 
 
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON value on standard output, nothing else."
-)
-ledger_option = file_option(
+ledger_option = click.option(
     "--ledger",
+    type=click.Path(path_type=Path, dir_okay=False),
     expose_value=False,
     callback=_use_ledger,
     help="The file of the account that private data enter; by default the data folder's.",
 )
-
-
-def repeatable(flag: str, name: str, metavar: str, words: str) -> Decorator:
-    """An option that may be given several times."""
-    return click.option(
-        flag, name, multiple=True, metavar=metavar, help=f"{words.removesuffix('.')}; repeatable."
-    )
-
-
-own_param_option = repeatable("--param", "params", "NAME=VALUE", "A parameter of the algorithm.")
 
 # ---- lists in texts ------------------------------------------------------------------------------
 

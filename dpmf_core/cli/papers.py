@@ -8,7 +8,6 @@ import click
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.registry import find
 from dpmf_core.cli import output
-from dpmf_core.cli.options import claim_ids, json_option
 from dpmf_core.cli.runs import finish
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Outcome, Verdict
@@ -17,7 +16,7 @@ from dpmf_core.papers.results import ClaimResult
 
 
 @click.group(invoke_without_command=True)
-@json_option
+@output.json_option
 @click.pass_context
 def papers(context: click.Context, as_json: bool) -> None:
     """List the claims of the source papers and their verdicts. `papers run ID` measures one."""
@@ -56,7 +55,7 @@ def _decisive(verdict: Verdict) -> str:
 
 
 @papers.command()
-@click.argument("claim_id", metavar="ID", required=False, shell_complete=claim_ids)
+@click.argument("claim_id", metavar="ID", required=False)
 @click.option("--all", "everything", is_flag=True, help="Every claim, one after the other.")
 @click.option("--page-size", is_flag=True, help="At the size of its page: at most a minute each.")
 @click.option(
@@ -64,7 +63,7 @@ def _decisive(verdict: Verdict) -> str:
     type=click.Path(path_type=Path, file_okay=False),
     help="Store the results in this folder instead of the data folder.",
 )
-@json_option
+@output.json_option
 def run(
     claim_id: str | None, everything: bool, page_size: bool, out: Path | None, as_json: bool
 ) -> None:

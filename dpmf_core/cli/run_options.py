@@ -1,6 +1,5 @@
 """The options of commands that compute runs, made from the parameters of `RunSpec`."""
 
-import functools
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,20 +8,20 @@ from typing import Any
 import click
 
 from dpmf_core.base.errors import BadInput, checked, closest
+from dpmf_core.cli import output
 from dpmf_core.cli.options import (
     Decorator,
-    algorithm_ids,
-    dataset_ids,
+    Options,
+    combined,
     field_option,
-    json_option,
     ledger_option,
     pairs,
-    repeatable,
+    with_options,
 )
 from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.runs.specification import PARAMETERS, DataSpec, sections, with_delta
 
-Options = dict[str, Any]
+Choices = dict[str, Any]
 # parameters of a run that `--help` shows; the other options of data and split are hidden
 USUAL = (
     *("dataset", "top_items", "item_features", "item_choice", "row_count"),
@@ -32,22 +31,22 @@ USUAL = (
 OTHERS = tuple(
     name for name, it in PARAMETERS.items() if it.section in ("data", "split") and name not in USUAL
 )
-_FACTS: dict[str, Options] = {
-    "algorithm": {"metavar": "ID", "required": True, "shell_complete": algorithm_ids},
-    "dataset": {"metavar": "ID|PATH", "shell_complete": dataset_ids},
+_FACTS: dict[str, Choices] = {
+    "algorithm": {"metavar": "ID", "required": True},
+    "dataset": {"metavar": "ID|PATH"},
     "delta": {"show_default": "1/(10 n) for n users, documents or images, rounded down"},
     **{name: {"hidden": True, "default": None} for name in OTHERS},
 }
 
 
-def run_options(*names: str) -> Decorator:
-    """The options of these parameters of a run, and those of all commands that make runs."""
+def run_options(own: type[Options], *names: str) -> Decorator:
+    """The options of these parameters of a run, of all commands that make runs, and its own."""
     fields = (
         field_option(name, PARAMETERS[name].info, **_FACTS.get(name, {}))
         for name in (*names, *USUAL, *OTHERS)
     )
-    options = (*fields, _param_option, ledger_option, _config_option, json_option)
-    return lambda command: functools.reduce(lambda it, add: add(it), reversed(options), command)
+    common = (_param_option, ledger_option, _config_option, output.json_option)
+    return combined(*fields, with_options(own), *common)
 
 
 def _use_file(context: click.Context, option: click.Parameter, file: Path | None) -> None:
@@ -82,7 +81,7 @@ def _content(file: Path) -> dict[str, Any]:
         ) from error
 
 
-def _texts(table: Options) -> list[str]:
+def _texts(table: Choices) -> list[str]:
     """A table as the NAME=VALUE texts of the command line."""
     return [
         f"{name}={','.join(map(str, it)) if isinstance(it, list) else it}"
@@ -90,12 +89,14 @@ def _texts(table: Options) -> list[str]:
     ]
 
 
-_param_option = repeatable(
+_param_option = click.option(
     "--param",
-    "params",
-    "NAME=VALUE",
-    "A parameter of the algorithm (see `algorithms`), or of data and split, also as an option:"
-    f" {', '.join(OTHERS)}",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help=(
+        "A parameter of the algorithm (see `algorithms`), or of data and split, also as an option:"
+        f" {', '.join(OTHERS)}; repeatable."
+    ),
 )
 _config_option = click.option(
     "--config",
@@ -109,7 +110,7 @@ _config_option = click.option(
 # ---- what the options say ------------------------------------------------------------------------
 
 
-def run_choices(options: Options) -> tuple[Options, dict[str, str]]:
+def run_choices(options: Choices) -> tuple[Choices, dict[str, str]]:
     """The parameters of a run in the options, and the algorithm's, by name.
 
     Raises BadInput without data.
@@ -118,13 +119,13 @@ def run_choices(options: Options) -> tuple[Options, dict[str, str]]:
         raise BadInput(
             "A run needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
         )
-    texts = pairs(options["params"], "--param")
+    texts = pairs(options["param"], "--param")
     choices = {name: options[name] for name in PARAMETERS if options.get(name) is not None}
     choices |= {name: text for name, text in texts.items() if name in PARAMETERS}
     return choices, {name: text for name, text in texts.items() if name not in PARAMETERS}
 
 
-def shape_of(choices: Options) -> Any:
+def shape_of(choices: Choices) -> Any:
     """The public shape of a described data set. Raises BadInput if it cannot be opened."""
     from dpmf_core.runs import data_access  # slow to load, and few options need it
 
@@ -132,7 +133,7 @@ def shape_of(choices: Options) -> Any:
     return data_access.open_anywhere(data).shape
 
 
-def with_told_delta(choices: Options, algorithm_ids: Iterable[str]) -> Options:
+def with_told_delta(choices: Choices, algorithm_ids: Iterable[str]) -> Choices:
     """The choices with delta; a default is printed. Raises BadInput."""
     n_units = shape_of(choices).n_units
     whole = with_delta(choices, algorithm_ids, n_units)

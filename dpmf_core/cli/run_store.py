@@ -10,7 +10,6 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import write_whole
 from dpmf_core.base.program import program
 from dpmf_core.cli import output
-from dpmf_core.cli.options import file_option, json_option, run_keys
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import permissions, reports
 from dpmf_core.runs.record import RAW_FIGURES, Run
@@ -19,11 +18,10 @@ from dpmf_core.runs.store import Store
 
 MOST = 6  # runs of a report, so that curves can be told apart
 FAULTY = 1  # exit code of a check that found something
-key_argument = click.argument("key", shell_complete=run_keys)
 
 
 @click.group(invoke_without_command=True)
-@json_option
+@output.json_option
 @click.pass_context
 def runs(context: click.Context, as_json: bool) -> None:
     if context.invoked_subcommand is not None:
@@ -70,8 +68,8 @@ def find_stored(start: str) -> Run:
 
 
 @runs.command()
-@key_argument
-@json_option
+@click.argument("key")
+@output.json_option
 def show(key: str, as_json: bool) -> None:
     """Show one run in full. The first characters of its KEY are enough."""
     record = find_stored(key).record
@@ -79,10 +77,10 @@ def show(key: str, as_json: bool) -> None:
 
 
 @runs.command()
-@key_argument
+@click.argument("key")
 @click.option("--script", is_flag=True, help="Print a Python script that repeats the run.")
 @click.option("--notebook", is_flag=True, help="Print a Jupyter notebook that repeats the run.")
-@json_option
+@output.json_option
 def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
     """Print a run as it may leave this machine, without raw figures."""
     if script + notebook + as_json != 1:
@@ -96,8 +94,8 @@ def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
 
 
 @runs.command()
-@key_argument
-@json_option
+@click.argument("key")
+@output.json_option
 def delete(key: str, as_json: bool) -> None:
     """Delete a run."""
     store = Store()
@@ -107,9 +105,9 @@ def delete(key: str, as_json: bool) -> None:
 
 
 @runs.command()
-@key_argument
+@click.argument("key")
 @click.option("--off", is_flag=True, help="Unpin: the run may be deleted when it is the oldest.")
-@json_option
+@output.json_option
 def pin(key: str, off: bool, as_json: bool) -> None:
     """Keep a run when older ones are deleted."""
     store = Store()
@@ -120,7 +118,7 @@ def pin(key: str, off: bool, as_json: bool) -> None:
 
 
 @runs.command()
-@json_option
+@output.json_option
 @click.pass_context
 def check(context: click.Context, as_json: bool) -> None:
     """Read every stored run and report changed ones. The exit code is 1 if there are any."""
@@ -135,9 +133,9 @@ def check(context: click.Context, as_json: bool) -> None:
 
 
 @runs.command()
-@click.argument("keys", nargs=-1, required=True, shell_complete=run_keys)
+@click.argument("keys", nargs=-1, required=True)
 @click.option("--title", default="Runs", show_default=True)
-@file_option("--out", help="Default: standard output.")
+@click.option("--out", type=click.Path(path_type=Path), help="Default: standard output.")
 def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:
     """Write up to six stored runs to one HTML file.
 

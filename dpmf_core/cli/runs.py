@@ -4,9 +4,10 @@ import contextlib
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
+from pydantic import Field
 from tqdm import tqdm
 
 from dpmf_core import algorithms
@@ -16,12 +17,9 @@ from dpmf_core.base.progress import Progress, on_compiling
 from dpmf_core.base.registry import find
 from dpmf_core.cli import accounts, output
 from dpmf_core.cli.options import (
-    algorithm_ids,
-    figure_ids,
-    file_option,
+    Options,
     numbers,
     pairs,
-    repeatable,
     split_list,
     whole_numbers,
 )
@@ -51,20 +49,18 @@ from dpmf_core.runs.sweep import (
 )
 
 
+class FitOptions(Options):
+    """What happens to a run, besides the parameters of `RunSpec`."""
+
+    folder: Path | None = Field(None, alias="save")
+    """Write the model to a new folder for publication, with a card and a privacy statement."""
+    about: Annotated[tuple[str, ...], "NAME=TEXT"] = Field(
+        (), description=f"With --save, what only the publisher knows: {', '.join(ABOUT)}."
+    )
+
+
 @click.command()
-@run_options("algorithm", "epsilon", "seed", "curve_points")
-@click.option(
-    "--save",
-    "folder",
-    type=click.Path(path_type=Path),
-    help="Write the model to a new folder for publication, with a card and a privacy statement.",
-)
-@repeatable(
-    "--about",
-    "abouts",
-    "NAME=TEXT",
-    f"With --save, what only the publisher knows: {', '.join(ABOUT)}",
-)
+@run_options(FitOptions, "algorithm", "epsilon", "seed", "curve_points")
 @click.option(
     "--spread",
     is_flag=False,
@@ -77,7 +73,7 @@ from dpmf_core.runs.sweep import (
 )
 def fit(
     folder: Path | None,
-    abouts: tuple[str, ...],
+    about: tuple[str, ...],
     spread: str | None,
     as_json: bool,
     **options: Any,
@@ -85,7 +81,7 @@ def fit(
     (choices, texts), name = run_choices(options), options["algorithm"]
     kind = algorithms.find(name)
     parameters = typed_parameters(kind, texts)
-    about = _about_what_is_saved(name, folder, abouts)
+    facts = _about_what_is_saved(name, folder, about)
     with contextlib.ExitStack() as stack:
         if spread is not None:
             from dpmf_core.jobs import partitions  # few runs need it
@@ -103,7 +99,7 @@ def fit(
     if folder is not None:
         from dpmf_core.runs.publishing.saving import save  # loads every algorithm's model
 
-        model_folder = save(run, folder, about=about)
+        model_folder = save(run, folder, about=facts)
         click.echo(f"The model is in {model_folder}; MODEL_CARD.md there describes it.", err=True)
     if not run.record.public:
         accounts.tell(spec.data.id)
@@ -147,41 +143,30 @@ def _stored_or_run(spec: RunSpec, store: Store) -> Run:
     return run
 
 
+class SweepOptions(Options):
+    """The runs of a sweep, besides what they have in common."""
+
+    algorithms: Annotated[str | None, "A,B,C"] = None
+    """Algorithm ids."""
+    epsilons: Annotated[str | None, "1,5,10"] = None
+    """Total privacy losses; algorithms that release nothing run once."""
+    seeds: Annotated[str, "0-4"] = "0"
+    """One run for each."""
+    grid: Annotated[tuple[str, ...], "NAME=V1,V2"] = ()
+    """Values of a parameter to try."""
+    preset: Annotated[str | None, "ID"] = None
+    """A published figure or a table of ours, instead of other options. See `papers`."""
+    page_size: bool = False
+    """The figure at its page's size: about a minute."""
+    out: Path | None = None
+    """Write every run as a row of this CSV, without raw figures of private data."""
+    noisy_errors: Annotated[float | None, "EPSILON"] = None
+    """For private ratings: release each run's held-out error into --out, with noise of this
+    epsilon; all enter the account, at every call."""
+
+
 @click.command()
-@click.option(
-    "--algorithms",
-    "names",
-    metavar="A,B,C",
-    help="Algorithm ids.",
-    shell_complete=algorithm_ids,
-)
-@click.option(
-    "--epsilons",
-    metavar="1,5,10",
-    help="Total privacy losses; algorithms that release nothing run once.",
-)
-@click.option("--seeds", default="0", show_default=True, metavar="0-4", help="One run for each.")
-@repeatable("--grid", "grids", "NAME=V1,V2", "Values of a parameter to try")
-@click.option(
-    "--preset",
-    metavar="ID",
-    shell_complete=figure_ids,
-    help="A published figure or a table of ours, instead of other options. See `papers`.",
-)
-@click.option("--page-size", is_flag=True, help="The figure at its page's size: about a minute.")
-@file_option(
-    "--out", help="Write every run as a row of this CSV, without raw figures of private data."
-)
-@click.option(
-    "--noisy-errors",
-    type=float,
-    metavar="EPSILON",
-    help=(
-        "For private ratings: release each run's held-out error into --out, with noise of this"
-        " epsilon; all enter the account, at every call."
-    ),
-)
-@run_options()
+@run_options(SweepOptions)
 def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options: Any) -> None:
     """Compute many runs in worker processes.
 
@@ -216,13 +201,13 @@ def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options
 
 def _points(options: dict[str, Any]) -> list[Point]:
     """Every run of the sweep, checked before the first one starts."""
-    if not options["names"]:
+    if not options["algorithms"]:
         raise BadInput("sweep needs --algorithms, or --preset ID (see `papers`).")
     choices, fixed = run_choices(options)
-    names = split_list(options["names"], "--algorithms")
+    names = split_list(options["algorithms"], "--algorithms")
     methods = tuple(Method(algorithm=algorithms.find(name).id, label=name) for name in names)
     grid = {name: [value] for name, value in fixed.items()}
-    for name, values in pairs(options["grids"], "--grid").items():
+    for name, values in pairs(options["grid"], "--grid").items():
         grid[name] = split_list(values, "--grid")
     epsilons = numbers(options["epsilons"], "--epsilons") if options["epsilons"] else []
     choices["epsilon"] = next(iter(epsilons), None)

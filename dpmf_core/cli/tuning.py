@@ -4,7 +4,7 @@ import contextlib
 import sys
 import time
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 import click
 from tqdm import tqdm
@@ -13,7 +13,7 @@ from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.registry import find
 from dpmf_core.cli import accounts, output
-from dpmf_core.cli.options import field_option, pairs, repeatable, split_list
+from dpmf_core.cli.options import Options, field_option, pairs, split_list
 from dpmf_core.cli.run_options import (
     run_choices,
     run_options,
@@ -42,29 +42,30 @@ from dpmf_core.runs.tuning.search_space import (
 )
 
 POLL = 0.05  # seconds
-SELECTION = PrivateSelection.model_fields
+
+
+class TuneOptions(Options):
+    """The trials of a search, besides the parameters of its runs."""
+
+    grid: Annotated[tuple[str, ...], "NAME=V1,V2"] = ()
+    """Values to try, all of them."""
+    vary: Annotated[tuple[str, ...], "NAME[=LOW:HIGH[:log]]"] = ()
+    """A parameter for the sampler; without a range, around its default."""
+    trials: int = 40
+    """Points that the sampler tries."""
+    draws: int | None = None
+    """Draws of split and noise in each trial; their mean is its score.  [default: 3]"""
+    no_prune: bool = False
+    """Let every trial finish."""
+    score_noise: float = 5.0
+    """Noise multiplier of each trial's score in a private selection."""
 
 
 @click.command()
-@repeatable("--grid", "grids", "NAME=V1,V2", "Values to try, all of them")
-@repeatable(
-    "--vary",
-    "ranges",
-    "NAME[=LOW:HIGH[:log]]",
-    "A parameter for the sampler; without a range, around its default",
-)
-@click.option(
-    "--trials", type=int, default=40, show_default=True, help="Points that the sampler tries."
-)
-@click.option(
-    "--draws",
-    type=int,
-    help="Draws of split and noise in each trial; their mean is its score.  [default: 3]",
-)
-@click.option("--no-prune", is_flag=True, help="Let every trial finish.")
+@run_options(TuneOptions, "algorithm", "epsilon", "seed")
 @field_option(
     "private_selection",
-    SELECTION["distribution"],
+    PrivateSelection.model_fields["distribution"],
     default=None,
     show_default=False,
     is_flag=False,
@@ -74,12 +75,6 @@ SELECTION = PrivateSelection.model_fields
         " by default), and show only the best. A trial is one draw."
     ),
 )
-@field_option(
-    "score_noise",
-    SELECTION["score_noise"],
-    help="Noise multiplier of each trial's score in a private selection.",
-)
-@run_options("algorithm", "epsilon", "seed")
 def tune(as_json: bool, private_selection: str | None, **options: Any) -> None:
     """Search over parameters by validation ratings, and test the best.
 
@@ -108,7 +103,7 @@ def tune(as_json: bool, private_selection: str | None, **options: Any) -> None:
 def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
     """The search that the options describe. draws: the default for a trial."""
     (choices, texts), name = run_choices(options), options["algorithm"]
-    grids, ranges = options["grids"], options["ranges"]
+    grids, ranges = options["grid"], options["vary"]
     if bool(grids) == bool(ranges):
         raise BadInput(
             "tune needs either --grid NAME=V1,V2 for all points of a grid, or --vary NAME (with"

@@ -62,9 +62,8 @@ class Task:
     spec: Any  # Work
     number: int = 0
     cost: float = 0.0  # estimated seconds; 0 without an estimate
-    # the sessions that want it, with their priorities; '' stands for no session
+    # the sessions that want it, with their priorities; the first pays; '' stands for no session
     askers: dict[str, int] = field(default_factory=dict)
-    debtor: str = ""  # the session that pays its cost
     turn_of: str = ""  # the session in whose turn a worker got it
     is_public: bool = False  # whether it is a run on data that are known to be public
     is_waiting: bool = False  # for a worker; its data are then open

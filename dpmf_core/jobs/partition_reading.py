@@ -36,15 +36,9 @@ class WorkerRefuses(RuntimeError):
 
 @dataclass(frozen=True)
 class Requirement:
-    """The code and data of the asking process, which the adding processes must have too.
+    """The code and data of the asking process, which the adding processes must have too."""
 
-    Parameters
-    ----------
-    versions
-        Of everything that decides a sum's bits, by name; code by its hash.
-    """
-
-    versions: dict[str, str]
+    versions: dict[str, str]  # of everything that decides a sum's bits, by name; code by its hash
     algorithm: str
     data_id: str
     fingerprint: str
@@ -70,46 +64,23 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Request:
-    """The asking run, and what its questions need.
-
-    Parameters
-    ----------
-    requirement
-        What must be the same here.
-    run
-        The name of the asking run.
-    answers
-        The number of each key's question, in the order of the given questions.
-    live
-        Numbers of the questions whose answers are still stored.
-    folder
-        Where all processes of one machine store answers; None if each has its own folder.
-    """
+    """The asking run, and what its questions need."""
 
     requirement: Requirement
-    run: str
-    answers: dict[Hashable, int]
-    live: frozenset[int]
+    run: str  # its name
+    answers: dict[Hashable, int]  # the number of each key's question, in the order of the questions
+    live: frozenset[int]  # numbers of the questions whose answers are still stored
+    # where all processes of one machine store answers; None if each has its own folder
     folder: Path | None = None
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is computed for each partition: added to a sum, or stored with the partition.
+    """What is computed for each partition: added to a sum, or stored with the partition."""
 
-    Parameters
-    ----------
-    what
-        A `Fold` or a `Beside`.
-    changes
-        Pickled changes of partitions before it.
-    keys
-        Of stored answers that it needs.
-    """
-
-    what: Any
-    changes: bytes
-    keys: tuple[Hashable, ...]
+    what: Any  # a `Fold` or a `Beside`
+    changes: bytes  # pickled changes of partitions before it
+    keys: tuple[Hashable, ...]  # of stored answers that it needs
 
 
 @dataclass(frozen=True)

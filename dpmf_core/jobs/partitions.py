@@ -51,21 +51,12 @@ ATTEMPTS = 4  # at a sum whose workers were lost
 
 @dataclass(eq=False)
 class _PickledQuestion:
-    """A pickled question.
+    """A pickled question."""
 
-    Parameters
-    ----------
-    number
-        Its name in the run.
-    key
-        Of a stored answer; None for a sum.
-    before
-        The questions whose stored answers it needs, and those that these need, by number.
-    """
-
-    number: int
-    key: Hashable
+    number: int  # its name in the run
+    key: Hashable  # of a stored answer; None for a sum
     content: bytes
+    # the questions whose stored answers it needs, and those that these need, by number
     before: "dict[int, _PickledQuestion]"
 
 
@@ -81,21 +72,11 @@ class _Memory:
 
 @dataclass(frozen=True, eq=False)
 class PartitionSums:
-    """A `Folding`: sums over partitions by the workers of a pool.
-
-    Parameters
-    ----------
-    pool
-        Its processes read the partitions.
-    requirement
-        What a worker must have.
-    watch
-        Gets the number of finished partitions; it may raise.
-    """
+    """A `Folding`: sums over partitions by the workers of a pool, which read them."""
 
     pool: Pool
-    requirement: Requirement
-    watch: Watch | None = None
+    requirement: Requirement  # what a worker must have
+    watch: Watch | None = None  # gets the number of finished partitions; it may raise
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
     _memory: _Memory = field(default_factory=_Memory)
 

@@ -53,13 +53,14 @@ class Queue:
 
     def enter(self, task: Task, asker: str, priority: int) -> None:
         """Note that a session asks for a task; the first such session pays its cost."""
-        if not task.askers:
-            self._charge(task, asker)
+        is_new = not task.askers
         if task.is_waiting:
             self._remove(task, asker)
         task.askers[asker] = max(priority, task.askers.get(asker, priority))
         if task.is_waiting:
             self._insert(task, asker)
+        if is_new:
+            self._charge(task, task.cost)
 
     def wait(self, task: Task) -> None:
         """Let a task wait for a worker."""
@@ -70,24 +71,21 @@ class Queue:
     def leave(self, task: Task, asker: str) -> None:
         """Note that a session no longer wants a task that others want."""
         self._remove(task, asker)
+        self._charge(task, -task.cost)
         task.askers.pop(asker, None)
-        if task.debtor == asker and task.askers:
-            self._pay(task)
-            self._charge(task, next(iter(task.askers)))
+        self._charge(task, task.cost)
 
     def close(self, task: Task) -> None:
         """Remove a task that has ended or is no longer wanted, with its debt."""
         self._withdraw(task)
-        self._pay(task)
+        self._charge(task, -task.cost)
 
-    def _charge(self, task: Task, asker: str) -> None:
-        task.debtor = asker
-        self._debts[asker] = self._debts.get(asker, 0.0) + task.cost
-
-    def _pay(self, task: Task) -> None:
-        debt = self._debts.pop(task.debtor, 0.0) - task.cost
+    def _charge(self, task: Task, seconds: float) -> None:
+        """Change the debt of the session that asked for a task first."""
+        debtor = next(iter(task.askers), "")
+        debt = self._debts.pop(debtor, 0.0) + seconds
         if debt > 1e-9:
-            self._debts[task.debtor] = debt
+            self._debts[debtor] = debt
 
     def _insert(self, task: Task, asker: str) -> None:
         self._places = None

@@ -61,7 +61,7 @@ def test_a_refused_address_is_told_what_the_setting_takes(name, monkeypatch):
     with pytest.raises(BadInput) as refused:
         read()
     sentence = str(refused.value)
-    assert Settings.model_fields[name].description in sentence
+    assert Settings.model_fields[name].description.replace("\n", " ") in sentence
     assert "'*'" in sentence and "pattern" not in sentence
 
 

@@ -53,13 +53,9 @@ def test_a_command_loads_no_more_than_it_uses(arguments, heavy_modules, tmp_path
     [
         ("", "cho", ["choose"]),
         ("fit", "--alg", ["--algorithm"]),
-        ("fit --algorithm", "ada", ["ada-dpals"]),
-        ("sweep --algorithms", "als,dpf", ["als,dpfw", "als,dpfw-oja"]),
-        ("fit --dataset", "cinema-s", ["cinema-small"]),
     ],
 )
-def test_commands_options_and_ids_are_completed(words, incomplete, completions, monkeypatch):
-    monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
+def test_commands_and_options_are_completed(words, incomplete, completions):
     shell = BashComplete(program, {}, "dpmf", "_DPMF_COMPLETE")
     assert [it.value for it in shell.get_completions(words.split(), incomplete)] == completions
 
