@@ -1,6 +1,6 @@
 """Load data from Python, and open the account of what was drawn from them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -139,7 +139,11 @@ def data_of(
     algorithms.refuse_budget(ids, **{name: choices.get(name) for name in Budget.model_fields})
     if isinstance(data, str | Path):
         data, bounds = _address(data, bounds), None
-    dataset = _load_for(data, bounds, ids)
+    needs_bounds = any(algorithms.find(name).task == "ratings" for name in ids)
+    if needs_bounds and bounds is None and frames.is_table(data):
+        dataset: AnyData = frames.ratings_of(data, bounds)
+    else:
+        dataset = load(data, bounds=bounds)
     choices, items = dict(choices), choices.get("item_features")
     if isinstance(items, pd.DataFrame):
         dataset = frames.with_item_table(data if isinstance(data, str) else dataset, items)
@@ -147,14 +151,6 @@ def data_of(
     if isinstance(data, str):
         return dataset, None, {**choices, "dataset": data}
     return dataset, dataset, {**choices, "dataset": dataset.name}
-
-
-def _load_for(data: Source, bounds: Bounds | None, ids: Iterable[str]) -> AnyData:
-    """`load`. Raises BadInput if ratings are needed and no bounds are declared."""
-    tables = frames.is_table(data) and bounds is None
-    if tables and any(algorithms.find(name).task == "ratings" for name in ids):
-        return frames.ratings_of(data, bounds)
-    return load(data, bounds=bounds)
 
 
 def _address(data: str | Path, bounds: Bounds | None) -> str:

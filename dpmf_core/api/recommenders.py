@@ -19,7 +19,8 @@ from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.data.frames import Bounds, ids_of, pairs_of, ratings_of
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.privacy.odometer import Charge
-from dpmf_core.runs.own_ratings import places, ratings_given
+from dpmf_core.runs.planning import charge_before
+from dpmf_core.runs.recommendations import places, ratings_given
 from dpmf_core.runs.trained_model import Training
 
 Array = npt.NDArray[Any]
@@ -300,7 +301,8 @@ class PrivateRecommender(_RatingsEstimator):
         BadInput
             If X, y or a parameter cannot be used.
         """
-        return self._charge(self._read(X, y)[0])
+        ratings = self._read(X, y)[0]
+        return charge_before(self._spec(ratings), ratings)
 
 
 class PlainRecommender(_RatingsEstimator):

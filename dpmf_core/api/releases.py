@@ -17,9 +17,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.privacy import Budget, normal_form
 from dpmf_core.privacy.accounts import Account, account_of
-from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import execution
-from dpmf_core.runs.planning import charge_before
 from dpmf_core.runs.specification import RunSpec, with_delta
 from dpmf_core.runs.trained_model import TrainedModel, Training
 
@@ -81,10 +79,6 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             split=None,
             seed=seed,
         )
-
-    def _charge(self, data: Ratings | Samples, **parameters: Any) -> Charge:
-        """What a fit charges to the account of private data. Raises BadInput."""
-        return charge_before(self._spec(data, **parameters), data)
 
     def _train(
         self, data: Ratings | Samples, training: Training | None = None, **parameters: Any

@@ -108,15 +108,18 @@ def known_identity(spec: DataSpec) -> DataIdentity | None:
     return _identities.get((spec, _stamp(spec.id)))
 
 
-def open_watched(spec: DataSpec, before: Watch) -> AnyData:
-    """`open_anywhere`, with before(place, number of partitions) called before each is read.
+def open_watched(spec: DataSpec, before: Watch, input_data: AnyData | None = None) -> AnyData:
+    """`open_anywhere`, or these data; before(place, number) is called before each partition.
 
     `before` may raise. Choosing items also reads partitions.
     """
-    raw = open_raw(spec.id) if is_in_parts(spec.id) else None
-    if not isinstance(raw, PartitionedRatings):
+    if input_data is None and not is_in_parts(spec.id):
         return open_anywhere(spec)
-    return filtered(replace(raw, folding=_folding.get()).with_watch(before), spec)
+    raw = open_raw(spec.id) if input_data is None else input_data
+    if isinstance(raw, PartitionedRatings):
+        folding = _folding.get() if input_data is None else raw.folding
+        raw = replace(raw, folding=folding).with_watch(before)
+    return filtered(raw, spec)
 
 
 def open_data(spec: DataSpec) -> Data:

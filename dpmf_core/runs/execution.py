@@ -25,6 +25,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.evaluation import judges
 from dpmf_core.evaluation.blocks import require_splittable
+from dpmf_core.evaluation.registry import Task
 from dpmf_core.privacy import Noise, PlanViolation, accounts, noise_words, normal_form
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.privacy.events import Ledger
@@ -51,12 +52,7 @@ class _Watcher:
     """
 
     def __init__(
-        self,
-        judge: AnyJudge,
-        steps: int,
-        points: int,
-        report: Report,
-        stopped: Callable[[], bool],
+        self, judge: AnyJudge, steps: int, points: int, report: Report, stopped: Callable[[], bool]
     ) -> None:
         self.judge, self.steps, self.report, self.stopped = judge, steps, report, stopped
         self.judge_steps, self.report_steps = spread_out(steps, points), spread_out(steps, REPORTS)
@@ -195,25 +191,14 @@ def _facts(spec: RunSpec, ready: PreparedRun, judge: AnyJudge) -> dict[str, Any]
 
 
 def _asked_data(
-    spec: RunSpec,
-    input_data: AnyData | None,
-    report: Report,
-    stopped: Callable[[], bool],
+    spec: RunSpec, input_data: AnyData | None, report: Report, stopped: Callable[[], bool]
 ) -> tuple[AnyData, Report]:
     """The data before their shape is released, and the report function.
 
     For ratings in partitions it also reports reading.
     """
     reader = _Reader(report, stopped)
-    if input_data is None:
-        data = open_watched(spec.data, reader)
-    else:
-        watched_data = (
-            input_data.with_watch(reader)
-            if isinstance(input_data, PartitionedRatings)
-            else input_data
-        )
-        data = filtered(watched_data, spec.data)
+    data = open_watched(spec.data, reader, input_data)
     if isinstance(data, PartitionedRatings):
         report = reader.report
         prepared_for(spec, data)  # refuses options that partitions lack, before any charge
@@ -252,10 +237,10 @@ def _curator(ready: PreparedRun, judge: AnyJudge, noise: Noise) -> Iterator[Cura
     algorithm, data = ready.algorithm, judge.train
     if not isinstance(data, PartitionedRatings | PartitionedTable):
         yield curator_for(algorithm, data, noise)
-    else:
-        with tempfile.TemporaryDirectory(dir=workplace()) as folder:
-            people = in_parts(data.kept_in(Path(folder)), Path(folder))
-            yield curator_of(algorithm, people, noise, {})
+        return
+    with tempfile.TemporaryDirectory(dir=workplace()) as folder:
+        people = in_parts(data.kept_in(Path(folder)), Path(folder))
+        yield curator_of(algorithm, people, noise, {})
 
 
 def _must_be_as_planned(ready: PreparedRun, first: Ledger, rest: Ledger) -> None:
@@ -298,16 +283,12 @@ def _judge(spec: RunSpec, data: AnyData, split_anew: bool) -> AnyJudge:
     kind = algorithms.find(spec.algorithm)
     if spec.split.kind == "none":
         return judges.undivided(kind, data, spec.data.id)
+    task: Task = "table" if kind.task == "samples" else "ratings"
+    seed = seeds(spec.seed).split
     if isinstance(data, PartitionedRatings):
-        return judges.by_partitions(
-            "table" if kind.task == "samples" else "ratings",
-            data,
-            spec.split,
-            seeds(spec.seed).split,
-        )
+        return judges.by_partitions(task, data, spec.split, seed)
     if not isinstance(data, Ratings):
         judges.suits(kind, data, spec.data.id)
         return judges.by_samples(data)
-    seed = seeds(spec.seed).split
     parts = split_ratings(data, spec.split, seed) if split_anew else open_split(spec)
-    return judges.by_split("table" if kind.task == "samples" else "ratings", parts, seed)
+    return judges.by_split(task, parts, seed)

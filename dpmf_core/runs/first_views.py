@@ -3,7 +3,7 @@
 All are on simulated data.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -47,13 +47,8 @@ TRADE_OFF_EPSILONS, TRADE_OFF_DRAWS = (1.0, 5.0, 20.0), 3
 
 def runs_of_pages() -> dict[str, list[RunSpec]]:
     """By page: every run of its first view and of its grid of epsilons, the most useful first."""
-    pages: dict[str, Callable[[], Iterable[RunSpec]]] = {
-        "explore": lambda: _page_runs("explore"),
-        "trade-off": trade_off,
-        "topics": lambda: _page_runs("topics"),
-        "faces": lambda: _page_runs("faces"),
-    }
-    return {name: _distinct(runs()) for name, runs in pages.items()}
+    pages = {name: _page_runs(name) for name in FOLLOWING} | {"trade-off": trade_off()}
+    return {name: _distinct(runs) for name, runs in pages.items()}
 
 
 def cheapest_first() -> list[RunSpec]:
@@ -63,10 +58,8 @@ def cheapest_first() -> list[RunSpec]:
     """
 
     def seconds(runs: Iterable[RunSpec]) -> float:
-        took = (shipped_runs.record(run) for run in runs)
-        return sum(
-            value_of(it.seconds, "fit") + value_of(it.seconds, "evaluate") for it in took if it
-        )
+        took = [it.seconds for run in runs if (it := shipped_runs.record(run))]
+        return sum(value_of(it, "fit") + value_of(it, "evaluate") for it in took)
 
     pages = sorted(runs_of_pages().values(), key=seconds)
     return _distinct(run for runs in pages for run in runs)

@@ -97,18 +97,12 @@ class Goal:
 class NeededEpsilon:
     """The smallest epsilon that reaches a goal.
 
-    low, high: the measured ones around it; equal if it was measured itself. is_first: whether
-    nothing smaller was measured.
+    is_measured: whether it was measured itself. is_first: whether nothing smaller was measured.
     """
 
     epsilon: float
-    low: float
-    high: float
+    is_measured: bool = True
     is_first: bool = False
-
-    @property
-    def is_measured(self) -> bool:
-        return self.low == self.high
 
     @property
     def rounded(self) -> float:
@@ -135,10 +129,11 @@ def first_reaching(
         if round(at, digits) > round(threshold, digits):
             continue
         if place == 0 or at >= threshold:
-            return NeededEpsilon(epsilon, epsilon, epsilon, is_first=place == 0)
+            return NeededEpsilon(epsilon, is_first=place == 0)
         before, was = points[place - 1]
         share = (was - threshold) / (was - at)
-        return NeededEpsilon(before * math.exp(share * math.log(epsilon / before)), before, epsilon)
+        between = before * math.exp(share * math.log(epsilon / before))
+        return NeededEpsilon(between, is_measured=False)
     return None
 
 

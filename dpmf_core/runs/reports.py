@@ -9,10 +9,9 @@ from typing import Any
 from markupsafe import Markup
 
 from dpmf_core import algorithms
-from dpmf_core.base.documents import notebook, plain, render
+from dpmf_core.base.documents import notebook, render
 from dpmf_core.evaluation.registry import title_of
-from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.comparison import differences
+from dpmf_core.runs.comparison import differences, settings
 from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.record import Run, RunRecord
 
@@ -55,35 +54,18 @@ def _by_step(records: Mapping[str, RunRecord], metric: str) -> dict[str, Any] | 
 
 def _facts(record: RunRecord) -> list[tuple[str, object]]:
     """Everything needed to evaluate or repeat a run."""
-    spec, promise = record.spec, record.guarantee
-    preparation = {name: it for name, it in spec.data.model_dump(exclude={"id"}).items() if it}
-    rule = record.calibration or (spec.budget and spec.budget.calibration)
-    facts: dict[str, object] = {
-        "data": spec.data.id + ("" if record.public else " (private)"),
-        "data, prepared": _listing(preparation) or "as it is",
+    promise = record.guarantee
+    facts: dict[str, object] = settings(record) | {
         "judged by": record.split,
-        "algorithm": f"{record.title} ({spec.algorithm}, version {record.version or '?'})",
-        "parameters": _listing(record.parameters or spec.parameters) or "none",
-        "seed": spec.seed
-        if record.public
-        else f"{spec.seed} (for split and start; the noise has no seed)",
-        "budget": "none"
-        if spec.budget is None
-        else f"ε = {budget_text(spec.budget.epsilon)}, noise by {rule} accounting",
-        "δ": "none" if record.delta is None else f"{record.delta:.3g}",
         "privacy unit": f"one {promise.unit}",
-        "neighbouring relation": record.relation,
         "taken as public": ", ".join(promise.taken_as_public) or "nothing",
         "made (UTC)": record.created,
-        "versions": _listing(record.versions) or "not recorded",
+        "versions": ", ".join(f"{name} {it}" for name, it in record.versions.items()),
     }
     if not record.public:
+        facts["data"] = f"{facts['data']} (private)"
         facts["errors"] = "hidden: they are computed on private data without noise"
-    return list(facts.items())
-
-
-def _listing(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} {plain(value)}" for name, value in values.items())
+    return [(name, it) for name, it in facts.items() if it is not None]
 
 
 # ---- made again ----------------------------------------------------------------------------------

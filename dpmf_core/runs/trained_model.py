@@ -19,7 +19,9 @@ from dpmf_core.data.frames import ids_of, pairs_of
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs import data_access
-from dpmf_core.runs.own_ratings import (
+from dpmf_core.runs.privacy_record import GuaranteeRecord
+from dpmf_core.runs.publishing import saving
+from dpmf_core.runs.recommendations import (
     history_of,
     of_everybody,
     places,
@@ -27,8 +29,6 @@ from dpmf_core.runs.own_ratings import (
     shared_side,
     with_nobody,
 )
-from dpmf_core.runs.privacy_record import GuaranteeRecord
-from dpmf_core.runs.publishing import saving
 from dpmf_core.runs.record import ItemNames, Run
 
 Array = npt.NDArray[Any]
@@ -277,8 +277,7 @@ class TrainedModel(Run):
         BadInput
             If the folder is taken or cannot be written, or the model is not of items.
         """
-        items = self.items or ItemNames.of(data_access.ratings_anywhere(self))
-        return saving.save(replace(self, items=items), folder, about=about)
+        return saving.save(self, folder, about=about)
 
     def without_people(self) -> Self:
         """The shared side: nothing that was computed from single people's rows."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import dpmf
+from dpmf_core.base.documents import plain
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.execution import run
@@ -61,7 +62,7 @@ def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two):
     ):
         assert text in page
     for name, value in record.parameters.items():
-        assert f"{name} {f'{value:.4g}' if isinstance(value, float) else value}" in page
+        assert f"<td>{name}</td><td>{plain(value)}</td>" in page
     for fact in record.guarantee.taken_as_public:
         assert fact in page
     assert "<td>exact</td><td>2.00</td>" in page and "1.99999" not in page

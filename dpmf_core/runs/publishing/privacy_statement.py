@@ -158,18 +158,6 @@ def _listing(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
-def as_yaml(sections: Section) -> str:
-    """The statement as YAML, with sections in order."""
-    yaml_text: str = yaml.safe_dump(sections, sort_keys=False, allow_unicode=True, width=100)
-    return yaml_text
-
-
-def as_html(sections: Section) -> str:
-    """The statement as a self-contained page."""
-    title = f"Privacy statement: {sections['product']['name']}"
-    return render("statement.html", title=title, sections=sections)
-
-
 def card(record: RunRecord, sections: Section, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
     """A model card in Markdown: what the model is, what it holds, how to use it, its limits.
 

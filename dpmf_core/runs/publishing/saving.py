@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Recommender
@@ -22,17 +23,10 @@ from dpmf_core.algorithms.item_lists import Projection
 from dpmf_core.algorithms.projected_gradient import GradientModel
 from dpmf_core.algorithms.sgd import LearntUsers
 from dpmf_core.algorithms.svd import Subspace
-from dpmf_core.base.documents import to_json
+from dpmf_core.base.documents import render, to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.runs import data_access
-from dpmf_core.runs.publishing.privacy_statement import (
-    as_html,
-    as_yaml,
-    card,
-    check_about,
-    statement,
-    warning_of,
-)
+from dpmf_core.runs.publishing.privacy_statement import card, check_about, statement, warning_of
 from dpmf_core.runs.record import ItemNames, Run, RunRecord
 
 FORMAT = 1
@@ -184,18 +178,18 @@ def _run_of(content: dict[str, Any], arrays: dict[str, Any]) -> Run:
 def _files(run: Run, items: ItemNames, about: Mapping[str, str] | None) -> dict[str, bytes]:
     """All files except the arrays, by name."""
     sections = statement(run.record, about)
+    title = f"Privacy statement: {sections['product']['name']}"
     texts = {
         SETTINGS_FILE: to_json(_settings(run), indent=1),
         "MODEL_CARD.md": card(run.record, sections, run.model.arrays),
-        "privacy.yaml": as_yaml(sections),
-        "privacy.html": as_html(sections),
+        "privacy.yaml": yaml.safe_dump(sections, sort_keys=False, allow_unicode=True, width=100),
+        "privacy.html": render("statement.html", title=title, sections=sections),
     }
     return {name: content.encode() for name, content in texts.items()}
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    record = run.record.exported()
-    model = run.model
+    record, model = run.record.exported(), run.model
     settings = {name: it for name, it in model.settings.items() if name != "bounds"}
     return {
         "format": FORMAT,
