@@ -104,12 +104,11 @@ def better(selection: Comparison, runs: dict[str, Run]) -> None:
 
     Nothing while runs go on: the best finished method may not be the best.
     """
-    better_method = None
-    if not request_at("explore").busy:
-        better_method = comparison.better_method(runs, selection.runs, "rmse")
-    if better_method is None:
+    busy = request_at("explore").busy
+    found = None if busy else comparison.better_method(runs, selection.runs, "rmse")
+    if found is None:
         return
-    who, sentence = better_method
+    who, sentence = found
     st.markdown(sentence)
     if who not in VARIANTS and lesson.fixed_value("algorithm") is None:
         show = f"Show {comparison.title(who, runs[who])}"

@@ -5,10 +5,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.inspection import explanation, sheet
 from dpmf_core.runs.record import Run
-from pages.kit import factorisation, lesson, safe_text, who_sees_what
+from pages.kit import factorisation, lesson, safe_text
 from pages.kit.factorisation import COMPONENTS
 from pages.kit.sidebar_values import Choice
 
@@ -82,12 +81,10 @@ def recovery_table(runs: dict[str, Run]) -> None:
         safe_text.table(pd.DataFrame(rows))
 
 
-def below(choice: Choice, selection: Comparison, runs: dict[str, Run]) -> None:
-    who_sees_what.draw(who_sees_what.IMAGES)
+def below(choice: Choice, runs: dict[str, Run]) -> None:
     recovery_table(runs)
     if "main" in runs:
         one_image(choice, runs)
-        factorisation.price(selection, runs, COMPONENTS)
 
 
 factorisation.draw_page(

@@ -171,26 +171,23 @@ def show_ready(
 
 
 def below(key: str, numbers: Ready, leaves: bool, caption: str = "") -> None:
+    """Draw a caption, and a button that shows a figure's numbers."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.caption(caption, width="stretch")
-        with st.popover("Numbers", icon=":material/table:", type="tertiary", key=f"{key}.numbers"):
-            _show_numbers(key, numbers, leaves)
-
-
-def _show_numbers(key: str, numbers: Ready, leaves: bool) -> None:
-    st.markdown(f"**{safe_text.escape(re.split(r'[.:,;](?= |$)', numbers.alt)[0])}**")
-    hidden_columns = dict.fromkeys(it for it in UNSHOWN if it in numbers.table)
-    # as wide as its columns; the panel grows with it
-    safe_text.table(
-        numbers.table, key=f"{key}.table", width="content", column_config=hidden_columns
-    )
-    if leaves:
-        # made now: a file made at a click is lost if the page reruns at that moment
-        st.download_button(
-            "Download as CSV", numbers.csv, f"{key}.csv", "text/csv", key=f"{key}.csv"
-        )
-    else:
-        st.caption("Computed on your raw data, without noise, so it cannot be downloaded.")
+        look: dict[str, Any] = {"icon": ":material/table:", "type": "tertiary"}
+        with st.popover("Numbers", key=f"{key}.numbers", **look):
+            st.markdown(f"**{safe_text.escape(re.split(r'[.:,;](?= |$)', numbers.alt)[0])}**")
+            hidden = dict.fromkeys(it for it in UNSHOWN if it in numbers.table)
+            # as wide as its columns; the panel grows with it
+            look = {"width": "content", "column_config": hidden}
+            safe_text.table(numbers.table, key=f"{key}.table", **look)
+            if leaves:
+                # made now: a file made at a click is lost if the page reruns at that moment
+                name = f"{key}.csv"
+                st.download_button("Download as CSV", numbers.csv, name, "text/csv", key=name)
+            else:
+                words = "Computed on your raw data, without noise, so it cannot be downloaded."
+                st.caption(words)
 
 
 def level(

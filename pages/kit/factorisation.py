@@ -32,8 +32,8 @@ from pages.kit import (
     odometer,
     privacy_card,
     sidebar,
+    who_sees_what,
 )
-from pages.kit.comparison import gain_kept, headline, median, plain_headline, purchase_text
 from pages.kit.components import draw_matched_parts
 from pages.kit.epsilon_grid import Story
 from pages.kit.runs import ask, note_shipped
@@ -82,7 +82,7 @@ COMPONENTS = Subject(
 # ---- the page ------------------------------------------------------------------------------------
 
 Settings = Callable[[Choice], tuple[dict[str, object], tuple[str, ...]]]
-Below = Callable[[Choice, Comparison, Runs], None]
+Below = Callable[[Choice, Runs], None]
 
 
 def draw_page(
@@ -92,7 +92,7 @@ def draw_page(
 
     heading: of the fold with settings and parameters. settings: draws the preparation of rows;
     returns it, and what is taken as public. most: number of components to show, from the number of
-    all. below: draws the part below the first view, which needs runs.
+    all. below: draws the page's own part below the first view, which needs runs.
     """
     choice, page = sidebar.choice(), subject.id
     names = ("epsilon", "delta", "calibration", "noise")
@@ -119,7 +119,10 @@ def draw_page(
         runs, grid, has_parts = _first_view(subject, choice, spec, selection, proved, count)
     drawing.first_view_ends(has_parts)
     with beneath:
-        below(choice, selection, runs)
+        who_sees_what.draw(f"{subject.row}s")
+        below(choice, runs)
+        if "main" in runs:
+            _draw_price(subject, selection, runs)
     if proved and len(runs) == len(selection.runs):
         epsilon_grid.keep_filling(page, spec, grid)
     links.to("papers", "The source's figures, measured again", {"paper": "saha-2022"})
@@ -169,7 +172,7 @@ def _first_view(
     return runs, grid, has_parts
 
 
-def price(selection: Comparison, runs: Runs, subject: Subject) -> None:
+def _draw_price(subject: Subject, selection: Comparison, runs: Runs) -> None:
     """Draw every method at this epsilon, and the objective by step if the run has several."""
     trivial = runs["main"].record.metric("trivial_objective")
     several = comparison.has_steps(runs["main"])
@@ -232,12 +235,14 @@ def _story(
             sentence += (
                 f" Coherence {private.coherence:.2f} with privacy, {plain.coherence:.2f} without."
             )
-        if sentence and (cost := purchase_text(choice, points[at])):
+        if sentence and (cost := comparison.purchase_text(choice, points[at])):
             sentence += f" {cost}"
         if proved:
-            words = headline(choice, points[at], title, clause, " a step")
+            words = comparison.headline(choice, points[at], title, clause, " a step")
         else:
-            words = plain_headline(None, title, clause, len(points[at].shared_draws) or DRAWS)
+            words = comparison.plain_headline(
+                None, title, clause, len(points[at].shared_draws) or DRAWS
+            )
         return {
             "epsilon": at,
             "title": words,
@@ -268,7 +273,9 @@ def _finding(subject: Subject, point: Point, without: str, shared: float | None)
     """
     if not point.shared_draws:
         return f"has found {subject.many}", ""
-    private, best, guess = (_share(median(point.shared_draws, place)) for place in range(3))
+    private, best, guess = (
+        _share(comparison.median(point.shared_draws, place)) for place in range(3)
+    )
     sentences = [
         f"Unexplained in a typical {subject.row}: {private} with privacy, {best} with {without},"
         f" {guess} by the average {subject.row} alone."
@@ -278,7 +285,7 @@ def _finding(subject: Subject, point: Point, without: str, shared: float | None)
     if point.cost:
         sentences.append(point.cost.words(without))
     nothing = f"finds no {subject.many}: it does no better than the average"
-    return gain_kept(point.shared_draws, without, nothing), " ".join(sentences)
+    return comparison.gain_kept(point.shared_draws, without, nothing), " ".join(sentences)
 
 
 def _share(objective: float) -> str:

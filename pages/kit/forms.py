@@ -46,10 +46,9 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
 
 def write_to_address(algorithm_id: str, values: Mapping[str, Any]) -> None:
     """Put these parameters of a method into the address, and no others."""
-    old_values: dict[str, str | None] = dict.fromkeys(_in_address())
     texts = {f"p.{name}": str(value) for name, value in values.items()}
     st.session_state[WRITTEN] = (algorithm_id, texts)
-    links.put_in_address(old_values | texts)
+    links.put_in_address(dict.fromkeys(_in_address()) | texts)
 
 
 def _in_address() -> dict[str, str]:
@@ -108,10 +107,10 @@ def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]
     return {name: value for name, value in values.items() if value is not None}
 
 
-def choose(algorithm_id: str, values: Mapping[str, Any], prefix: str = "explore") -> None:
+def choose(algorithm_id: str, values: Mapping[str, Any]) -> None:
     """Set these parameters on every page, and no others. Call it before widgets are drawn."""
     for name in _fields(find(algorithm_id)):
-        st.session_state[f"{prefix}.{algorithm_id}.{name}"] = values.get(name)
+        st.session_state[f"explore.{algorithm_id}.{name}"] = values.get(name)
 
 
 def in_words(algorithm: str, values: Mapping[str, Any]) -> str:

@@ -1,5 +1,7 @@
 """The box above a page of a teacher's lesson: title, question, answers, navigation, final code."""
 
+from typing import Any
+
 import streamlit as st
 
 from dpmf_core.teaching import completion
@@ -63,15 +65,10 @@ def _draw_question(link: LessonLink) -> None:
         return
     with st.form("lesson.answering", border=False):
         if choices:
-            number = st.radio(
-                label,
-                range(len(choices)),
-                index=None,
-                key=f"lesson.choice.on{place}",
-                format_func=lambda number: escape_letters(choices[number]),
-                horizontal=True,
-            )
-            answer = "" if number is None else str(number)
+            look: dict[str, Any] = {"index": None, "horizontal": True}
+            texts = {str(number): escape_letters(it) for number, it in enumerate(choices)}
+            key = f"lesson.choice.on{place}"
+            answer = st.radio(label, texts, format_func=texts.__getitem__, key=key, **look)
         else:
             answer = st.text_area(label, key=f"lesson.text.on{place}", max_chars=LONGEST).strip()
         submitted = st.form_submit_button("Send")

@@ -90,23 +90,36 @@ class Request:
         Failed or cancelled work stays so until something else is wanted or a button asks again; on
         private data only a button does. Work that was called off is submitted again.
         """
-        same = self.specs == specs
-        stays = {name for name, spec in specs.items() if self._stays(name, spec, same)}
-        for name in self.jobs.keys() - stays:
-            self.jobs.pop(name).cancel()
-        self.results = {name: result for name, result in self.results.items() if name in stays}
-        self.specs, self.called_off = dict(specs), False
-        return [name for name in specs if name not in stays]
 
-    def _stays(self, name: str, spec: Work, same: bool) -> bool:
-        if self.specs.get(name) != spec:
-            return False
-        job = self.jobs.get(name)
-        if job is None or job.state in (*OPEN, "done"):
-            return name in self.results or job is not None
-        if self.called_off and job.state == "cancelled":
-            return False
-        return same or odometer.is_private(spec)
+        def stays(name: str, spec: Work) -> bool:
+            if self.specs.get(name) != spec:
+                return False
+            job = self.jobs.get(name)
+            if job is None or job.state in (*OPEN, "done"):
+                return name in self.results or job is not None
+            if self.called_off and job.state == "cancelled":
+                return False
+            return self.specs == specs or odometer.is_private(spec)
+
+        kept = {name for name, spec in specs.items() if stays(name, spec)}
+        for name in self.jobs.keys() - kept:
+            self.jobs.pop(name).cancel()
+        self.results = {name: result for name, result in self.results.items() if name in kept}
+        self.specs, self.called_off = dict(specs), False
+        return [name for name in specs if name not in kept]
+
+    def take_known(self, names: Sequence[str], whole: Collection[str] | None) -> list[str]:
+        """Take known runs, only on data that the operator allows; return the names of the rest."""
+        known = engine().known_runs
+        is_allowed = functools.cache(lambda data: is_own(data) or limits.allowed_here(data))
+        for name in names:
+            work, light = self.specs[name], whole is not None and name not in whole
+            if isinstance(work, RunSpec) and is_allowed(work.data.id):
+                # a record may be shipped
+                run = known.find(work) if light else known.whole(work)
+                if run is not None:
+                    self.results[name] = Run(run.record, {}) if light else run
+        return [name for name in names if name not in self.results]
 
     def submit(
         self,
@@ -115,13 +128,11 @@ class Request:
         priority: int | None = None,
         first: Collection[str] = (),
     ) -> None:
-        """Submit these names to the engine.
+        """Take known runs of these names; submit the rest to the engine.
 
         priority: of all; by default, early names precede late ones.
         """
-        light = {name for name in names if whole is not None and name not in whole}
-        self.results |= _known_runs({name: self.specs[name] for name in names}, light)
-        names = [name for name in names if name not in self.results]
+        names = self.take_known(names, whole)
         costs = time_estimate.costs(self.specs[name] for name in names) if names else []
         order = dict.fromkeys((*first, *self.specs))
         places = {name: place for place, name in enumerate(order)}
@@ -130,21 +141,6 @@ class Request:
             terms = -late if priority is None else priority, sessions.this(), cost
             submit = engine().submit if isinstance(work, RunSpec) else engine().measure
             self.jobs[name] = submit(work, *terms)
-
-
-def _known_runs(specs: Mapping[str, Work], light: Collection[str]) -> dict[str, Run]:
-    """Return known runs; only records for the names in `light`, which may be shipped.
-
-    Nothing on data that the operator does not allow.
-    """
-    known, runs = engine().known_runs, dict[str, Run]()
-    is_allowed = functools.cache(lambda data_id: is_own(data_id) or limits.allowed_here(data_id))
-    for name, spec in specs.items():
-        if isinstance(spec, RunSpec) and is_allowed(spec.data.id):
-            run = known.find(spec) if name in light else known.whole(spec)
-            if run is not None:
-                runs[name] = Run(run.record, {}) if name in light else run
-    return runs
 
 
 def request_at(place: str) -> Request:
@@ -199,8 +195,11 @@ def _collect(place: str, request: Request, whole: Collection[str] | None, is_new
     if request.busy:
         news.progress(*request.progress())
     if is_new and request.jobs:  # only once: widgets do not wait for unfinished runs
-        with drawing.waiting():
-            _settle(list(request.jobs.values()))
+        with drawing.waiting():  # for stored and quick ones, to avoid a second drawing
+            next(iter(request.jobs.values())).wait(PATIENCE)
+            until = time.monotonic() + MOMENT
+            quick = [job for job in request.jobs.values() if not job.is_queued]
+            all(job.wait(max(0.0, until - time.monotonic())) for job in quick)
     request.collect(whole)
     # a job that ends just now is collected by the next look
     if any(job.state in (*OPEN, "done") for job in request.jobs.values()):
@@ -220,21 +219,12 @@ def _confirmed(place: str, specs: Mapping[str, Work], signature: str) -> Mapping
         return specs
     stored = time_estimate.stored_names(specs)
     missing = {name: spec for name, spec in specs.items() if name not in stored}
-    seconds = time_estimate.seconds(missing) if missing else 0.0
     what = f"{len(missing):,} of {len(specs):,} runs are not stored. They"
-    if may_begin(place, seconds, what, signature, few=len(missing) <= AT_ONCE):
+    few = len(missing) <= AT_ONCE
+    if may_begin(place, time_estimate.seconds(missing), what, signature, few):
         st.session_state[begun] = signature
         return specs
-    return {name: spec for name, spec in specs.items() if name in stored}
-
-
-def _settle(jobs: Sequence[Job]) -> None:
-    """Wait for stored and quick runs, to avoid a second drawing; do not wait for the rest."""
-    jobs[0].wait(PATIENCE)
-    until = time.monotonic() + MOMENT
-    for job in [job for job in jobs if not job.is_queued]:
-        if not job.wait(max(0.0, until - time.monotonic())):
-            return
+    return {name: specs[name] for name in specs if name in stored}
 
 
 def _again(place: str) -> None:

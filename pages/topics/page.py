@@ -4,10 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WEIGHTS_ARE_PUBLIC, WORDS_ARE_PUBLIC
-from dpmf_core.runs.comparison import Comparison
 from dpmf_core.runs.inspection import pairs, topics, typical
 from dpmf_core.runs.record import Run
-from pages.kit import charts, colours, factorisation, lesson, safe_text, who_sees_what
+from pages.kit import charts, colours, factorisation, lesson, safe_text
 from pages.kit.factorisation import TOPICS
 from pages.kit.sidebar_values import Choice
 
@@ -96,13 +95,10 @@ def one_topic(runs: dict[str, Run]) -> None:
         safe_text.table(pd.DataFrame(documents, columns=columns))
 
 
-def below(_: Choice, selection: Comparison, runs: dict[str, Run]) -> None:
-    who_sees_what.draw(who_sees_what.DOCUMENTS)
+def below(_: Choice, runs: dict[str, Run]) -> None:
     if "main" in runs and "best" in runs:
         with st.expander("A topic in full"):
             one_topic(runs)
-    if "main" in runs:
-        factorisation.price(selection, runs, TOPICS)
 
 
 def most(count: int) -> int:

@@ -157,7 +157,7 @@ def test_a_private_question_shows_counts_with_noise_and_no_answer():
     student = opened("kit/navigation.py", **{"class": link_token(PRIVATE)})
     kinds = [it.value for it in student.caption]
     assert any("private" in text and "ε = 5" in text for text in kinds)  # before the answer
-    student.radio(key="lesson.choice.on0").set_value(1)
+    student.radio(key="lesson.choice.on0").set_value("1")
     press(student, "FormSubmitter:lesson.answering-Send")
     assert any("never" in it.value for it in student.caption) and not student.radio
     teacher = opened("lessons/page.py", teach=link_token(PRIVATE, TEACHER))
