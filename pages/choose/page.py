@@ -39,9 +39,9 @@ from pages.kit import (
     forms,
     links,
     odometer,
+    privacy_card,
     safe_text,
     time_estimate,
-    who_sees_what,
 )
 from pages.kit.exports import draw_files
 from pages.kit.page_table import BY_ID
@@ -320,7 +320,7 @@ def draw_answer_step() -> None:
         check(finding, current.entry)
         if inquiry not in (current, current.in_full(False)):
             st.info("The question below has changed. Press the button to answer it.")
-    who_sees_what.draw(who_sees_what.USERS)
+    privacy_card.who_sees_what(privacy_card.USERS)
 
 
 def draw_take_away_step() -> None:

@@ -34,7 +34,6 @@ from pages.kit import (
     privacy_card,
     safe_text,
     sidebar,
-    who_sees_what,
 )
 from pages.kit.comparison import gain_kept, median, title_of, weak_best_known
 from pages.kit.components import draw_hero, draw_hundred
@@ -105,10 +104,10 @@ def better(selection: Comparison, runs: dict[str, Run]) -> None:
     Nothing while runs go on: the best finished method may not be the best.
     """
     busy = request_at("explore").busy
-    found = None if busy else comparison.better_method(runs, selection.runs, "rmse")
-    if found is None:
+    better_method = None if busy else comparison.better_method(runs, selection.runs, "rmse")
+    if better_method is None:
         return
-    who, sentence = found
+    who, sentence = better_method
     st.markdown(sentence)
     if who not in VARIANTS and lesson.fixed_value("algorithm") is None:
         show = f"Show {comparison.title(who, runs[who])}"
@@ -200,7 +199,7 @@ def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: Pr
         with st.expander("The best any attacker can do"):  # needs no run
             privacy_card.meaning(ready.plan, choice.delta, "explore.meaning")
         drawing.let_answers_pass()
-    who_sees_what.draw(who_sees_what.of(choice.algorithm))
+    privacy_card.who_sees_what(privacy_card.diagram_of(choice.algorithm))
     if "main" in runs:
         drawing.let_answers_pass()
         with st.expander("Export"):

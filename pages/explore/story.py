@@ -119,8 +119,8 @@ def person(choice: Choice, spec: RunSpec) -> int | None:
         run = engine().known_runs.whole(trivial)
         return shipped_runs.view_data(trivial, PERSON) if run is None else someone(run)
 
-    shown: int | None = st.session_state.get(start_person(choice, usual))
-    return shown
+    user: int | None = st.session_state.get(start_person(choice, usual))
+    return user
 
 
 def start_person(choice: Choice, usual: Callable[[], int | None]) -> str:

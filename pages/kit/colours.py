@@ -71,11 +71,6 @@ def is_reference(method: str) -> bool:
     return kind is not None and not kind.is_trivial and not issubclass(kind, PrivateAlgorithm)
 
 
-def is_coloured(method: str) -> bool:
-    """Return whether the method is drawn in a colour instead of the grey of non-private ones."""
-    return _pair(method) != NOT_PRIVATE
-
-
 def _pair(method: str) -> tuple[str, str]:
     if method in PALETTE:
         return PALETTE[method]

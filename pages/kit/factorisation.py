@@ -32,7 +32,6 @@ from pages.kit import (
     odometer,
     privacy_card,
     sidebar,
-    who_sees_what,
 )
 from pages.kit.components import draw_matched_parts
 from pages.kit.epsilon_grid import Story
@@ -119,7 +118,7 @@ def draw_page(
         runs, grid, has_parts = _first_view(subject, choice, spec, selection, proved, count)
     drawing.first_view_ends(has_parts)
     with beneath:
-        who_sees_what.draw(f"{subject.row}s")
+        privacy_card.who_sees_what(f"{subject.row}s")
         below(choice, runs)
         if "main" in runs:
             _draw_price(subject, selection, runs)

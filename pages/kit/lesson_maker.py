@@ -83,9 +83,9 @@ def _draw_form(page: Page) -> None:
             st.session_state[LAST_SEQUENCE] = class_of([link], "", gathers)
         elif pressed == "lesson.add":
             add(link)
-        made: LessonSequence | None = st.session_state.get(LAST_SEQUENCE)
-        if made is not None and (made.steps, made.gathers) == ((link,), gathers):
-            show_links(made)  # while they match the form
+        last: LessonSequence | None = st.session_state.get(LAST_SEQUENCE)
+        if last is not None and (last.steps, last.gathers) == ((link,), gathers):
+            show_links(last)  # while they match the form
     except BadInput as error:
         safe_text.error(error, "")
     if pages():

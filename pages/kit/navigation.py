@@ -61,8 +61,9 @@ def _open(visible: bool) -> page_table.Page:
 
 
 def _draw_views(page: page_table.Page) -> None:
-    shown = [it for it in page_table.PAGES if who.operator or not it.for_operator]
-    views, parent = [it for it in shown if it.section == page.section], page.under or page.id
+    section_pages = [it for it in page_table.PAGES if it.section == page.section]
+    views = [it for it in section_pages if who.operator or not it.for_operator]
+    parent = page.under or page.id
     with st.container(horizontal=True, gap="small", key="navigation.row"):
         _draw_switch("View", {it.id: it.title for it in views if not it.under}, parent)
         tabs = {it.id: it.tab or it.title for it in views if parent in (it.id, it.under)}

@@ -35,7 +35,7 @@ PROMISE = (
     " when the file is removed."
 )
 
-FIRST = ("Run", "This run")  # the page's own run
+FIRST = ("Run", "This run")  # a single run; the page's own among others
 
 
 def is_private(work: Work) -> bool:
@@ -93,15 +93,9 @@ def admit(
 
 def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) -> None:
     """Draw a button for each kind of withheld work, with the total before and after."""
-    main, parts = specs.get("main"), dict[str, list[Work]]()
+    parts: dict[str, list[Work]] = {}
     for name, work in withheld.items():
-        title = FIRST[0] if main is None else FIRST[1]
-        if main is not None and name != "main":
-            is_private = issubclass(algorithms.find(work.algorithm), algorithms.PrivateAlgorithm)
-            has_noise = is_private and not (isinstance(work, RunSpec) and work.without_noise)
-            title = "Other private methods" if has_noise else "Without privacy"
-            title = title if work.seed == main.seed else "Further draws of each"
-        parts.setdefault(title, []).append(work)
+        parts.setdefault(_part(name, work, specs.get("main")), []).append(work)
     if not parts:
         return
     with st.container(border=True):
@@ -111,6 +105,17 @@ def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) ->
             many = f"{title} ({len(works)} runs)" if len(works) > 1 else title
             with columns[place % len(columns)]:
                 _button(f"{page}.buy.{title}", many, works, primary=title in FIRST)
+
+
+def _part(name: str, work: Work, main: Work) -> str:
+    """Return what a button asks for: the page's run, further draws, or other methods."""
+    if main is None or name == "main":
+        return FIRST[main is not None]
+    if work.seed != main.seed:
+        return "Further draws of each"
+    private = issubclass(algorithms.find(work.algorithm), algorithms.PrivateAlgorithm)
+    without_noise = isinstance(work, RunSpec) and work.without_noise
+    return "Other private methods" if private and not without_noise else "Without privacy"
 
 
 def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:

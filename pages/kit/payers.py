@@ -58,18 +58,14 @@ def _quarters_figure(runs: Runs, by: str) -> charts.Ready:
     title, rows = GROUPS[by][0], errors_by_quarter(runs, by)
     fig = charts.figure(title, "RMSE", height=260)
     for (name, ident), line in rows.groupby(["name", "id"], sort=False):
-        plain = not colours.is_coloured(str(ident))
+        dash = "dash" if colours.is_trivial(str(ident)) else "solid"
         fig.add_scatter(
             x=line["group"],
             y=line["rmse"],
             name=name,
             mode="lines+markers",
             marker={"symbol": colours.marker(str(ident))},
-            line={
-                "color": colours.of(str(ident)),
-                "dash": "dash" if colours.is_trivial(str(ident)) else "solid",
-                "width": 1.5 if plain else 2.5,
-            },
+            line={"color": colours.of(str(ident)), "dash": dash},
             hovertemplate=f"{name}<br>%{{x}}: %{{y:.3f}}<extra></extra>",
         )
     return charts.ready(fig, f"Held-out RMSE by quarter of {title}.", rows)

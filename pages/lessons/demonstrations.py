@@ -17,7 +17,7 @@ from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.teaching import demonstrations, linkage, membership
 from dpmf_core.teaching.lessons import Part
-from pages.kit import charts, colours, links, payers, safe_text, who_sees_what
+from pages.kit import charts, colours, links, payers, privacy_card, safe_text
 from pages.kit.runs import ask
 
 Values = dict[str, Any]
@@ -173,7 +173,7 @@ def group(part: Part) -> Values:
 
 
 def joint(_part: Part) -> Values:
-    who_sees_what.draw(who_sees_what.USERS, unfolded=True)
+    privacy_card.who_sees_what(privacy_card.USERS, unfolded=True)
     return {}
 
 

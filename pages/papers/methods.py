@@ -10,7 +10,7 @@ from dpmf_core.algorithms.count_sketch import Sketch
 from dpmf_core.papers.figures import Preset
 from dpmf_core.papers.paper import Paper
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import data_sets, links, privacy_card, safe_text, who_sees_what
+from pages.kit import data_sets, links, privacy_card, safe_text
 from pages.papers import address, figures
 
 PAGES = {"ratings": "explore", "documents": "topics", "images": "faces"}
@@ -48,7 +48,7 @@ def sketch() -> None:
     )
     links.to("papers", "What the attack shows", {"erratum": "balu-distribution"})
     privacy_card.attack_link("sketch")
-    who_sees_what.draw(who_sees_what.SKETCH)
+    privacy_card.who_sees_what(privacy_card.SKETCH)
 
 
 def retention() -> None:
@@ -69,7 +69,7 @@ def retention() -> None:
         " The paper notes this itself, and that a wiretap must be activated first (section 5). A"
         " server that keeps ratings receives only the new one. Every variant sends recommendations."
     )
-    who_sees_what.draw(who_sees_what.RETENTION)
+    privacy_card.who_sees_what(privacy_card.RETENTION)
 
 
 OWN: dict[str, Callable[[], None]] = {"balu-2016": sketch, "vallet-2014": retention}

@@ -59,7 +59,7 @@ def names_at(now: Settings, listens_at: str | None, login: bool) -> frozenset[st
 
 def names() -> frozenset[str]:
     """Return this server's names in addition to loopback; raise BadInput."""
-    return names_at(settings(), address(), login_described())
+    return names_at(settings(), st.get_option("server.address"), login_described())
 
 
 def host_name(host: str) -> str:
@@ -88,12 +88,6 @@ def is_loopback(name: str) -> bool:
 def login_described() -> bool:
     """Return whether the server's secrets describe a login, read once."""
     return bool(st.secrets.load_if_toml_exists()) and "auth" in st.secrets
-
-
-def address() -> str | None:
-    """Return the address at which the server listens; None for every address."""
-    host: str | None = st.get_option("server.address")
-    return host
 
 
 # ---- requests and answers ------------------------------------------------------------------------

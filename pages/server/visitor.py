@@ -53,7 +53,7 @@ def _alone() -> bool:
         settings().profile == "local"
         and not settings().operators
         and not doors.login_described()
-        and doors.is_loopback(doors.address() or "")
+        and doors.is_loopback(st.get_option("server.address") or "")
         and not doors.names()
     )
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
-from pages.kit import odometer, sidebar, who_sees_what
+from pages.kit import odometer, privacy_card, sidebar
 from pages.kit.runs import AT_ONCE, ask, note_shipped
 from pages.kit.sweep_charts import Runs
 from pages.tradeoff import controls, findings
@@ -45,7 +45,7 @@ def main() -> None:
         if runs:
             findings.figure(question, results, aside)
             note_shipped([point.spec for point in question.points])
-        who_sees_what.draw(who_sees_what.USERS)
+        privacy_card.who_sees_what(privacy_card.USERS)
     if runs:
         for line in findings.weak_references(results):
             st.warning(line)
