@@ -20,17 +20,13 @@ from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
 from dpmf_datasets import download, npz_folder, partitions, registry
 from dpmf_datasets.path_facts import files_of, is_own
 from dpmf_datasets.readers.archives import fingerprint_of
-from dpmf_datasets.readers.report import Problem, Report
+from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.registry import LARGE, SOURCES, Source, is_stand_in, source_of, stand_in_id
 from dpmf_datasets.simulated.large_cinema import large_cinema
 
 __all__ = [
     "DatasetFacts",
-    "Entry",
-    "Problem",
-    "Report",
-    "SampleEntry",
     "catalogue",
     "entry_of",
     "fetch",

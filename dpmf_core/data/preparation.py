@@ -24,50 +24,26 @@ from dpmf_core.data.samples import (
 class Preparation(BaseModel):
     """The preparation of samples before they are factorised."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    most_samples: int | None = Field(
-        None, ge=2, description="samples: keep this many rows, chosen by a hash"
-    )
-    hashed: int | None = Field(
-        None,
-        ge=2,
-        le=1_000_000,
-        description="documents: hash words into this many buckets; uses no other document",
-    )
-    min_df: int = Field(
-        1, ge=1, description="documents: keep words in at least this many documents"
-    )
-    max_df: float = Field(
-        1.0,
-        gt=0,
-        le=1,
-        allow_inf_nan=False,
-        description="documents: keep words in at most this share of documents",
-    )
-    most_words: int | None = Field(
-        None, ge=2, description="documents: keep this many words, those in most documents"
-    )
-    drawn_words: int | None = Field(
-        None, ge=2, description="documents: keep this many words, chosen by a hash"
-    )
-    weighting: Literal["tfidf", "tf", "none"] | None = Field(
-        None, description="documents: tfidf unless another is given"
-    )
-    outlier_rows: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        allow_inf_nan=False,
-        description="samples: plant outliers in this share of the rows",
-    )
-    outlier_cells: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        allow_inf_nan=False,
-        description="samples: share of those rows' cells with outliers",
-    )
+    most_samples: int | None = Field(None, ge=2)
+    """samples: keep this many rows, chosen by a hash"""
+    hashed: int | None = Field(None, ge=2, le=1_000_000)
+    """documents: hash words into this many buckets; uses no other document"""
+    min_df: int = Field(1, ge=1)
+    """documents: keep words in at least this many documents"""
+    max_df: float = Field(1.0, gt=0, le=1, allow_inf_nan=False)
+    """documents: keep words in at most this share of documents"""
+    most_words: int | None = Field(None, ge=2)
+    """documents: keep this many words, those in most documents"""
+    drawn_words: int | None = Field(None, ge=2)
+    """documents: keep this many words, chosen by a hash"""
+    weighting: Literal["tfidf", "tf", "none"] | None = None
+    """documents: tfidf unless another is given"""
+    outlier_rows: float = Field(0.0, ge=0, le=1, allow_inf_nan=False)
+    """samples: plant outliers in this share of the rows"""
+    outlier_cells: float = Field(0.0, ge=0, le=1, allow_inf_nan=False)
+    """samples: share of those rows' cells with outliers"""
 
 
 def prepared(samples: Samples, how: Preparation) -> Samples:

@@ -60,7 +60,7 @@ class Split:
 class SplitSpec(BaseModel):
     """The choice of held-out ratings: a function of (seed, user, the user's row)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     kind: Literal["random", "per-user", "time", "users", "window", "none"] = Field(
         "random",
@@ -75,28 +75,12 @@ class SplitSpec(BaseModel):
     validation_fraction: float = Field(
         0.0, ge=0, lt=0.9, allow_inf_nan=False, title="validation fraction"
     )
-    fold_in: float = Field(
-        0.8,
-        gt=0,
-        lt=1,
-        allow_inf_nan=False,
-        title="fold-in share",
-        description="users: the share of a held-out user's ratings that the model sees",
-    )
-    windows: int = Field(
-        12,
-        ge=2,
-        le=1000,
-        title="windows",
-        description="window: number of time windows, with equally many ratings in each",
-    )
-    window: int = Field(
-        6,
-        ge=1,
-        le=999,
-        title="window",
-        description="window: the held-out window, counted from 0; at least 1",
-    )
+    fold_in: float = Field(0.8, gt=0, lt=1, allow_inf_nan=False, title="fold-in share")
+    """users: the share of a held-out user's ratings that the model sees"""
+    windows: int = Field(12, ge=2, le=1000, title="windows")
+    """window: number of time windows, with equally many ratings in each"""
+    window: int = Field(6, ge=1, le=999, title="window")
+    """window: the held-out window, counted from 0; at least 1"""
     least_judged: int = Field(
         0,
         ge=0,
@@ -106,12 +90,8 @@ class SplitSpec(BaseModel):
             " training and evaluation"
         ),
     )
-    judged: Literal["test", "validation"] = Field(
-        "test",
-        description=(
-            "ratings used for evaluation; validation: the test ratings are not used at all"
-        ),
-    )
+    judged: Literal["test", "validation"] = "test"
+    """ratings used for evaluation; validation: the test ratings are not used at all"""
 
     @property
     def assumptions(self) -> tuple[str, ...]:
