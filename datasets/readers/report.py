@@ -97,7 +97,7 @@ class Report:
 
     read: rows that are not blank; kept: ratings after merging; columns: (role, column) pairs as
     detected. assumed: how ambiguous values were read, and other remarks. values: some values of
-    each column, for the holder of the file only; `on_screen` shows them, `words` does not.
+    each column, for the holder of the file only; `words` do not show them.
     """
 
     name: str
@@ -120,22 +120,14 @@ class Report:
         lines = [f"{self.name}: {self.read:,} rows read, {counts}."]
         lines += [f"{problem.words}." for problem in self.problems] or ["No problem found."]
         lines += self.assumed
+        if self.columns:
+            lines.append(f"Columns: {', '.join(f'{role}: {it}' for role, it in self.columns)}.")
         return "\n".join(lines)
 
     @property
     def rows_left_out(self) -> int:
         """Rows that were left out."""
         return sum(it.count for it in self.problems if it.is_left_out)
-
-    @property
-    def on_screen(self) -> str:
-        """`words`, and some values of the chosen columns."""
-        lines = [
-            f"{role}: {column} ({', '.join(some) or 'empty'})"
-            for (role, column), some in zip(self.columns, self.values, strict=False)
-        ]
-        head = ["Columns, with the first values of each:"] if lines else []
-        return "\n".join([self.words, *head, *lines])
 
     @property
     def facts(self) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def import_(
         find(_entries(), data_id, "data set")
         report = catalogue().import_(data_id, Path(path), replace=replace)
     facts = {"id": data_id, "present": catalogue().present(data_id), **report.facts}
-    output.show(as_json, facts, report.on_screen)
+    output.show(as_json, facts, report.words)
 
 
 def _import_partitions(name: str, path: str, n_partitions: int | None, replace: bool) -> Any:
