@@ -93,10 +93,12 @@ class Ids:
         texts = pd.Series(self.labels.to_pylist(), dtype=object)
         texts = texts[texts.str.fullmatch(r"[+-]?\d{1,15}([.,]0*)?")]
         count = int(texts.str.replace(",", ".").astype(float).duplicated().sum())
+        if not count:
+            return []
         return [
             f"{count:,} {what} are numbers written in several ways, such as 1, 1.0 and 01. Ids are"
             f" text, so these count as different {what}."
-        ] * bool(count)
+        ]
 
 
 def numbered(parts: Sequence[pa.DictionaryArray]) -> tuple[Ids, npt.NDArray[np.int32]]:

@@ -5,7 +5,6 @@ for a file.
 """
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,7 +18,7 @@ from dpmf_core.base.extras import extra
 from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns
 from dpmf_core.data.item_features import SEVERAL, encode
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings, checked_bounds
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, is_sparse
 
 Bounds = tuple[float, float]
@@ -294,25 +293,6 @@ def _by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
                 f" would be the {role}. Rename one of them."
             )
     return {role: frame.iloc[:, place] for role, place in places.items()}
-
-
-def checked_bounds(bounds: Any, source: str, advice: str) -> Bounds:
-    """The declared bounds. Raises BadInput, with advice if they are missing."""
-    if bounds is None:
-        raise BadInput(
-            f"The lowest and highest rating of {source} are not declared, and reading them from"
-            f" private data would leak information. {advice}"
-        )
-    try:
-        low, high = map(float, bounds)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise BadInput(
-            f"The rating bounds of {source} must be two finite numbers, lowest first, e.g. (1, 5)."
-            f" Got {bounds!r}."
-        )
-    return low, high
 
 
 def _counts(matrix: Any) -> Any:

@@ -6,6 +6,7 @@ The exceptions (item sets chosen by exact counts) are recorded in `Ratings.assum
 """
 
 import hashlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -136,18 +137,7 @@ class Ratings:
         u, i, v = _ids(users), _ids(items), np.asarray(values)
         if v.dtype != np.float32:
             v = v.astype(np.float64)
-        low, high = bounds
-        if not low < high:
-            raise BadInput(
-                f"The declared rating bounds must be two numbers, lowest first. Got {low} and"
-                f" {high}."
-            )
-        largest = max(abs(low), abs(high))
-        if largest > LARGEST_RATING or high - low < NARROWEST * max(largest, 1e-3):
-            raise BadInput(
-                f"Ratings must lie within {LARGEST_RATING:g} of 0, and their bounds must differ by"
-                f" at least a millionth of the larger one. Got {low:g} and {high:g}."
-            )
+        low, high = checked_bounds(bounds, "the ratings", "Declare them.")
         if u.size and not (min(u.min(), i.min()) >= 0 and u.max() < n_users and i.max() < n_items):
             raise BadInput(
                 f"User and item ids must lie in [0, {n_users}) and [0, {n_items}). Number them from"
@@ -164,7 +154,7 @@ class Ratings:
         if again.any():
             columns = _merged(columns, np.flatnonzero(~again), (low, high))
         u, i, v, *latest = columns
-        v = v.clip(float(low), float(high)).astype(np.float32, copy=False)
+        v = v.clip(low, high).astype(np.float32, copy=False)
         times = latest[0].astype(np.int64) if latest else None
         rows = u.astype(np.int32), i.astype(np.int32), v
         return cls(*rows, n_users, n_items, bounds, times, **facts)
@@ -324,6 +314,31 @@ class Ratings:
         return replace(
             liked_ratings, values=np.ones(len(liked_ratings), np.float32), bounds=(0.0, 1.0)
         )
+
+
+def checked_bounds(bounds: Any, source: str, advice: str) -> tuple[float, float]:
+    """The declared bounds. Raises BadInput, with advice if they are missing."""
+    if bounds is None:
+        raise BadInput(
+            f"The lowest and highest rating of {source} are not declared, and reading them from"
+            f" private data would leak information. {advice}"
+        )
+    try:
+        low, high = map(float, bounds)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise BadInput(
+            f"The rating bounds of {source} must be two finite numbers, lowest first, e.g. (1, 5)."
+            f" Got {bounds!r}."
+        )
+    largest = max(abs(low), abs(high))
+    if largest > LARGEST_RATING or high - low < NARROWEST * max(largest, 1e-3):
+        raise BadInput(
+            f"Ratings must lie within {LARGEST_RATING:g} of 0, and their bounds must differ by at"
+            f" least a millionth of the larger one. Got {low:g} and {high:g}."
+        )
+    return low, high
 
 
 def most_rated(counts: npt.NDArray[Any], most: int) -> npt.NDArray[np.int64]:
