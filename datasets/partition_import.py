@@ -32,7 +32,6 @@ from dpmf_datasets.readers.dates import (
     ColumnTimes,
     column_times,
 )
-from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_tables import (
     after_path,
     assumed_sizes,
@@ -47,6 +46,7 @@ from dpmf_datasets.readers.ratings_tables import (
 )
 from dpmf_datasets.readers.report import Kind, Order, Problem, Report
 from dpmf_datasets.readers.table import file_name, report_damage
+from dpmf_datasets.readers.tables import read_item_table
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])

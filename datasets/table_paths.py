@@ -30,11 +30,10 @@ from dpmf_datasets.readers import databases, matlab, picture_files, text
 from dpmf_datasets.readers.archives import fingerprint_of, members_of
 from dpmf_datasets.readers.arrow_tables import melted
 from dpmf_datasets.readers.encodings import Reader
-from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.ratings_tables import Advice, after_path, read_table
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import Table, file_name, report_damage
-from dpmf_datasets.readers.tables import open_table, ratings_tables
+from dpmf_datasets.readers.tables import open_table, ratings_tables, read_item_table
 from dpmf_datasets.registry import SOURCES, source_of
 
 FOLDER = "folder"

@@ -16,7 +16,6 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
 from dpmf_datasets import npz_folder, table_paths
 from dpmf_datasets.readers.archives import GZIP, fingerprint_of, members_of
-from dpmf_datasets.readers.item_tables import read_item_table
 from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import (
@@ -24,6 +23,7 @@ from dpmf_datasets.readers.tables import (
     is_packed_table,
     open_table,
     ratings_tables,
+    read_item_table,
     write_bounded,
 )
 

@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
@@ -20,6 +20,7 @@ import pyarrow.parquet
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
 from dpmf_core.data.column_names import REQUIRED_ROLES, by_name
+from dpmf_core.data.item_features import EncodedTable, encode
 from dpmf_datasets import sandbox
 from dpmf_datasets.readers import arrow_tables
 from dpmf_datasets.readers.archives import GZIP, Members, members_of
@@ -27,6 +28,7 @@ from dpmf_datasets.readers.table import (
     HEAD,
     MOST_COLUMNS,
     Table,
+    as_texts,
     damage,
     file_name,
     report_damage,
@@ -38,6 +40,7 @@ ZIP = b"PK\x03\x04"
 RATINGS_IN = (".csv", ".tsv", ".dat", ".data", ".txt")
 OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
 MOST = 50  # files that are checked
+LARGEST_ITEM_TABLE = 500_000_000  # bytes, unpacked: the table is read whole
 FACTS = b"dpmf.table"  # the key in the metadata of the Parquet file
 MOST_CELLS = 50_000_000
 MOST_RAGGED = 1_000_000
@@ -169,6 +172,47 @@ def _is_ratings(members: Members, name: str) -> bool:
     except damage(BadInput):
         return False
     return set(REQUIRED_ROLES) <= set(roles)
+
+
+# ---- a public table of items next to ratings: one row per item -----------------------------------
+
+
+def read_item_table(path: Path, items: Sequence[str], name: str = "") -> EncodedTable:
+    """Read the features of `items`, given by their ids in the ratings, from a table of any kind.
+
+    Raises BadInput if the file is missing, has no header, or is not a table of these items.
+    """
+    name = name or file_name(path)
+    if not path.is_file():
+        raise BadInput(
+            f"There is no file {name} for item_table. Give the path of a table (CSV, TSV or"
+            " Parquet) with one row per item, e.g. item_table=films.csv."
+        )
+    with path.open("rb") as stream, report_damage(name):
+        table = open_table(stream, name)
+        names = table.names or table.first  # the first row, even if it looks like numbers
+        rows = _rows(table, len(names), name)[not table.names :]
+    return encode(names, rows, items, name, decimal_comma=table.decimal_comma)
+
+
+def _rows(table: Table, width: int, name: str) -> list[tuple[str, ...]]:
+    """All cells as text, without blank rows. Raises BadInput."""
+    rows: list[tuple[str, ...]] = []
+    size = 0
+    for batch in table.batches(range(width)):
+        size += sum(column.nbytes for column in batch)
+        if size > LARGEST_ITEM_TABLE:
+            raise BadInput(
+                f"{name} is larger than {LARGEST_ITEM_TABLE / 1e6:.0f} MB. Leave out columns or"
+                " rows."
+            )
+        rows += filter(any, zip(*map(as_texts, batch), strict=True))
+    if ragged := [line for line, text in table.ragged_lines if text]:
+        raise BadInput(
+            f"{table.unit.capitalize()} {ragged[0]:,} of {name} does not have the {width} columns"
+            " of the header. Quote each cell that contains the separator."
+        )
+    return rows
 
 
 # ---- tables within bounds, as a child process leaves them ----------------------------------------
