@@ -2,12 +2,11 @@
 
 import functools
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Gaussian, Repeat
@@ -38,10 +37,7 @@ def two_answers(epsilon: float) -> tuple[pd.DataFrame, float]:
     """
     noise, total = HIGH / _mu(epsilon), CROWD * 3.4
     axis = np.linspace(total - 4 * noise, total + HIGH + 4 * noise, 241)
-    without, with_you = (
-        np.exp(-(((axis - middle) / noise) ** 2) / 2) / (noise * math.sqrt(2 * math.pi))
-        for middle in (total, total + HIGH)
-    )
+    without, with_you = (norm.pdf(axis, middle, noise) for middle in (total, total + HIGH))
     return pd.DataFrame({"answer": axis, "without you": without, "with you": with_you}), noise
 
 
@@ -63,15 +59,15 @@ def clipping_errors(ratings: Ratings) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["norm", "cut", "noise", "both", "people_cut"])
 
 
-def added_up(each: float, steps: int) -> tuple[float, float]:
-    """Return the exact total epsilon of `steps` releases of epsilon `each`, and their sum."""
-    z = 1 / _mu(each)
-    return exactly(Repeat(Gaussian(z), steps), DELTA), each * steps
+def totals(each: float, steps: int) -> pd.DataFrame:
+    """Return exactly, sum: total epsilons of STEPS and of `steps` releases, by their number.
 
-
-def totals(each: float, steps: int) -> list[tuple[int, float, float]]:
-    """Return (steps, exact total, sum of epsilons) for STEPS and `steps`."""
-    return [(count, *added_up(each, count)) for count in sorted({*STEPS, steps})]
+    each: the epsilon of one release.
+    """
+    counts, release = sorted({*STEPS, steps}), Gaussian(1 / _mu(each))
+    epsilons = [exactly(Repeat(release, count), DELTA) for count in counts]
+    sums = [each * count for count in counts]
+    return pd.DataFrame({"exactly": epsilons, "sum": sums}, pd.Index(counts, name="steps"))
 
 
 def belief_exception(epsilon: float) -> float:
@@ -79,22 +75,23 @@ def belief_exception(epsilon: float) -> float:
     return odds(Gaussian(1 / _mu(epsilon)), DELTA).exception
 
 
-def beliefs(epsilon: float) -> list[tuple[float, float]]:
-    """Return (before, after) for beliefs from 1% to 99%."""
-    return [(float(prior), belief(float(prior), epsilon)) for prior in np.linspace(0.01, 0.99, 50)]
+def beliefs(epsilon: float) -> pd.DataFrame:
+    """Return before, after: beliefs from 1% to 99% before, and the largest after."""
+    before = np.linspace(0.01, 0.99, 50)
+    return pd.DataFrame({"before": before, "after": [belief(it, epsilon) for it in before]})
 
 
-def best_attacks(epsilon: float) -> list[tuple[float, float]]:
-    """Return (false positive rate, lowest false negative rate) for a Gaussian release."""
+def best_attacks(epsilon: float) -> pd.DataFrame:
+    """Return fpr, fnr: the lowest false negative rates of a Gaussian release."""
     alarms = [step / 50 for step in range(51)]
     misses = false_negatives(Gaussian(1 / _mu(epsilon)), alarms)
-    return list(zip(alarms, map(float, misses), strict=True))
+    return pd.DataFrame({"fpr": alarms, "fnr": misses})
 
 
-def group_epsilons(each: float, sizes: Sequence[int]) -> list[tuple[int, float]]:
-    """Return (rows, epsilon) of a person with several rows, when one row has epsilon `each`."""
+def group_epsilons(each: float) -> dict[int, float]:
+    """Return a person's epsilon by the number of their rows, when one row has epsilon `each`."""
     release = Gaussian(1 / _mu(each))
-    return [(size, group_epsilon(release, DELTA, size=size)) for size in sizes]
+    return {size: group_epsilon(release, DELTA, size=size) for size in PHOTOGRAPHS}
 
 
 # ---- randomised response -------------------------------------------------------------------------

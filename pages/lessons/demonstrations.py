@@ -160,7 +160,7 @@ def neighbours(part: Part) -> Values:
 
 def group(part: Part) -> Values:
     epsilon = _epsilon("group")
-    epsilons = dict(demonstrations.group_epsilons(epsilon, demonstrations.PHOTOGRAPHS))
+    epsilons = demonstrations.group_epsilons(epsilon)
     table = pd.DataFrame(
         {"photographs": epsilons.keys(), "epsilon": epsilons.values(), "one": epsilon}
     )
@@ -180,14 +180,14 @@ def joint(_part: Part) -> Values:
 def attacker(part: Part) -> Values:
     epsilon = _epsilon("odds")
     left, right = st.columns(2, gap="large")
-    table = pd.DataFrame(demonstrations.beliefs(epsilon), columns=["before", "after"])
+    table = demonstrations.beliefs(epsilon)
     table["unmoved"] = table["before"]
     fig = _curves(part, table)
     fig.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
     with left:
         _show(part, fig, table)
     with right:
-        curve = pd.DataFrame(demonstrations.best_attacks(epsilon), columns=["fpr", "fnr"])
+        curve = demonstrations.best_attacks(epsilon)
         charts.show(charts.trade_off(curve), "learn.curve", "Trade-off curve.", curve, leaves=True)
     links.to("audit", "Attack a method: plant a fault", {"attack": "private-bias"})
     most, exception = certainty_text(epsilon), demonstrations.belief_exception(epsilon)
@@ -255,9 +255,10 @@ def clipping(part: Part) -> Values:
 
 def composition(part: Part) -> Values:
     steps = st.slider("Steps, each of ε = 0.5", 2, 100, 10, key="learn.steps")
-    table = pd.DataFrame(demonstrations.totals(0.5, steps), columns=["steps", "exactly", "sum"])
+    totals = demonstrations.totals(0.5, steps)
+    table = totals.reset_index()
     _show(part, _curves(part, table), table)
-    exact, plain_sum = demonstrations.added_up(0.5, steps)
+    exact, plain_sum = totals.loc[steps]
     return {"steps": steps, "exact": epsilon_text(exact), "sum": plain_sum}
 
 

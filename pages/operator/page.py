@@ -25,15 +25,15 @@ MB = 1e6
 
 def draw_facts(visits: list[Session], jobs: list[Job]) -> None:
     store, server = engine().store, psutil.Process().memory_info().rss
-    columns = st.columns(4)
-    n_connected = sum(visit.left_at is None for visit in visits)
-    columns[0].metric("Sessions connected", f"{n_connected} of {len(visits)}")
-    columns[1].metric("Runs in the queue", len(jobs))
-    columns[2].metric(
-        "Memory, server + workers",
-        f"{server / MB:,.0f} + {sum(engine().worker_memory()) / MB:,.0f} MB",
-    )
-    columns[3].metric("Store", f"{store.path.stat().st_size / MB:,.0f} MB")
+    n_connected, workers = sum(it.left_at is None for it in visits), sum(engine().worker_memory())
+    facts = {
+        "Sessions connected": f"{n_connected} of {len(visits)}",
+        "Runs in the queue": len(jobs),
+        "Memory, server + workers": f"{server / MB:,.0f} + {workers / MB:,.0f} MB",
+        "Store": f"{store.path.stat().st_size / MB:,.0f} MB",
+    }
+    for column, (label, value) in zip(st.columns(4), facts.items(), strict=True):
+        column.metric(label, value)
     st.caption(
         f"{store.count():,} runs and the answers of {class_records.count():,} lessons are stored;"
         f" uploads take {upload_quota.uploaded_in_all() / MB:,.1f} MB."

@@ -17,10 +17,10 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.teaching import demonstrations, linkage, membership
 from dpmf_core.teaching.demonstrations import (
     HIGH,
-    added_up,
     belief_exception,
     best_attacks,
     clipping_errors,
+    totals,
     two_answers,
 )
 from dpmf_core.teaching.lessons import LESSONS, handout, question_only
@@ -148,10 +148,11 @@ def test_the_valley_of_clipping_lies_between():
 
 
 def test_a_hundred_steps_of_a_half_cost_about_seven():
-    assert added_up(0.5, 1)[0] == pytest.approx(0.5, abs=1e-6)
-    assert 6 < added_up(0.5, 100)[0] < 7.5
-    assert added_up(0.5, 100)[1] == 50
-    assert mu_of(added_up(0.5, 100)[0], 1e-5) == pytest.approx(10 * mu_of(0.5, 1e-5), rel=1e-5)
+    table = totals(0.5, 100)
+    exact, plain_sum = table.loc[100]
+    assert table["exactly"][1] == pytest.approx(0.5, abs=1e-6)
+    assert 6 < exact < 7.5 and plain_sum == 50
+    assert mu_of(exact, 1e-5) == pytest.approx(10 * mu_of(0.5, 1e-5), rel=1e-5)
 
 
 def test_odds_of_one_become_e():
@@ -161,7 +162,7 @@ def test_odds_of_one_become_e():
     assert belief(0.5, 5.0) == pytest.approx(0.993, abs=1e-3)
     assert belief(0.3, 0.0) == pytest.approx(0.3)
     assert belief(0.5, 2.0) < 0.9 < belief(0.5, 5.0)  # the task
-    alarms, misses = zip(*best_attacks(1.0), strict=True)
+    alarms, misses = best_attacks(1.0).to_numpy().T
     again = norm.cdf(norm.ppf(1 - np.array(alarms)) - mu_of(1.0, 1e-5))
     assert np.allclose(misses, again, atol=1e-6)
 
