@@ -113,19 +113,17 @@ def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool
     if class_id != NO_CLASS:
         _make_room_for_lesson(db, class_id)
     count = "SELECT COUNT(*) FROM seats WHERE class = ?"
-    if not by_login:
-        (recent,) = db.execute(f"{count} AND created > ?", (class_id, now - 60)).fetchone()
-        if recent >= SEATS_PER_MINUTE:
-            raise BadInput(
-                f"{recent} sessions opened this lesson within the last minute. Wait a minute: your"
-                " answers are kept from your next step on."
-            )
+    (recent,) = db.execute(f"{count} AND created > ?", (class_id, now - 60)).fetchone()
+    if recent >= SEATS_PER_MINUTE and not by_login:
+        raise BadInput(
+            f"{recent} sessions opened this lesson within the last minute. Wait a minute: your"
+            " answers are kept from your next step on."
+        )
     if db.execute(count, (class_id,)).fetchone()[0] < MOST_SEATS:
         return
     spare = "" if class_id == NO_CLASS else "AND NOT has_answer"
-    oldest = f"SELECT seat FROM seats WHERE class = ? {spare} ORDER BY has_answer, changed LIMIT 1"
-    delete = f"DELETE FROM seats WHERE class = ? AND seat = ({oldest})"
-    if not db.execute(delete, (class_id, class_id)).rowcount:
+    oldest = f"SELECT rowid FROM seats WHERE class = ? {spare} ORDER BY has_answer, changed LIMIT 1"
+    if not db.execute(f"DELETE FROM seats WHERE rowid = ({oldest})", (class_id,)).rowcount:
         raise BadInput(
             f"{MOST_SEATS} sessions have already answered in this lesson, so no more answers are"
             " kept."
@@ -139,13 +137,11 @@ def _make_room_for_lesson(db: sqlite3.Connection, class_id: str) -> None:
     )
     (count,) = db.execute(f"SELECT COUNT(*) FROM ({others})", (class_id, NO_CLASS)).fetchone()
     excess = count + 1 - settings().most_lessons
-    if excess <= 0:
-        return
     oldest = (
         "SELECT class FROM seats WHERE class NOT IN (?, ?)"
         " AND class NOT IN (SELECT class FROM pinned) GROUP BY class ORDER BY MAX(changed) LIMIT ?"
     )
-    gone = db.execute(oldest, (class_id, NO_CLASS, excess)).fetchall()
+    gone = db.execute(oldest, (class_id, NO_CLASS, max(0, excess))).fetchall()
     if len(gone) < excess:
         raise BadInput(
             f"This server keeps the answers of {settings().most_lessons} lessons, and teachers have"

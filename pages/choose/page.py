@@ -198,13 +198,9 @@ def draw_files_of(finding: Finding, entry: Any) -> None:
             placeholder="without it, run the command in that folder",
         )
     st.code(finding.train, language="bash", wrap_lines=True)
-    st.caption(
-        f"{safe_text.escape(finding.cost)} {finding.training}"
-        " `fit --config which-method.toml` does the same."
-    )
+    st.caption(f"{safe_text.escape(finding.cost)} {finding.training}")
     files = {
         "which-method.html": ("Page to print", report(finding)),
-        "which-method.toml": ("Configuration", finding.configuration_file),
         "which-method.ipynb": ("Notebook", notebook(finding)),
     }
     draw_files(files, first="which-method.html")

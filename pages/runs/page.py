@@ -77,15 +77,14 @@ def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
             " and export it."
         )
     elif len(keys) == 1:
-        row = rows[keys[0]]
+        (key,), row = keys, rows[keys[0]]
         with st.form("runs.notes", border=False):
             left, right, button = st.columns([3, 2, 1], vertical_alignment="bottom")
-            note = left.text_input("Note", row["note"], max_chars=2000, key=f"runs.note.{keys[0]}")
-            tags = right.text_input(
-                "Tags, separated by commas", row["tags"], max_chars=200, key=f"runs.tags.{keys[0]}"
-            )
+            note = left.text_input("Note", row["note"], max_chars=2000, key=f"runs.note.{key}")
+            label, look = "Tags, separated by commas", {"max_chars": 200, "key": f"runs.tags.{key}"}
+            tags = right.text_input(label, row["tags"], **look)
             if button.form_submit_button("Keep", width="stretch"):
-                permissions.annotate(store, keys[0], note, tags)
+                permissions.annotate(store, key, note, tags)
                 st.rerun()
     if keys and all(permissions.may_delete(rows[key]["owner"]) for key in keys):
         with st.popover(f"Delete {len(keys)} run{'s' * (len(keys) > 1)}"):

@@ -75,7 +75,7 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path):
     assert f"at ε = {budget['epsilon']:g} on" in taken.title[0].value
     assert record["spec"]["data"]["id"] == SMALL
     labels = {it.proto.label for it in taken.get("download_button")}
-    assert {"Page to print", "Configuration", "Notebook"} <= labels
+    assert {"Page to print", "Notebook"} <= labels
 
 
 def test_a_link_asks_its_question_and_what_it_cannot_say_is_told():

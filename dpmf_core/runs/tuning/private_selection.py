@@ -117,26 +117,20 @@ class PrivateSelection(BaseModel):
 
         Everything that a trial releases must have the same Gaussian curve, whatever its parameters.
         """
-        if any(kind.task != "ratings" for kind in self.kinds):
-            raise BadInput(
-                "A private selection scores trials by noisy validation errors, which exist for"
-                " ratings. Search openly, on public data."
-            )
-        if any((it.budget, it.data) != (self.budget, self.data) for it in self.searches):
-            raise BadInput(
-                "All methods of a private selection must use the same data set and the same budget."
-                " Make them equal."
-            )
-        if self.budget.calibration is not Calibration.EXACT:
-            raise BadInput(
-                "A private selection needs every trial to cost the same: use exact accounting, not"
-                " the source's rule."
-            )
-        if self.budget.noise is not NoiseKind.CONTINUOUS:
-            raise BadInput(
-                "The cost of a private selection is proved for Gaussian releases: use continuous"
-                " noise."
-            )
+        budget, kinds = self.budget, self.kinds
+        objections = {
+            "A private selection scores trials by noisy validation errors, which exist for ratings."
+            " Search openly, on public data.": any(it.task != "ratings" for it in kinds),
+            "All methods of a private selection must use the same data set and the same budget."
+            " Make them equal.": len({(it.budget, it.data) for it in self.searches}) > 1,
+            "A private selection needs every trial to cost the same: use exact accounting, not the"
+            " source's rule.": budget.calibration is not Calibration.EXACT,
+            "The cost of a private selection is proved for Gaussian releases: use continuous"
+            " noise.": budget.noise is not NoiseKind.CONTINUOUS,
+        }
+        for words, applies in objections.items():
+            if applies:
+                raise BadInput(words)
         for kind in self.kinds if len(self.kinds) > 1 else ():
             promise = kind().guarantee()
             if promise.status is not Status.PROVEN or promise.unit != "user":

@@ -4,7 +4,6 @@ Page and notebook are self-contained. They hold the question, figures from publi
 declared facts and noisy releases, and nothing else of private rows.
 """
 
-import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -167,14 +166,6 @@ class Finding:
         return options
 
     @property
-    def configuration_file(self) -> str:
-        """The configuration as a file for `fit --config`; '' if there is no answer."""
-        lines = [*map(_toml, self.configuration, self.configuration.values())]
-        if self.parameters:
-            lines += ["[param]", *map(_toml, self.parameters, self.parameters.values())]
-        return "\n".join([*lines, ""]) if self.configuration else ""
-
-    @property
     def train(self) -> str:
         """The command that trains the answer; '' if there is none."""
         options = self.configuration
@@ -203,10 +194,6 @@ class Finding:
         for name in ("delta", "draws", "seed"):
             parts += [f"--{name}", str(getattr(question, name))]
         return parts + ["--every"] * question.every
-
-
-def _toml(name: str, value: Value) -> str:
-    return f"{name} = {json.dumps(value, ensure_ascii=False)}"
 
 
 # ---- a private selection among the best ----------------------------------------------------------
