@@ -258,7 +258,7 @@ def composition(part: Part) -> Values:
     totals = demonstrations.totals(0.5, steps)
     table = totals.reset_index()
     _show(part, _curves(part, table), table)
-    exact, plain_sum = totals.loc[steps]
+    exact, plain_sum = map(float, totals.loc[steps])
     return {"steps": steps, "exact": epsilon_text(exact), "sum": plain_sum}
 
 

@@ -26,7 +26,7 @@ MB = 1e6
 def draw_facts(visits: list[Session], jobs: list[Job]) -> None:
     store, server = engine().store, psutil.Process().memory_info().rss
     n_connected, workers = sum(it.left_at is None for it in visits), sum(engine().worker_memory())
-    facts = {
+    facts: dict[str, Any] = {
         "Sessions connected": f"{n_connected} of {len(visits)}",
         "Runs in the queue": len(jobs),
         "Memory, server + workers": f"{server / MB:,.0f} + {workers / MB:,.0f} MB",

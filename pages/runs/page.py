@@ -81,8 +81,9 @@ def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
         with st.form("runs.notes", border=False):
             left, right, button = st.columns([3, 2, 1], vertical_alignment="bottom")
             note = left.text_input("Note", row["note"], max_chars=2000, key=f"runs.note.{key}")
-            label, look = "Tags, separated by commas", {"max_chars": 200, "key": f"runs.tags.{key}"}
-            tags = right.text_input(label, row["tags"], **look)
+            tags = right.text_input(
+                "Tags, separated by commas", row["tags"], max_chars=200, key=f"runs.tags.{key}"
+            )
             if button.form_submit_button("Keep", width="stretch"):
                 permissions.annotate(store, key, note, tags)
                 st.rerun()
