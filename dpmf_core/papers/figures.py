@@ -16,7 +16,7 @@ from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
 
 Runs = Mapping[str, Run]
-Sweeps = Callable[[bool], tuple[Sweep, ...]]
+Sweeps = Callable[[bool], Iterable[Sweep]]
 Measure = Callable[[Sequence[Point], Runs, str], list[Summary]]
 Draw = tuple[str, str, float | None, Mapping[str, Value], float]  # ..., its grid and value
 

@@ -1,15 +1,26 @@
-"""Methods and data that figures of several papers share."""
+"""Methods, data and sweeps that figures of several papers share."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from dpmf_core.papers.figures import first_present
 from dpmf_core.privacy import Calibration
 from dpmf_core.runs.specification import DataSpec, Value
-from dpmf_core.runs.sweep import Method
+from dpmf_core.runs.sweep import Method, Sweep
 
 # splits and noise that no default was chosen by; lists take all of them, so much do they vary from
 # split to split
 FRESH = tuple(range(10, 20))
 EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 FEW = (1.0, 5.0, 20.0)
+
+
+Grid = Mapping[str, tuple[Value, ...]]
+
+
+def alike(*parts: tuple[tuple[Method, ...], Grid], **common: Any) -> tuple[Sweep, ...]:
+    """Return sweeps of methods, each part over its own grid, that share all other fields."""
+    return tuple(Sweep(methods=methods, grid=dict(grid), **common) for methods, grid in parts)
 
 
 def films(full: bool, top: int | None = 400, **filters: float | int) -> DataSpec:

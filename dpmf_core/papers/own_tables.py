@@ -1,6 +1,6 @@
 """Our own tables: comparisons that no source has measured."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.balu_2016.protocol import sketch_table
@@ -45,34 +45,27 @@ def with_features(sweep: Sweep) -> tuple[Sweep, Sweep]:
     return sweep, sweep.model_copy(update={"data": data, "methods": knowing})
 
 
-def by_source(*methods: Method) -> tuple[Method, ...]:
-    return tuple(
-        method.model_copy(
-            update={"label": f"{method.label}, source's noise", "calibration": Calibration.SOURCE}
-        )
-        for method in methods
-    )
-
-
-def _lowrank_table(full: bool) -> tuple[Sweep, ...]:
+def _lowrank_table(full: bool) -> Iterator[Sweep]:
     pgd, sgd = (
         Method(algorithm="private-pgd", label="Private PGD"),
         Method(algorithm="dp-sgd", label="DP-SGD"),
     )
     others = (DPFW, SVD, pgd)
-    by_their_rules = (DPALS_SOURCE, *by_source(*others))
+    by_source = (
+        method.model_copy(
+            update={"label": f"{method.label}, source's noise", "calibration": Calibration.SOURCE}
+        )
+        for method in others
+    )
     own = with_open((SPECTRAL, sgd, DPALS, *others))
-    methods = on_lowrank(*own, *by_their_rules, EXACT, MEAN)
-    names = ("lowrank", "lowrank-50k") if full else ("lowrank-5k",)
-    return tuple(
-        Sweep(
+    methods = on_lowrank(*own, DPALS_SOURCE, *by_source, EXACT, MEAN)
+    for name in ("lowrank", "lowrank-50k") if full else ("lowrank-5k",):
+        yield Sweep(
             data=DataSpec(id=name),
             methods=methods,
             epsilons=EPSILONS if full else (5.0,),
             seeds=FRESH[: 3 if full else 2],
         )
-        for name in names
-    )
 
 
 def _films_table(full: bool) -> tuple[Sweep, ...]:
@@ -91,35 +84,33 @@ def _all_films_table(full: bool) -> tuple[Sweep, ...]:
 EASE = Method(algorithm="ease", label="EASE")
 
 
-def _lists_table(full: bool) -> tuple[Sweep, ...]:
-    """Return DPALS and ALS with parameters for lists, then our own with public features."""
+def _lists_table(full: bool) -> Iterator[Sweep]:
+    """Yield DPALS and ALS with parameters for lists, then our own with public features."""
     data = likes(False)
     dpals = DPALS.model_copy(update={"parameters": LISTS})
     with_features = SPECTRAL.model_copy(update={"label": "Spectral, public features"})
     public = data.model_copy(update={"item_features": "public"})
-    return tuple(
-        Sweep(
+    for data_spec, methods in (
+        (data, (SPECTRAL, dpals, LIKES, EASE, POPULARITY)),
+        (public, (with_features,)),
+    ):
+        yield Sweep(
             data=data_spec,
             split=SplitSpec(kind="users", test_fraction=0.1),
             methods=with_open(methods),
             epsilons=(0.5, 1.0, 5.0, 10.0, 20.0) if full else (1.0, 20.0),
             seeds=FRESH if full else FRESH[:2],
         )
-        for data_spec, methods in (
-            (data, (SPECTRAL, dpals, LIKES, EASE, POPULARITY)),
-            (public, (with_features,)),
-        )
-    )
 
 
-def _against_parts(full: bool) -> tuple[Sweep, ...]:
+def _against_parts(full: bool) -> Iterator[Sweep]:
     methods = (
         Method(algorithm="oneshot-nmf", label="One-shot NMF"),
         Method(algorithm="dp-nmf", label="DP-NMF", parameters={"steps": 3}),
         Method(algorithm="nmf", label="NMF"),
     )
     grid = {"n_components": (4, 6, 8, 10, 12)}
-    return (Sweep(data=text(full), methods=methods, epsilons=(5.0,), seeds=FRESH[:2], grid=grid),)
+    yield Sweep(data=text(full), methods=methods, epsilons=(5.0,), seeds=FRESH[:2], grid=grid)
 
 
 MANY_WORDS = ("tdt2", "20newsgroups")  # too many for a second moment of all of them
@@ -135,7 +126,7 @@ def newsgroups(full: bool) -> DataSpec:
 def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
     """Compare our method with the source's at equal total epsilon, by the same rule."""
 
-    def sweeps(full: bool) -> tuple[Sweep, ...]:
+    def sweeps(full: bool) -> Iterator[Sweep]:
         data_spec = data(full)
         starts: dict[str, dict[str, Value]] = {
             "DP-NMF": {},
@@ -157,7 +148,7 @@ def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
         )
         epsilons = (0.5, 1.0, 2.0, 5.0, 10.0) if full else (1.0, 5.0, 10.0)
         seeds = FRESH[: 3 if full else 2]
-        return (Sweep(data=data_spec, methods=methods, epsilons=epsilons, seeds=seeds),)
+        yield Sweep(data=data_spec, methods=methods, epsilons=epsilons, seeds=seeds)
 
     return sweeps
 

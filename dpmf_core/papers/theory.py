@@ -8,7 +8,7 @@ items throughout; Jain et al. write m for users and n for items.
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -202,17 +202,16 @@ def _sweeps(axis: Axis, method: Method, steps: Steps) -> Sweeps:
             for top in ((250, 320, 400, 500, 630) if full else (250, 400, 630))
         ]
 
-    def sweeps(full: bool) -> tuple[Sweep, ...]:
-        return tuple(
-            Sweep(
+    def sweeps(full: bool) -> Iterator[Sweep]:
+        for data in data_sets(full):
+            numbers = steps(axis, data)
+            yield Sweep(
                 data=data,
                 methods=tuple(map(as_published, on_lowrank(method))),
                 epsilons=(5.0, 10.0, 20.0) if axis == "epsilon" else (PLACES[axis].epsilon,),
                 seeds=tuple(range(3 if full else 2)),
-                grid={"steps": numbers} if (numbers := steps(axis, data)) else {},
+                grid={"steps": numbers} if numbers else {},
             )
-            for data in data_sets(full)
-        )
 
     return sweeps
 

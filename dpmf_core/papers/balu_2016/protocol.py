@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.figures import Preset, first_present, tuned
+from dpmf_core.papers.methods import alike
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
@@ -63,14 +64,16 @@ def best_regularisation(full: bool) -> tuple[Sweep]:
     return (_sweep(methods, regularisation=values, rank=ranks, space_gain=gains),)
 
 
-def by_threshold(full: bool) -> tuple[Sweep, Sweep]:
+def by_threshold(full: bool) -> tuple[Sweep, ...]:
     """Return the runs of Figs. 3 and 4."""
     rank, steps, regularisation = (32, 100, 0.06) if full else (8, 10, 0.04)
     size: dict[str, Value] = {"rank": rank, "steps": steps, "regularisation": regularisation}
     gains = GAINS if full else (1.0, 4.0)
-    return (
-        _sweep(sketches((4, 1), **size), threshold=THRESHOLDS, space_gain=gains),
-        _sweep((regular(**size),)),
+    return alike(
+        (sketches((4, 1), **size), {"threshold": THRESHOLDS, "space_gain": gains}),
+        ((regular(**size),), {}),
+        data=movielens(),
+        split=SPLIT,
     )
 
 
@@ -85,9 +88,10 @@ def sketch_table(full: bool) -> tuple[Sweep, ...]:
     ranks, gains, steps = ((8, 16, 32), GAINS, 40) if full else ((8,), (1.0, 4.0), 10)
     thresholds = THRESHOLDS if full else (2.0, NO_THRESHOLD)
     grid = {"rank": ranks, "space_gain": gains, "threshold": thresholds}
-    return (
-        Sweep(data=movielens(), methods=sketches((4, 1), steps=steps), grid=grid),
-        Sweep(data=movielens(), methods=(regular(steps=steps),), grid={"rank": ranks}),
+    return alike(
+        (sketches((4, 1), steps=steps), grid),
+        ((regular(steps=steps),), {"rank": ranks}),
+        data=movielens(),
     )
 
 

@@ -9,10 +9,10 @@ from dpmf_core.data.popularity_skew import shares
 from dpmf_core.papers.chien_2021 import statements
 from dpmf_core.papers.chien_2021 import sweeps as runs
 from dpmf_core.papers.chien_2021.statements import SOURCE_DPFW
-from dpmf_core.papers.chien_2021.sweeps import AS_PRINTED, PRINTED, tuned_dpals
+from dpmf_core.papers.chien_2021.sweeps import AS_PRINTED, PRINTED
 from dpmf_core.papers.clauses import Clause, Median, Quantity, Results, above, between, less, line
 from dpmf_core.papers.figures import Claim, Preset, by_step, tuned
-from dpmf_core.papers.methods import ALS, EXACT, FEW, LOWRANK, MEAN, films, on_lowrank
+from dpmf_core.papers.methods import ALS, EXACT, FEW, LOWRANK, MEAN, alike, films, on_lowrank
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
@@ -140,36 +140,30 @@ BASIC: dict[str, Value] = {
 
 def on_films(full: bool) -> tuple[Sweep, ...]:
     dpals = PRINTED.model_copy(update={"parameters": PUBLISHED})
-    own = tuned_dpals(films(full), (dpals,), FEW, full)
-    others = Sweep(data=own.data, split=own.split, methods=(ALS, MEAN), seeds=own.seeds)
-    return own, others
+    return runs.tuned(films(full), (dpals,), (ALS, MEAN), FEW, full)
 
 
 def as_analysed(full: bool) -> tuple[Sweep, ...]:
     """Return the sweeps with fresh ratings at each step, and with the same ratings at all steps."""
-    kept: dict[str, Value] = {**BASIC, "resample": False}
-    methods = tuple(
+    anew, kept = (
         Method(
-            algorithm="dpals", label=label, parameters=parameters, calibration=Calibration.SOURCE
+            algorithm="dpals",
+            label=label,
+            parameters={**BASIC, "resample": resample},
+            calibration=Calibration.SOURCE,
         )
-        for label, parameters in (
-            ("DPALS, ratings drawn anew", BASIC),
-            ("DPALS, the same ratings at each step", kept),
+        for label, resample in (
+            ("DPALS, ratings drawn anew", True),
+            ("DPALS, the same ratings at each step", False),
         )
     )
-    data = DataSpec(id="lowrank" if full else "lowrank-5k")
-    split = tuned_dpals(data, methods, FEW, full).split
-    seeds = tuple(range(3 if full else 2))
-    return (
-        Sweep(
-            data=data,
-            split=split,
-            methods=methods,
-            epsilons=FEW,
-            seeds=seeds,
-            grid={"regularisation": (0.3, 30.0, 300.0)},
-        ),
-        Sweep(data=data, split=split, methods=on_lowrank(EXACT, MEAN), seeds=seeds),
+    return alike(
+        ((anew, kept), {"regularisation": (0.3, 30.0, 300.0)}),
+        (on_lowrank(EXACT, MEAN), {}),
+        data=DataSpec(id="lowrank" if full else "lowrank-5k"),
+        split=runs.TUNED,
+        epsilons=FEW,
+        seeds=tuple(range(3 if full else 2)),
     )
 
 

@@ -18,6 +18,8 @@ from dpmf_core.papers.methods import (
     FEW,
     MEAN,
     PLAIN,
+    Grid,
+    alike,
     films,
     on_lowrank,
 )
@@ -58,40 +60,31 @@ def every_film(full: bool) -> DataSpec:
     return films(full, None)
 
 
-def tuned_dpals(
-    data: DataSpec, methods: tuple[Method, ...], epsilons: tuple[float, ...], full: bool
-) -> Sweep:
-    """Return DPALS over a grid of rank, item ridge and share of frequent items.
+def tuned(
+    data: DataSpec,
+    dpals: tuple[Method, ...],
+    others: tuple[Method, ...],
+    epsilons: tuple[float, ...],
+    full: bool,
+) -> tuple[Sweep, ...]:
+    """Return DPALS over a grid of rank, item ridge and share of frequent items, and others.
 
     Every draw chooses on its validation ratings.
     """
-    return Sweep(
-        data=data,
-        split=TUNED,
-        methods=methods,
-        epsilons=epsilons,
-        seeds=_seeds(full, 5),
-        grid={
-            "rank": (*RANKS, 32, 128) if full else RANKS,
-            "regularisation": (1.0, *RIDGES) if full else RIDGES,
-            "frequent_fraction": (0.25, *SHARES) if full else SHARES,
-        },
-    )
-
-
-def _others(
-    data: DataSpec, methods: tuple[Method, ...], epsilons: tuple[float, ...], full: bool
-) -> Sweep:
+    grid: Grid = {
+        "rank": (*RANKS, 32, 128) if full else RANKS,
+        "regularisation": (1.0, *RIDGES) if full else RIDGES,
+        "frequent_fraction": (0.25, *SHARES) if full else SHARES,
+    }
     seeds = _seeds(full, 5)
-    return Sweep(data=data, split=TUNED, methods=methods, epsilons=epsilons, seeds=seeds)
+    return alike(
+        (dpals, grid), (others, {}), data=data, split=TUNED, epsilons=epsilons, seeds=seeds
+    )
 
 
 def top_films(full: bool) -> tuple[Sweep, ...]:
-    epsilons = EPSILONS if full else FEW
-    return (
-        tuned_dpals(films(full), (PRINTED, PRINTED_SOURCE), epsilons, full),
-        _others(films(full), (DPFW_SOURCE, CLEANSING, ALS, MEAN), epsilons, full),
-    )
+    dpals, others = (PRINTED, PRINTED_SOURCE), (DPFW_SOURCE, CLEANSING, ALS, MEAN)
+    return tuned(films(full), dpals, others, EPSILONS if full else FEW, full)
 
 
 FREQUENT = Method(
@@ -103,12 +96,10 @@ DPALS_TOP, ALS_TOP = "DPALS, 400 films", "ALS, 400 films"
 def all_films(full: bool) -> tuple[Sweep, ...]:
     """Return every film, and the 400 most rated ones for comparison."""
     epsilons = EPSILONS if full else (1.0, 20.0)
-    every, top = films(full, None), films(full)
+    dpals_top, als_top = _with_label(PRINTED, DPALS_TOP), _with_label(ALS, ALS_TOP)
     return (
-        tuned_dpals(every, (PRINTED,), epsilons, full),
-        _others(every, (FREQUENT, ALS, MEAN), epsilons, full),
-        tuned_dpals(top, (_with_label(PRINTED, DPALS_TOP),), epsilons, full),
-        _others(top, (_with_label(ALS, ALS_TOP),), epsilons, full),
+        *tuned(films(full, None), (PRINTED,), (FREQUENT, ALS, MEAN), epsilons, full),
+        *tuned(films(full), (dpals_top,), (als_top,), epsilons, full),
     )
 
 
@@ -206,14 +197,14 @@ def by_step(full: bool) -> tuple[Sweep, ...]:
 
 def fewer_users(full: bool) -> tuple[Sweep, ...]:
     """Return a quarter of the users: the synthetic set exists at both sizes, with one law."""
-    small, large = ("lowrank-10k", "lowrank-50k") if full else ("lowrank-5k", "lowrank")
+    sizes = ("lowrank-10k", "lowrank-50k") if full else ("lowrank-5k", "lowrank")
     few, every, exact = on_lowrank(
         _with_label(DPALS, "DPALS, a quarter of the users"),
         _with_label(DPFW_SOURCE, "DPFW, all users, source's noise"),
         _with_label(DPFW, "DPFW, all users"),
     )
     epsilons = EPSILONS if full else (5.0, 20.0)
-    return (
-        Sweep(data=DataSpec(id=small), methods=(few,), epsilons=epsilons, seeds=(0, 1)),
-        Sweep(data=DataSpec(id=large), methods=(every, exact), epsilons=epsilons, seeds=(0, 1)),
+    return tuple(
+        Sweep(data=DataSpec(id=name), methods=methods, epsilons=epsilons, seeds=(0, 1))
+        for name, methods in zip(sizes, ((few,), (every, exact)), strict=True)
     )

@@ -27,6 +27,7 @@ from dpmf_core.papers.jain_2018.sweeps import (
     TRUE_NORM,
     Line,
 )
+from dpmf_core.papers.methods import Grid
 from dpmf_core.papers.source_noise import jain
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.privacy.accounting import epsilon as exact_epsilon
@@ -152,7 +153,7 @@ def _baselines(full: bool) -> tuple[Sweep, ...]:
     return runs.tuned_sweeps(FILMS_400(full), (runs.non_private_line(full), gradient), (), 1)
 
 
-FIVE_STEPS: runs.Grid = {"nuclear_norm": (TRUE_NORM,), "steps": (5,)}
+FIVE_STEPS: Grid = {"nuclear_norm": (TRUE_NORM,), "steps": (5,)}
 
 
 def _with_oja(full: bool) -> tuple[Sweep, ...]:

@@ -5,12 +5,12 @@ validation. Its grids are printed as formulas that no available text contains, s
 ours.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.figures import Sweeps, first_present
-from dpmf_core.papers.methods import CLEANSING, DPFW_THEIRS, MEAN
+from dpmf_core.papers.methods import CLEANSING, DPFW_THEIRS, MEAN, Grid, alike
 from dpmf_core.papers.methods import DPFW as EXACT_DPFW
 from dpmf_core.privacy import Calibration
 from dpmf_core.runs.specification import DataSpec, Value
@@ -29,7 +29,6 @@ SPLIT = SplitSpec(test_fraction=0.01, validation_fraction=0.05)
 # u and v uniform in [-1, 1]: the nuclear norm |u| |v| is a third of √(n m)
 TRUE_NORM = 1 / 3
 
-Grid = Mapping[str, tuple[Value, ...]]
 GROWING: dict[str, Value] = {"noise_schedule": "growing"}
 AS_PRINTED: dict[str, Value] = {"slack": True, **GROWING}
 
@@ -63,17 +62,13 @@ def tuned_sweeps(
     data: DataSpec, lines: Iterable[Line], epsilons: tuple[float, ...], draws: int
 ) -> tuple[Sweep, ...]:
     """Return a sweep for each method over its own grid."""
-    return tuple(
-        Sweep(
-            data=data,
-            split=SPLIT,
-            methods=(line.method,),
-            epsilons=epsilons,
-            seeds=tuple(range(draws)),
-            delta=DELTA,
-            grid=dict(line.grid),
-        )
-        for line in lines
+    return alike(
+        *(((line.method,), line.grid) for line in lines),
+        data=data,
+        split=SPLIT,
+        epsilons=epsilons,
+        seeds=tuple(range(draws)),
+        delta=DELTA,
     )
 
 

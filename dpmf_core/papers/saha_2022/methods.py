@@ -114,30 +114,23 @@ def by_epsilon(sets: Sets, epsilons: Sequence[float], K: int | None = None) -> S
     def sweeps(full: bool) -> Iterator[Sweep]:
         for data in sets():
             parts, steps = K or parts_of(data.id), n_steps(full)
-            theirs = (as_published(parts, steps), plain(parts))
-            random = (as_published(parts, steps, RANDOM, start="random"),)
-            for methods, levels in ((theirs, epsilons), (random, epsilons[-1:])):
-                yield Sweep(data=data, methods=methods, epsilons=levels, seeds=FRESH[:1])
+            yield _one_draw(data, epsilons, as_published(parts, steps), plain(parts))
+            random = as_published(parts, steps, RANDOM, start="random")
+            yield _one_draw(data, epsilons[-1:], random)
 
-    return lambda full: tuple(sweeps(full))
-
-
-def _one_draw(data: DataSpec, method: Method, epsilon: float) -> Sweep:
-    return Sweep(data=data, methods=(method,), epsilons=(epsilon,), seeds=FRESH[:1])
+    return sweeps
 
 
-def with_quiet_steps(full: bool) -> tuple[Sweep, ...]:
+def _one_draw(data: DataSpec, epsilons: Sequence[float], *methods: Method) -> Sweep:
+    return Sweep(data=data, methods=methods, epsilons=tuple(epsilons), seeds=FRESH[:1])
+
+
+def with_quiet_steps(full: bool) -> Iterator[Sweep]:
     """Return the source's method, and its steps with solved components and hardly any noise."""
-    steps = n_steps(full)
-    return tuple(
-        sweep
-        for data in every_set()
-        for K in [parts_of(data.id)]
-        for sweep in (
-            _one_draw(data, as_published(K, steps), 0.5),
-            _one_draw(data, as_published(K, steps, QUIET, basis_rate=0.0), 1000.0),
-        )
-    )
+    for data in every_set():
+        K, steps = parts_of(data.id), n_steps(full)
+        yield _one_draw(data, (0.5,), as_published(K, steps))
+        yield _one_draw(data, (1000.0,), as_published(K, steps, QUIET, basis_rate=0.0))
 
 
 CONTAMINATED = {"outlier_rows": 0.1, "outlier_cells": 0.7}
@@ -150,8 +143,8 @@ def with_outliers(full: bool) -> tuple[Sweep, ...]:
     )
     K, steps = parts_of(clean.id), n_steps(full)
     return (
-        _one_draw(clean, as_published(K, steps), 0.5),
-        _one_draw(contaminated, as_published(K, steps, SET_APART, outliers=True), 0.5),
+        _one_draw(clean, (0.5,), as_published(K, steps)),
+        _one_draw(contaminated, (0.5,), as_published(K, steps, SET_APART, outliers=True)),
     )
 
 

@@ -1,7 +1,10 @@
 """Runs for the figures of Vallet et al. 2014, and its variants with the published settings."""
 
+from collections.abc import Iterator
+
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.figures import Preset, first_present
+from dpmf_core.papers.methods import alike
 from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, LEAST_PAIRS
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
@@ -28,6 +31,7 @@ VARIANTS: dict[str, dict[str, Value]] = {
     RANDOM_ORDER: {"variant": "rated", "item_rate": 0.005},
 }
 EVALUATED = ("Static", "Rated", "New", "Online")
+TENTHS = tuple(tenth / 10 for tenth in range(11))
 STATIC_SHARE = 0.3  # of Fig. 2
 MONTHS, FIRST_MONTHS = 72, 4
 PAGE_MONTHS = (5, 12, 24, 38, 40, 48, 55, 68, 72)
@@ -52,7 +56,7 @@ def dated_films(full: bool) -> DataSpec:
 
 def shares(full: bool) -> tuple[float, ...]:
     """Return the static shares R_s of Fig. 1."""
-    return tuple(tenth / 10 for tenth in range(10)) if full else (0.0, 0.3, 0.4, 0.9)
+    return TENTHS[:-1] if full else (0.0, 0.3, 0.4, 0.9)
 
 
 def _by_share(
@@ -60,13 +64,12 @@ def _by_share(
 ) -> tuple[Sweep, ...]:
     """Return the baseline and Slope One, which have no share, and the variants at every share."""
     arrival: dict[str, Value] = {"arrival": "time"} if split.kind == "time" else {}
-    whole = (method(BASELINE), SLOPE_ONE)
-    moving = tuple(method(label, **arrival) for label in labels)
-    seeds = tuple(range(10 if full else LEAST_PAIRS))
-    grid = {"static_share": shares(full)}
-    return (
-        Sweep(data=data, methods=whole, seeds=seeds, split=split),
-        Sweep(data=data, methods=moving, seeds=seeds, split=split, grid=grid),
+    return alike(
+        ((method(BASELINE), SLOPE_ONE), {}),
+        (tuple(method(label, **arrival) for label in labels), {"static_share": shares(full)}),
+        data=data,
+        seeds=tuple(range(10 if full else LEAST_PAIRS)),
+        split=split,
     )
 
 
@@ -83,25 +86,26 @@ def time_split(full: bool) -> tuple[Sweep, ...]:
 def _by_activity(
     data: DataSpec, label: str, split: SplitSpec, arrived: tuple[float, ...]
 ) -> tuple[Sweep, ...]:
-    seeds, order = tuple(range(LEAST_PAIRS)), "time" if split.kind == "time" else "random"
+    order = "time" if split.kind == "time" else "random"
     rated = method(label, static_share=STATIC_SHARE, arrival=order)
-    grid = {"arrived_share": arrived}
-    return (
-        Sweep(data=data, methods=(method(BASELINE),), seeds=seeds, split=split),
-        Sweep(data=data, methods=(rated,), seeds=seeds, split=split, grid=grid),
+    return alike(
+        ((method(BASELINE),), {}),
+        ((rated,), {"arrived_share": arrived}),
+        data=data,
+        seeds=tuple(range(LEAST_PAIRS)),
+        split=split,
     )
 
 
 def activity_random(full: bool) -> tuple[Sweep, ...]:
     """Return the runs of Fig. 2a."""
-    arrived = tuple(tenth / 10 for tenth in range(11)) if full else (0.0, 0.25, 0.5, 0.75, 1.0)
+    arrived = TENTHS if full else (0.0, 0.25, 0.5, 0.75, 1.0)
     return _by_activity(films(full), "Rated", SplitSpec(), arrived)
 
 
 def activity_time(full: bool) -> tuple[Sweep, ...]:
     """Return the runs of Fig. 2b, and the random split of the same data for comparison."""
-    arrived = tuple(tenth / 10 for tenth in range(11)) if full else (0.0, 0.5, 1.0)
-    data = dated_films(full)
+    data, arrived = dated_films(full), TENTHS if full else (0.0, 0.5, 1.0)
     by_time = _by_activity(data, "Rated", SplitSpec(kind="time"), arrived)
     return (*by_time, *_by_activity(data, RANDOM_ORDER, SplitSpec(), arrived))
 
@@ -111,21 +115,20 @@ def by_month(full: bool) -> tuple[Sweep, ...]:
 
     The first four are known from the start.
     """
-    months = tuple(range(FIRST_MONTHS + 1, MONTHS + 1)) if full else PAGE_MONTHS
+
+    def methods(month: int) -> Iterator[Method]:
+        yield method(BASELINE)
+        for label in ("Rated", "New"):
+            yield method(label, static_share=FIRST_MONTHS / (month - 1), arrival="time")
+
     return tuple(
         Sweep(
             data=dated_films(full),
-            methods=(
-                method(BASELINE),
-                *(
-                    method(label, static_share=FIRST_MONTHS / (month - 1), arrival="time")
-                    for label in ("Rated", "New")
-                ),
-            ),
-            seeds=tuple(range(3)),
+            methods=tuple(methods(month)),
+            seeds=(0, 1, 2),
             split=SplitSpec(kind="window", windows=MONTHS, window=month - 1),
         )
-        for month in months
+        for month in (range(FIRST_MONTHS + 1, MONTHS + 1) if full else PAGE_MONTHS)
     )
 
 
@@ -133,15 +136,12 @@ def by_month(full: bool) -> tuple[Sweep, ...]:
 
 
 def _preset(label: str) -> Preset:
-    variant = method(label)
-
     def sweeps(full: bool) -> tuple[Sweep, ...]:
-        seeds = tuple(range(10 if full else 2))
-        grid = {"static_share": shares(full)}
-        data = films(full)
-        return (
-            Sweep(data=data, methods=(method(BASELINE),), seeds=seeds),
-            Sweep(data=data, methods=(variant,), seeds=seeds, grid=grid),
+        return alike(
+            ((method(BASELINE),), {}),
+            ((method(label),), {"static_share": shares(full)}),
+            data=films(full),
+            seeds=tuple(range(10 if full else 2)),
         )
 
     name = f"vallet-preset-{label.lower()}"
