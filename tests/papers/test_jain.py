@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from dpmf_core.papers.jain_2018 import bounds
-from dpmf_core.papers.jain_2018.sweeps import TRUE_NORM
+from dpmf_core.papers.jain_2018.claims import TRUE_NORM
 from dpmf_core.papers.registry import PAPERS
 from dpmf_core.papers.theory import Place
 from dpmf_datasets.simulated.low_rank import rankone

@@ -1,8 +1,15 @@
-"""Claims of Jain, Thakkar & Thakurta 2018, "Differentially Private Matrix Completion Revisited"."""
+"""Claims of Jain, Thakkar & Thakurta 2018, "Differentially Private Matrix Completion Revisited".
+
+The source chooses the nuclear norm, the number of steps and its baselines' parameters by
+validation. Its grids are printed as formulas that no available text contains, so the grids are
+ours.
+"""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
+from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.clauses import (
     Clause,
     Mean,
@@ -14,26 +21,126 @@ from dpmf_core.papers.clauses import (
     less,
     line,
 )
-from dpmf_core.papers.figures import Claim, Preset, as_published, tuned
-from dpmf_core.papers.jain_2018 import sweeps as runs
+from dpmf_core.papers.figures import Claim, Preset, as_published, first_present, tuned
 from dpmf_core.papers.jain_2018.bounds import frank_wolfe_floor
-from dpmf_core.papers.jain_2018.sweeps import (
-    DELTA,
-    DPFW,
-    FRANK_WOLFE,
-    OJA,
-    PGD,
-    SVD,
-    TRUE_NORM,
-    Line,
-)
-from dpmf_core.papers.methods import Grid
+from dpmf_core.papers.methods import CLEANSING, DPFW_THEIRS, MEAN, Grid, alike
+from dpmf_core.papers.methods import DPFW as EXACT_DPFW
 from dpmf_core.papers.source_noise import jain
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.privacy.accounting import epsilon as exact_epsilon
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
+
+DELTA = 1e-6
+RATINGS_PER_USER = 80
+EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0)
+PAGE_EPSILONS = (0.5, 1.0, 2.0, 5.0)
+RANK_ONE_EPSILONS = (1.0, 10.0)
+DRAWS = 10  # of which the source gives the mean
+STAND_INS = ("ml-1m", "cinema")
+FILMS = ("ml-10m", "netflix")  # Yahoo! Music cannot be had
+NON_PRIVATE_STEPS = 400
+SPLIT = SplitSpec(test_fraction=0.01, validation_fraction=0.05)
+# u and v uniform in [-1, 1]: the nuclear norm |u| |v| is a third of √(n m)
+TRUE_NORM = 1 / 3
+
+GROWING: dict[str, Value] = {"noise_schedule": "growing"}
+AS_PRINTED: dict[str, Value] = {"slack": True, **GROWING}
+
+DPFW = DPFW_THEIRS.model_copy(update={"parameters": AS_PRINTED})
+DPFW_EXACT = EXACT_DPFW.model_copy(update={"parameters": GROWING})
+OJA = Method(
+    algorithm="dpfw-oja",
+    label="DPFW with Oja as in the source",
+    calibration=Calibration.SOURCE,
+    parameters={**AS_PRINTED, "product_clip": 1.0, "user_step": "steps"},
+)
+SVD = Method(
+    algorithm="private-svd",
+    label="Private SVD as in the source",
+    calibration=Calibration.SOURCE,
+    parameters={"user_step": "projection"},
+)
+PRIVATE_PGD = Method(algorithm="private-pgd", label="Private PGD")
+FRANK_WOLFE = Method(algorithm="fw", label="Frank-Wolfe")
+PGD = Method(algorithm="pgd", label="Projected gradient")
+
+
+# ---- runs ----------------------------------------------------------------------------------------
+
+
+class Line(NamedTuple):
+    """A method and the values from which validation ratings choose."""
+
+    method: Method
+    grid: Grid
+
+
+def tuned_sweeps(
+    data: DataSpec, lines: Iterable[Line], epsilons: tuple[float, ...], draws: int
+) -> tuple[Sweep, ...]:
+    """Return a sweep for each method over its own grid."""
+    return alike(
+        *(((line.method,), line.grid) for line in lines),
+        data=data,
+        split=SPLIT,
+        epsilons=epsilons,
+        seeds=tuple(range(draws)),
+        delta=DELTA,
+    )
+
+
+def private_grid(full: bool, true_norm: float | None = None) -> Grid:
+    """Return the grid of private Frank-Wolfe, with at most 50 steps, as in the source."""
+    if true_norm is not None:
+        return {"nuclear_norm": (true_norm,), "steps": (5, 20)}
+    if full:
+        return {"nuclear_norm": (0.1, 0.3, 1.0, 3.0), "steps": (5, 20, 50)}
+    return {"nuclear_norm": (0.3, 1.0), "steps": (5, 20)}
+
+
+def cleansing_line(full: bool) -> Line:
+    """Return SVD after cleansing; the source tunes directions and shrinkage to the global mean."""
+    grid: Grid = {"rank": (1, 5, 10), "item_damping": (5.0, 15.0)} if full else {"rank": (1, 5)}
+    return Line(CLEANSING, grid)
+
+
+def private_gradient_line(full: bool, true_norm: float | None = None) -> Line:
+    """Return private projected gradient; the source tunes steps, and uses the true nuclear norm."""
+    grid: dict[str, tuple[Value, ...]] = {"steps": (5,), "step_size": (1.0,)}
+    if full and true_norm is None:
+        grid = {"steps": (5, 10, 20), "step_size": (1.0, 3.0, 10.0)}
+    return Line(PRIVATE_PGD, grid | ({"nuclear_norm": (true_norm,)} if true_norm else {}))
+
+
+def non_private_line(full: bool, true_norm: float | None = None) -> Line:
+    """Return Frank-Wolfe without privacy: 400 steps at full size, as in the source."""
+    steps = NON_PRIVATE_STEPS if full else 50
+    own_norms = (true_norm,) if true_norm else (0.2, 0.3, 0.45, 1.0) if full else (0.3,)
+    return Line(FRANK_WOLFE, {"steps": (steps,), "nuclear_norm": own_norms})
+
+
+def real_ratings(
+    top: int, ids: tuple[str, ...] = FILMS, capped: bool = True
+) -> Callable[[bool], DataSpec]:
+    """Return the source's data at full size if available, otherwise a stand-in: `top` items."""
+
+    def data(full: bool) -> DataSpec:
+        name = first_present(*(ids if full else ()), *STAND_INS)
+        return DataSpec(
+            id=name,
+            top_items=None if name in ("cinema", "jester") else top,
+            most_per_user=RATINGS_PER_USER if capped else None,
+        )
+
+    return data
+
+
+def rank_one(id: str) -> Callable[[bool], DataSpec]:  # noqa: A002
+    """Return a simulated set of rank one with 500,000 users, or 20,000 on a page."""
+    return lambda full: DataSpec(id=id if full else f"{id}-20k", most_per_user=RATINGS_PER_USER)
+
 
 CLOSE = 0.1  # what "very close" is taken for: a tenth more
 SAME = 0.01  # what "the same" and "identical" are taken for: one percent
@@ -104,7 +211,7 @@ def _within(label: str, other: str, words: str, epsilon: float | None = None) ->
 def exactly_accounted(results: Results) -> str:
     """Return private Frank-Wolfe's errors with noise for its baselines' exact epsilon."""
     try:
-        of_exact, of_source = (means_along(results, it.name) for it in (runs.DPFW_EXACT, DPFW))
+        of_exact, of_source = (means_along(results, it.name) for it in (DPFW_EXACT, DPFW))
     except MissingResult:
         return ""
     first, last = min(of_source), max(of_source)
@@ -127,7 +234,7 @@ def on_rank_one(results: Results) -> str:
     ).strip()
 
 
-# ---- runs ----------------------------------------------------------------------------------------
+# ---- claims --------------------------------------------------------------------------------------
 
 
 def _panel(
@@ -136,10 +243,30 @@ def _panel(
     of_fig_2: bool = True,
     true_norm: float | None = None,
 ) -> Claim:
+    """Return the claim of a panel.
+
+    of_fig_2: whether it has private projected gradient and the non-private baseline. true_norm: of
+    simulated data, with one draw at two epsilons: the source's whole experiment would take
+    thousands of runs on 40 million ratings.
+    """
+
+    def sweeps(full: bool) -> tuple[Sweep, ...]:
+        fig_2 = private_gradient_line(full, true_norm), non_private_line(full, true_norm)
+        lines = (
+            *(Line(it, private_grid(full, true_norm)) for it in (DPFW, DPFW_EXACT)),
+            cleansing_line(full and true_norm is None),
+            *(fig_2 if of_fig_2 else ()),
+            Line(MEAN, {}),
+        )
+        epsilons, draws = (EPSILONS, DRAWS) if full else (PAGE_EPSILONS, 1)
+        if true_norm is not None:
+            epsilons, draws = RANK_ONE_EPSILONS, 1
+        return tuned_sweeps(data(full), lines, epsilons, draws)
+
     return Claim.of(
         __package__,
         name,
-        sweeps=runs.panel(data, of_fig_2, true_norm),
+        sweeps=sweeps,
         measure=tuned,
         clauses=FIG_2 if of_fig_2 else FIG_3,
         remark=on_rank_one if true_norm else exactly_accounted,
@@ -150,7 +277,7 @@ def _baselines(full: bool) -> tuple[Sweep, ...]:
     gradient = Line(
         PGD, {"nuclear_norm": (0.3, 1.0) if full else (0.3,), "step_size": (0.5, 1.0, 2.0)}
     )
-    return runs.tuned_sweeps(FILMS_400(full), (runs.non_private_line(full), gradient), (), 1)
+    return tuned_sweeps(FILMS_400(full), (non_private_line(full), gradient), (), 1)
 
 
 FIVE_STEPS: Grid = {"nuclear_norm": (TRUE_NORM,), "steps": (5,)}
@@ -158,23 +285,21 @@ FIVE_STEPS: Grid = {"nuclear_norm": (TRUE_NORM,), "steps": (5,)}
 
 def _with_oja(full: bool) -> tuple[Sweep, ...]:
     lines = Line(DPFW, FIVE_STEPS), Line(OJA, FIVE_STEPS)
-    return runs.tuned_sweeps(RANK_ONE(full), lines, (1.0, 10.0), 1)
+    return tuned_sweeps(RANK_ONE(full), lines, (1.0, 10.0), 1)
 
 
 def _svd_and_frank_wolfe(full: bool) -> tuple[Sweep, ...]:
     lines = Line(DPFW, FIVE_STEPS), Line(SVD, {"rank": (1,)})
-    return runs.tuned_sweeps(DataSpec(id="rankone-20k"), lines, (10.0,), 3 if full else 1)
+    return tuned_sweeps(DataSpec(id="rankone-20k"), lines, (10.0,), 3 if full else 1)
 
 
-# ---- the claims ----------------------------------------------------------------------------------
-
-FILMS_400, RANK_ONE = runs.real_ratings(400), runs.rank_one("rankone")
+FILMS_400, RANK_ONE = real_ratings(400), rank_one("rankone")
 CLAIMS = (
     _panel("jain-fig2a", RANK_ONE, true_norm=TRUE_NORM),
-    _panel("jain-fig2b", runs.real_ratings(100, ("jester",), capped=False)),
+    _panel("jain-fig2b", real_ratings(100, ("jester",), capped=False)),
     _panel("jain-fig2c", FILMS_400),
-    _panel("jain-fig3a", runs.rank_one("rankone-900"), False, TRUE_NORM),
-    _panel("jain-fig3b", runs.real_ratings(900), False),
+    _panel("jain-fig3a", rank_one("rankone-900"), False, TRUE_NORM),
+    _panel("jain-fig3b", real_ratings(900), False),
     Claim.of(
         __package__,
         "jain-baseline",
@@ -225,7 +350,7 @@ CLAIMS = (
 
 def _oja_line(full: bool) -> Line:
     """Return Algorithm 2's line; on a page with five steps, because each takes six releases."""
-    grid = runs.private_grid(full)
+    grid = private_grid(full)
     return Line(OJA, grid if full else {**grid, "steps": (5,)})
 
 
@@ -249,17 +374,17 @@ def _preset(name: str, line: Callable[[bool], Line], **parameters: Value) -> Pre
     """Return a method tuned over the grid of a size, and its run with these parameters."""
 
     def sweeps(full: bool) -> tuple[Sweep, ...]:
-        epsilons, draws = (runs.EPSILONS, 10) if full else ((0.5, 1.0, 5.0), 1)
-        return runs.tuned_sweeps(FILMS_400(full), (line(full),), epsilons, draws)
+        epsilons, draws = (EPSILONS, 10) if full else ((0.5, 1.0, 5.0), 1)
+        return tuned_sweeps(FILMS_400(full), (line(full),), epsilons, draws)
 
     run = _run(line(False).method, parameters)
     return Preset.of(__package__, f"jain-preset-{name}", sweeps=sweeps, measure=tuned, run=run)
 
 
 PRESETS = (
-    _preset("dpfw", lambda full: Line(DPFW, runs.private_grid(full)), steps=5, nuclear_norm=0.3),
+    _preset("dpfw", lambda full: Line(DPFW, private_grid(full)), steps=5, nuclear_norm=0.3),
     _preset("oja", _oja_line, steps=5, nuclear_norm=0.3),
     _preset("svd", _svd_line, rank=1),
-    _preset("cleansing", runs.cleansing_line, rank=5),
-    _preset("pgd", runs.private_gradient_line, steps=5),
+    _preset("cleansing", cleansing_line, rank=5),
+    _preset("pgd", private_gradient_line, steps=5),
 )
