@@ -29,7 +29,6 @@ from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluatio
 from dpmf_core.evaluation.metrics import group_figures
 from dpmf_core.evaluation.registry import (
     METRICS,
-    Metric,
     Task,
     by_activity,
     by_popularity,
@@ -68,6 +67,9 @@ class Judge:
         self._facts = EVALUATIONS[task].facts_of(blocks, seed)
         if task != "samples":
             require_both(self._facts.n_train, self._facts.n_test)
+        self._metrics = {name: metric for name, metric in METRICS.items() if task in metric.tasks}
+        self._groups = GROUPS if task == "ratings" else {}
+        self._questions = (*questions_of(self._metrics.values()), *self._groups.values())
         self._last: partial[Any] = partial(EVALUATIONS[task], None, facts=self._facts)
         self._totals: dict[Question, Any] = {}  # of the last model
 
@@ -98,18 +100,6 @@ class Judge:
             for name, question in self._groups.items()
         }
         return figures_of(self._metrics.items(), totals), buckets
-
-    @property
-    def _metrics(self) -> dict[str, Metric]:
-        return {name: metric for name, metric in METRICS.items() if self._task in metric.tasks}
-
-    @property
-    def _questions(self) -> tuple[Question, ...]:
-        return (*questions_of(self._metrics.values()), *self._groups.values())
-
-    @property
-    def _groups(self) -> dict[str, Question]:
-        return GROUPS if self._task == "ratings" else {}
 
     def _ask(self, model: Any, questions: tuple[Question, ...]) -> dict[Question, Any]:
         """The answers over all blocks.

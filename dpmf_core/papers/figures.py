@@ -77,11 +77,6 @@ class Verdict:
         return " ".join(dict.fromkeys(part for part in parts if part))
 
 
-def by_metric(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
-    """Return the draws of one held-out metric."""
-    return summaries(points, runs, metric)
-
-
 def grouped(draws: Iterable[Draw]) -> list[Summary]:
     """Return single draws by label, algorithm, epsilon and grid, in their order."""
     groups: dict[tuple[Any, ...], list[float]] = {}
@@ -132,8 +127,9 @@ class Figure:
     size. computed_on: the data that it reads, if any. axis: `epsilon`, a grid parameter, `users`,
     `items` or `step`. measure: the results of finished runs. quantity: their name; '' for the
     metric's. source_data: the source's data; source_ids: their ids here. remark: further
-    observations. by_data: whether there are results of several data sets, named by `data` in the
-    grid.
+    observations. limits, page_limits: why results are outside the statement's conditions, at either
+    size or at page size; '' if they are inside. by_data: whether there are results of several data
+    sets, named by `data` in the grid.
     """
 
     id: str
@@ -145,12 +141,14 @@ class Figure:
     computed_on: Callable[[bool], DataSpec] | None = None
     axis: str = "epsilon"
     metric: str = "rmse"
-    measure: Measure = by_metric
+    measure: Measure = summaries
     quantity: str = ""
     marks: tuple[Mark, ...] = ()
     source_data: str = ""
     source_ids: tuple[str, ...] = ()
     remark: Callable[[Results], str] | None = None
+    limits: str = ""
+    page_limits: str = ""
     by_data: bool = False
 
     def __post_init__(self) -> None:
@@ -228,19 +226,14 @@ class Figure:
         data = self.data(full)
         return f"{name}{', on ' + data if data else ''}."
 
-    def verdict(self, points: Sequence[Point], runs: Runs, full: bool = False) -> Verdict:
-        """Return what finished runs say; nothing before all have finished."""
-        if any(point.key not in runs for point in points):
-            return Verdict(
-                Outcome.NOT_MEASURED,
-                remark="Not all runs have finished, so there is no verdict yet.",
-            )
-        verdict = self.judge(self.results(points, runs, full), self.obstacle(full))
-        return replace(verdict, size=self.size(full))
+    def obstacle(self, full: bool, stands_in: str | None = None) -> str:
+        """Return why results of this size cannot test the source; '' if they can.
 
-    def obstacle(self, full: bool = False) -> str:
-        """Return why results of this size cannot test the source; '' if they can."""
-        return self.stands_in(full)
+        stands_in: what replaced the source's data in stored results.
+        """
+        other_data = self.stands_in(full) if stands_in is None else stands_in
+        reasons = (other_data, self.limits, "" if full else self.page_limits)
+        return " ".join(filter(None, reasons))
 
     def judge(self, results: Results, obstacle: str = "") -> Verdict:
         """Return the verdict. obstacle: why results cannot test the source, if they cannot."""
@@ -265,22 +258,17 @@ def as_published(method: Method) -> Method:
 class Claim(Figure):
     """A figure with its source's statements, as clauses that must all hold.
 
-    limits: why results of a size are outside the statement's conditions; '' if they are inside.
     left_open: settings that the source does not print, and ours; '' if it prints all. Results with
     our settings support the claim for one choice; they contradict it for none.
     """
 
     clauses: tuple[Clause, ...] = field(default=())
-    limits: Callable[[bool], str] = lambda full: ""
     left_open: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.clauses:
             raise ValueError(f"The claim {self.id!r} has no clause, so no result contradicts it.")
-
-    def obstacle(self, full: bool = False) -> str:
-        return " ".join(filter(None, (self.stands_in(full), self.limits(full))))
 
     def judge(self, results: Results, obstacle: str = "") -> Verdict:
         try:

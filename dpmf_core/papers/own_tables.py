@@ -103,16 +103,6 @@ def _lists_table(full: bool) -> Iterator[Sweep]:
         )
 
 
-def _against_parts(full: bool) -> Iterator[Sweep]:
-    methods = (
-        Method(algorithm="oneshot-nmf", label="One-shot NMF"),
-        Method(algorithm="dp-nmf", label="DP-NMF", parameters={"steps": 3}),
-        Method(algorithm="nmf", label="NMF"),
-    )
-    grid = {"n_components": (4, 6, 8, 10, 12)}
-    yield Sweep(data=text(full), methods=methods, epsilons=(5.0,), seeds=FRESH[:2], grid=grid)
-
-
 MANY_WORDS = ("tdt2", "20newsgroups")  # too many for a second moment of all of them
 
 
@@ -163,12 +153,6 @@ TABLES = (
     Figure(id="films-table", title="Every method on the 400 most rated films", sweeps=_films_table),
     Figure(id="all-films-table", title="The best methods on every film", sweeps=_all_films_table),
     Figure(id="lists-table", title="Lists: every method", sweeps=_lists_table),
-    Figure(
-        id="parts-table",
-        title="Coherence against the number of topics",
-        sweeps=_against_parts,
-        axis="n_components",
-    ),
     Figure(id="faces-table", title="Faces at equal total epsilon", sweeps=_table(faces)),
     Figure(id="topics-table", title="Topics at equal total epsilon", sweeps=_table(text)),
     Figure(

@@ -47,8 +47,7 @@ class ClaimResult(BaseModel):
 
     def verdict(self, claim: Claim) -> Verdict:
         """Return what the stored draws say of the claim as it is stated now."""
-        limits = claim.limits(self.size == "full")
-        obstacle = " ".join(filter(None, (self.stands_in, limits)))
+        obstacle = claim.obstacle(self.size == "full", self.stands_in)
         return replace(claim.judge(self.measured, obstacle), size=self.on)
 
 

@@ -16,10 +16,10 @@ import numpy as np
 from scipy.special import stdtrit
 
 from dpmf_core.papers.clauses import Clause, MissingResult, Results
-from dpmf_core.papers.figures import Claim, Runs, Sweeps, as_published, by_metric
+from dpmf_core.papers.figures import Claim, Runs, Sweeps, as_published
 from dpmf_core.papers.methods import on_lowrank
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.sweep import Method, Point, Summary, Sweep
+from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
 
 Axis = Literal["users", "items", "epsilon"]
 
@@ -123,16 +123,13 @@ def exponent(draws: Iterable[tuple[float, float]]) -> Exponent:
 class Comparison:
     """A bound and the errors measured along one axis.
 
-    draws: (place on the axis, error). constant: fits the bound to the median at `start`, the first
-    place.
+    draws: (place on the axis, error).
     """
 
     bound: Bound
     axis: Axis
     draws: tuple[tuple[float, float], ...]
     exponent: Exponent
-    start: float
-    constant: float
 
     @property
     def bound_exponent(self) -> float:
@@ -146,12 +143,15 @@ class Comparison:
 
     @property
     def medians(self) -> dict[float, float]:
-        """The median error at each place."""
-        return _medians(self.draws)
+        """The median error at each place, ascending."""
+        places = sorted({x for x, _ in self.draws})
+        return {at: statistics.median(error for x, error in self.draws if x == at) for at in places}
 
     def curve(self, values: Iterable[float]) -> list[float]:
-        """Return the fitted bound at these places."""
-        return [self.constant * self.bound.error(place_at(self.axis, x)) for x in values]
+        """Return the bound at these places, times the constant that fits the first median."""
+        start, error = next(iter(self.medians.items()))
+        constant = error / self.bound.error(place_at(self.axis, start))
+        return [constant * self.bound.error(place_at(self.axis, x)) for x in values]
 
 
 def compare_bound(bound: Bound, axis: Axis, results: Results) -> Comparison:
@@ -162,15 +162,7 @@ def compare_bound(bound: Bound, axis: Axis, results: Results) -> Comparison:
         if at is None:
             raise MissingResult(f"{it.label} has a result without {axis}")
         draws += [(float(at), draw) for draw in it.draws]
-    slope = exponent(draws)
-    start, error = min(_medians(draws).items())
-    constant = error / bound.error(place_at(axis, start))
-    return Comparison(bound, axis, tuple(draws), slope, start, constant)
-
-
-def _medians(draws: Sequence[tuple[float, float]]) -> dict[float, float]:
-    places = sorted({x for x, _ in draws})
-    return {at: statistics.median(error for x, error in draws if x == at) for at in places}
+    return Comparison(bound, axis, tuple(draws), exponent(draws))
 
 
 def bound_exponent(bound: Bound, axis: Axis, values: Iterable[float]) -> float:
@@ -219,7 +211,7 @@ def _sweeps(axis: Axis, method: Method, steps: Steps) -> Sweeps:
 def best_steps(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """Return the number of steps with the lowest median at every place."""
     best: dict[tuple[object, ...], Summary] = {}
-    for it in by_metric(points, runs, metric):
+    for it in summaries(points, runs, metric):
         place = (it.label, it.epsilon, it.grid.get("users"), it.grid.get("items"))
         if place not in best or it.median < best[place].median:
             best[place] = it
@@ -258,7 +250,7 @@ def bound_claims(
     steps: Steps,
     *,
     remark: Callable[[Results], str] | None = None,
-    limits: Callable[[bool], str] = lambda full: "",
+    limits: str = "",
 ) -> tuple[Claim, ...]:
     """Return a claim along each axis of a bound. steps: to try on data; none for the default."""
     return tuple(

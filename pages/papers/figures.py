@@ -1,6 +1,7 @@
 """A paper's figure: its verdict in words, recorded results and published numbers, new runs."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -15,13 +16,13 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.papers.balu_2016.protocol import NO_THRESHOLD
 from dpmf_core.papers.balu_2016.statements import best_regularisations
 from dpmf_core.papers.clauses import Clause, Results
-from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict, by_metric
+from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict
 from dpmf_core.papers.results import ClaimResult
 from dpmf_core.privacy import Calibration
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.sweep import Point, Summary
+from dpmf_core.runs.sweep import Point, Summary, summaries
 from pages.kit import charts, colours, safe_text, sweep_charts
 from pages.kit.runs import ask
 from pages.kit.sweep_charts import Runs, curve_frame
@@ -133,8 +134,13 @@ def measure(place: str, figure: Figure, by_button: bool = False) -> None:
     finished_points = [point for point in points if point.key in runs]
     if points and not finished_points:
         return
-    show_verdict(figure, figure.verdict(points, runs))
-    if figure.measure is by_metric or len(finished_points) == len(points):
+    is_whole = len(finished_points) == len(points)
+    if is_whole:
+        verdict = figure.judge(figure.results(points, runs), figure.obstacle(full=False))
+        show_verdict(figure, replace(verdict, size=figure.size()))
+    else:
+        st.info("Not all runs have finished, so there is no verdict yet.")
+    if is_whole or figure.measure is summaries:
         results, key = figure.results(finished_points, runs), f"{place}.{figure.id}"
         _draw(key, figure, _of_one_set(key, results), finished_points)
         if figure.id in BY_STEP:

@@ -7,14 +7,14 @@ from dataclasses import replace
 from dpmf_core.papers.balu_2016 import protocol, statements
 from dpmf_core.papers.balu_2016.protocol import HASHING, SKETCH, TOP_USERS
 from dpmf_core.papers.clauses import Clause
-from dpmf_core.papers.figures import Claim, Runs, by_metric
-from dpmf_core.runs.sweep import Point, Summary
+from dpmf_core.papers.figures import Claim, Runs
+from dpmf_core.runs.sweep import Point, Summary, summaries
 
 
 def _divergences(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """Return the divergence over all ratings, and over the busiest users' ratings."""
-    busy = by_metric(points, runs, "kl_top_users")
-    return by_metric(points, runs, metric) + [
+    busy = summaries(points, runs, "kl_top_users")
+    return summaries(points, runs, metric) + [
         replace(it, label=it.label + TOP_USERS) for it in busy
     ]
 
@@ -22,7 +22,7 @@ def _divergences(points: Sequence[Point], runs: Runs, metric: str) -> list[Summa
 def _errors_of_top_users(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """Return held-out errors of sketches over all users, and over the quarter with most ratings."""
     chosen_points = [it for it in points if it.label in (SKETCH, HASHING)]
-    return by_metric(chosen_points, runs, metric) + [
+    return summaries(chosen_points, runs, metric) + [
         Summary(
             it.label + TOP_USERS,
             it.spec.algorithm,
@@ -34,18 +34,7 @@ def _errors_of_top_users(points: Sequence[Point], runs: Runs, metric: str) -> li
     ]
 
 
-def _fewer_passes(full: bool) -> str:
-    """Return the limits: only full size makes the source's 100 passes."""
-    return "" if full else "The source makes 100 passes over the ratings, page size fewer."
-
-
-def _fewer_passes_at_either_size(full: bool) -> str:
-    return "The source makes 100 passes over the ratings; these runs make fewer."
-
-
-claim = functools.partial(
-    Claim.of, __package__, sweeps=protocol.by_threshold, limits=_fewer_passes, axis="threshold"
-)
+claim = functools.partial(Claim.of, __package__, sweeps=protocol.by_threshold, axis="threshold")
 
 
 def _of_both(clauses: Callable[[str], tuple[Clause, ...]]) -> tuple[Clause, ...]:
@@ -62,7 +51,6 @@ CLAIMS = (
     claim(
         "balu-fig2",
         sweeps=protocol.best_regularisation,
-        limits=_fewer_passes_at_either_size,
         clauses=statements.FIG_2,
         axis="regularisation",
     ),

@@ -46,7 +46,7 @@ FROBENIUS = Bound(**texts(__package__)["bounds"][0], error=frobenius)
 BOUNDS = (FROBENIUS,)
 
 
-def out_of_reach(full: bool) -> str:
+def out_of_reach() -> str:
     """Return why the paper's own synthetic data, of rank 5, are outside the theorem."""
     at = replace(PLACES["users"], users=5_000)
     share = least_share(at, rank=5)
@@ -59,5 +59,5 @@ def out_of_reach(full: bool) -> str:
 
 
 CLAIMS = bound_claims(
-    FROBENIUS, DPALS, lambda axis, _: (3, 6) if axis == "items" else (), limits=out_of_reach
+    FROBENIUS, DPALS, lambda axis, _: (3, 6) if axis == "items" else (), limits=out_of_reach()
 )

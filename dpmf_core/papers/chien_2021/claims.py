@@ -89,7 +89,6 @@ CLAIMS = (
         sweeps=runs.more_users,
         clauses=statements.FIG_4,
         remark=statements.untuned,
-        limits=statements.only_ten_thousand,
         axis="users",
     ),
     claim(

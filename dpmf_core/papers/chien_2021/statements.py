@@ -164,11 +164,6 @@ def _ratios(results: Results) -> Values:
     )
 
 
-def only_ten_thousand(full: bool) -> str:
-    words = "The 7-fold improvement is stated for 50,000 users; here there are 10,000 at most."
-    return "" if full else words
-
-
 FIG_4 = (
     _improves_with_users("DPALS", "DPALS"),
     _improves_with_users(SOURCE_DPFW, "DPFW"),

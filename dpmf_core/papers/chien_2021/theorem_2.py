@@ -194,12 +194,10 @@ def _contractions(results: Results) -> list[tuple[float, float]]:
     return [(after, before / 4 + alpha) for before, after in itertools.pairwise(distances)]
 
 
-def _outside_lemma_4(full: bool) -> str:
-    n = USERS[full][0]
-    return (
-        f"Lemma 4 supposes Err(V*, V) ≤ 1/(κ² log² n) = {1 / math.log(n) ** 2:.3f}, which no step"
-        " here meets: Theorem 2's start is farther away, and α is larger."
-    )
+OUTSIDE_LEMMA_4 = (
+    f"Lemma 4 supposes Err(V*, V) ≤ 1/(κ² log² n) = {1 / math.log(USERS[False][0]) ** 2:.3f}, which"
+    " no step here meets: Theorem 2's start is farther away, and α is larger."
+)
 
 
 CLAIMS = (
@@ -230,7 +228,7 @@ CLAIMS = (
     Claim.of(
         __package__,
         "chien-lemma-4",
-        limits=_outside_lemma_4,
+        limits=OUTSIDE_LEMMA_4,
         compute=by_step,
         clauses=(
             judged(

@@ -14,11 +14,11 @@ import numpy as np
 from dpmf_core.algorithms.no_retention import Biases, Server, Step
 from dpmf_core.data.splits import moments
 from dpmf_core.papers.clauses import Mean, Results, judged
-from dpmf_core.papers.figures import Claim, Mark, by_metric
+from dpmf_core.papers.figures import Claim, Mark
 from dpmf_core.papers.vallet_2014 import protocol, retention_excess, statements
 from dpmf_core.papers.vallet_2014.statements import BY_TIME, RANDOM
 from dpmf_core.runs.data_access import open_ratings
-from dpmf_core.runs.sweep import Summary
+from dpmf_core.runs.sweep import Summary, summaries
 
 V14 = "Vallet et al. 2014"
 
@@ -29,21 +29,6 @@ def _marks(source_values: Mapping[str, float], row: str) -> tuple[Mark, ...]:
         Mark(label, 0.45, value, f"{V14}, Table 1: mean over shares, {row}")
         for label, value in source_values.items()
     )
-
-
-def _few_shares(full: bool) -> str:
-    if full:
-        return ""
-    n_shares = len(protocol.shares(full))
-    return f"The source averages over ten static shares; we use {n_shares}."
-
-
-STRETCHES = (
-    "A month here is one of 72 periods with equally many ratings, not a calendar month. The"
-    " source states that results for such periods (1M ratings each, footnote 5) are similar,"
-    " and prints none."
-)
-OTHER_MACHINE = "The source measured on one core of an AMD Opteron 4184; we use another machine."
 
 
 def _weighted_step(results: Results) -> str:
@@ -114,7 +99,6 @@ CLAIMS = (
         "vallet-table1",
         sweeps=protocol.random_split,
         clauses=statements.TABLE_RANDOM,
-        limits=_few_shares,
         marks=_marks(RANDOM, "MovieLens 10M"),
     ),
     claim(
@@ -122,7 +106,6 @@ CLAIMS = (
         sweeps=protocol.time_split,
         clauses=statements.TABLE_TIME,
         remark=_weighted_step,
-        limits=_few_shares,
         marks=_marks(BY_TIME, "Netflix"),
     ),
     claim("vallet-fig1a", sweeps=protocol.random_split, clauses=statements.FIG_1A),
@@ -134,17 +117,15 @@ CLAIMS = (
         sweeps=protocol.by_month,
         measure=retention_excess.by_stretch,
         clauses=statements.FIG_3,
-        limits=lambda full: STRETCHES,
         axis="stretch",
     ),
     claim(
         "vallet-speed",
         compute=ratings_a_second,
         computed_on=protocol.dated_films,
-        measure=by_metric,
+        measure=summaries,
         quantity="ratings a second",
         clauses=(SPEED,),
-        limits=lambda full: OTHER_MACHINE,
         axis="ratings",
     ),
 )
