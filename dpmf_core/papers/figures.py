@@ -226,6 +226,14 @@ class Figure:
         data = self.data(full)
         return f"{name}{', on ' + data if data else ''}."
 
+    def verdict(self, points: Sequence[Point], runs: Runs, full: bool = False) -> Verdict:
+        """Return what finished runs say; nothing before all have finished."""
+        if any(point.key not in runs for point in points):
+            words = "Not all runs have finished, so there is no verdict yet."
+            return Verdict(Outcome.NOT_MEASURED, remark=words)
+        verdict = self.judge(self.results(points, runs, full), self.obstacle(full))
+        return replace(verdict, size=self.size(full))
+
     def obstacle(self, full: bool, stands_in: str | None = None) -> str:
         """Return why results of this size cannot test the source; '' if they can.
 

@@ -1,7 +1,6 @@
 """A paper's figure: its verdict in words, recorded results and published numbers, new runs."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -134,13 +133,8 @@ def measure(place: str, figure: Figure, by_button: bool = False) -> None:
     finished_points = [point for point in points if point.key in runs]
     if points and not finished_points:
         return
-    is_whole = len(finished_points) == len(points)
-    if is_whole:
-        verdict = figure.judge(figure.results(points, runs), figure.obstacle(full=False))
-        show_verdict(figure, replace(verdict, size=figure.size()))
-    else:
-        st.info("Not all runs have finished, so there is no verdict yet.")
-    if is_whole or figure.measure is summaries:
+    show_verdict(figure, figure.verdict(points, runs))
+    if figure.measure is summaries or len(finished_points) == len(points):
         results, key = figure.results(finished_points, runs), f"{place}.{figure.id}"
         _draw(key, figure, _of_one_set(key, results), finished_points)
         if figure.id in BY_STEP:

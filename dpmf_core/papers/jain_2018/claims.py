@@ -254,9 +254,9 @@ def _panel(
             *(fig_2 if of_fig_2 else ()),
             Line(MEAN, {}),
         )
-        epsilons, draws = (EPSILONS, DRAWS) if full else (PAGE_EPSILONS, 1)
         if true_norm is not None:
-            epsilons, draws = RANK_ONE_EPSILONS, 1
+            return tuned_sweeps(data(full), lines, RANK_ONE_EPSILONS, 1)
+        epsilons, draws = (EPSILONS, DRAWS) if full else (PAGE_EPSILONS, 1)
         return tuned_sweeps(data(full), lines, epsilons, draws)
 
     return Claim.of(
