@@ -212,12 +212,14 @@ class Audit:
                 "how far it moved the releases, in units of their noise; no sampling error; μ is"
                 f" {self.realised_mu:.3f}, the ledger allows {self.planned_mu:.3f}"
             )
-            lost = f"= {epsilon_text(self.lost_epsilon)}"
-            figures.append(Figure("lost by this canary", lost, meaning))
+            lost_text = f"= {epsilon_text(self.lost_epsilon)}"
+            figures.append(Figure("lost by this canary", lost_text, meaning))
         for rule, meaning in MEANINGS.items():
             if (bound := self.strongest(rule)) is not None:
-                counted = f"{meaning}: {bound.words} ({bound.attack})"
-                figures.append(Figure(rule, f"≥ {canaries.rounded(bound.epsilon):.2f}", counted))
+                counted_text = f"{meaning}: {bound.words} ({bound.attack})"
+                figures.append(
+                    Figure(rule, f"≥ {canaries.rounded(bound.epsilon):.2f}", counted_text)
+                )
         limit = "the pair test, which needs fewer training runs than error rates"
         if self.strongest("pair test") is None:
             limit = (
