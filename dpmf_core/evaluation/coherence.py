@@ -4,9 +4,8 @@ The space is learned from the same corpus (O'Callaghan et al. 2015).
 """
 
 import functools
+import io
 import itertools
-import os
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.base.hashing import keyed_uniform
-from dpmf_core.base.paths import create_folder, data_folder, workplace
+from dpmf_core.base.paths import create_folder, data_folder, write_whole
 from dpmf_core.data.samples import Samples, Texts
 
 Array = npt.NDArray[Any]
@@ -91,11 +90,10 @@ def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
 
 def _keep(word_table: tuple[tuple[str, ...], Array], path: Path) -> None:
     words, vectors = word_table
+    content = io.BytesIO()
+    np.savez_compressed(content, words=np.array(words), vectors=vectors)
     create_folder(path.parent)
-    handle, aside = tempfile.mkstemp(dir=workplace(), suffix=".npz")
-    with os.fdopen(handle, "wb") as file:
-        np.savez_compressed(file, words=np.array(words), vectors=vectors)
-    Path(aside).replace(path)
+    write_whole(path, content.getvalue())
 
 
 def forget() -> None:

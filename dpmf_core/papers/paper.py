@@ -27,28 +27,12 @@ class PrintedTable:
 class Paper:
     """One of the source papers; a folder of this package, and one line in the registry.
 
-    Attributes
-    ----------
-    id : str
-        Its name in addresses, as `chien-2021`.
-    short : str
-        How it is cited, as "Chien et al. 2021". Each claim's source starts with it.
-    citation : str
-        Authors, title, venue and year.
-    url : str
-        Where the published text is.
-    about : str
-        What the paper proposes, in one sentence.
-    claims : tuple of Claim
-        What the paper states and measured results can contradict.
-    errata : tuple of Erratum
-        What of the paper is corrected, and with which status.
-    presets : tuple of Preset
-        The paper's methods with its published settings and protocol.
-    bounds : tuple of Bound
-        Its error bounds; each has a claim along each of its axes.
-    tables : tuple of PrintedTable
-        Its printed comparisons of methods.
+    id: its name in addresses, as `chien-2021`. short: how it is cited, as "Chien et al. 2021"; each
+    claim's source starts with it. citation: authors, title, venue and year. url: of the published
+    text. about: what it proposes, in one sentence. claims: what it states and measured results can
+    contradict. errata: what of it is corrected, and with which status. presets: its methods with
+    its published settings and protocol. bounds: its error bounds; each has a claim along each of
+    its axes. tables: its printed comparisons of methods.
     """
 
     id: str

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer
 
 from dpmf_core import __version__
-from dpmf_core.base.paths import create_folder, data_folder, workplace
+from dpmf_core.base.paths import create_folder, data_folder, write_whole
 from dpmf_core.papers.figures import Claim, Figure, Verdict
 from dpmf_core.runs.sweep import Summary
 
@@ -76,12 +76,10 @@ def own_folder() -> Path:
 
 
 def save(claim_result: ClaimResult, folder: Path | None = None) -> Path:
-    """Store a result, replacing an older one of the same claim and size; raise OSError."""
+    """Store a result, replacing an older one of the same claim and size; raise BadInput."""
     path = create_folder(folder or own_folder()) / f"{claim_result.claim}.{claim_result.size}.json"
-    text = json.dumps(claim_result.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
-    aside = workplace() / path.name if folder is None else path.with_suffix(".new")
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(path)
+    text = json.dumps(claim_result.model_dump(mode="json"), indent=1, ensure_ascii=False)
+    write_whole(path, f"{text}\n")
     return path
 
 

@@ -20,7 +20,6 @@ from dpmf_core.papers.theory import AXES, EACH, PLACES, Axis, Bound, Comparison,
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from pages.kit import charts, colours, safe_text
 from pages.papers import address, figures
-from pages.papers.claims import MARKS
 
 BEYOND = 2.0  # how far a curve extends past the measurements, as a factor
 TICKS = [digit * 10.0**power for power in range(-4, 2) for digit in (1, 2, 3, 5, 7)]
@@ -45,9 +44,14 @@ def draw_bounds(paper: Paper) -> None:
     claim = CLAIMS[claim_id(bound.algorithm, axis)]
     if (last := results.last(claim)) and (it := compare(bound, axis, last)):
         curves(claim, last, it)
+        st.write(safe_text.escape(last.verdict(claim).words))
+        st.caption(
+            "Exponents are slopes of log error by least squares over all draws, with Student's 95%"
+            " interval. A result contradicts an upper bound only if the whole interval is worse"
+            " than the bound and its conditions hold."
+        )
     else:
         st.info("Not measured yet.")
-    exponents(bound)
 
 
 def statement(bound: Bound) -> None:
@@ -101,29 +105,6 @@ def curves(claim: Claim, last: ClaimResult, it: Comparison) -> None:
             f" other axes: {at.users:,.0f} users, {at.items:,.0f} items, ε ="
             f" {budget_text(at.epsilon)}; δ = {delta_text(at.delta)}.{ratings}"
         ),
-    )
-
-
-def exponents(bound: Bound) -> None:
-    """Draw a table of the bound's and the measured exponents along all axes."""
-    rows = []
-    for axis in AXES:
-        claim, row = CLAIMS[claim_id(bound.algorithm, axis)], {"along": AXES[axis]}
-        last = results.last(claim)
-        if last and (it := compare(bound, axis, last)):
-            row |= {
-                "bound, same places": f"{round(it.bound_exponent, 2) + 0.0:+.2f}",
-                "measured": f"{it.exponent.value:+.2f}",
-                "95% interval": f"{it.exponent.low:+.2f} to {it.exponent.high:+.2f}",
-                "claim": MARKS[last.verdict(claim).outcome],
-            }
-        rows.append(row)
-    st.subheader("Exponents", anchor=False)
-    safe_text.words_table(pd.DataFrame(rows).fillna("-"))
-    st.caption(
-        "Slopes of log error by least squares over all draws, with Student's interval. A result"
-        " contradicts an upper bound only if the whole interval is worse than the bound and its"
-        " conditions hold."
     )
 
 

@@ -1,5 +1,6 @@
 """A paper's figure: its verdict in words, recorded results and published numbers, new runs."""
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -187,27 +188,25 @@ def draws_frame(axis: str, results: Results) -> pd.DataFrame:
     The columns are those of `sweep_charts.frame`. Several lines of one algorithm get their own
     colours.
     """
-    names = [_name(axis, it, results) for it in results]
-    lines = {(name, it.algorithm, _by_source(it)) for name, it in zip(names, results, strict=True)}
-    algorithms = [(algorithm, source) for _, algorithm, source in lines]
-    is_ambiguous = len(set(algorithms)) < len(algorithms)
-    tints = dict(zip(dict.fromkeys(names), TINTS * len(names), strict=False))
     rows = [
         {
-            "name": name,
-            "id": tints[name]
-            if is_ambiguous and not colours.is_trivial(it.algorithm)
-            else it.algorithm,
-            "source": _by_source(it),
+            "name": _name(axis, it, results),
+            "id": it.algorithm,
+            "source": it.label.endswith(sweep_charts.SOURCE_SUFFIX),
             "epsilon": it.epsilon,
             "seed": seed,
             "value": value,
         }
         | dict(it.grid)
-        for name, it in zip(names, results, strict=True)
+        for it in results
         for seed, value in enumerate(it.draws)
     ]
     frame = sweep_charts.draws_frame(rows, (name for it in results for name in it.grid))
+    lines = frame[["name", "id", "source"]].drop_duplicates()
+    if lines[["id", "source"]].duplicated().any():
+        tints = dict(zip(frame["name"].unique(), itertools.cycle(TINTS), strict=False))
+        is_trivial = frame["id"].map(colours.is_trivial)
+        frame["id"] = frame["id"].where(is_trivial, frame["name"].map(tints))
     return _with_none(frame, axis) if axis in NONE_AT else frame
 
 
@@ -216,10 +215,6 @@ def _with_none(frame: pd.DataFrame, axis: str) -> pd.DataFrame:
     none = NONE_AT[axis]
     words = frame[axis].map(lambda it: "none" if it == none else f"{it:g}", na_action="ignore")
     return frame.sort_values(axis, kind="stable").assign(**{axis: words})
-
-
-def _by_source(result: Summary) -> bool:
-    return result.label.endswith(sweep_charts.SOURCE_SUFFIX)
 
 
 def _name(axis: str, result: Summary, results: Results) -> str:
@@ -265,8 +260,8 @@ def _draw_steps(key: str, points: Sequence[Point], runs: Runs) -> None:
 # ---- total epsilon -------------------------------------------------------------------------------
 
 
-def totals(points: Sequence[Point]) -> dict[float, tuple[int, float]]:
-    """Return the number of steps and the exact total of all steps, by the epsilon of a step."""
+def totals_text(points: Sequence[Point]) -> str:
+    """Return the exact total of all steps by the epsilon of a step, and its terms; '' without."""
     specs = {
         float(point.epsilon): point.spec
         for point in points
@@ -275,7 +270,16 @@ def totals(points: Sequence[Point]) -> dict[float, tuple[int, float]]:
         and point.spec.budget is not None
         and point.spec.budget.calibration is Calibration.SOURCE
     }
-    return {at: (int(specs[at].parameters["steps"]), _total(specs[at])) for at in sorted(specs)}
+    each = ", ".join(
+        f"{epsilon_text(_total(specs[at]))} for ε = {at:g} in each of"
+        f" {specs[at].parameters['steps']} steps"
+        for at in sorted(specs)
+    )
+    terms = (
+        f" Total ε: {each} (exact, δ = 1e-5, per sample, add/remove, for a random start)."
+        " Nothing is proved for the source's start, which is computed from the private data."
+    )
+    return terms if each else ""
 
 
 def _total(spec: RunSpec) -> float:
@@ -285,16 +289,3 @@ def _total(spec: RunSpec) -> float:
     method = algorithms.build(spec.algorithm, spec.parameters, shape, budget)
     assert isinstance(method, PrivateAlgorithm)
     return exactly(method.plan(shape, method.source_level(shape, budget)), budget.delta)
-
-
-def totals_text(points: Sequence[Point]) -> str:
-    """Return the total of each epsilon of a step and its terms; '' without any."""
-    each = ", ".join(
-        f"{epsilon_text(total)} for ε = {at:g} in each of {steps} steps"
-        for at, (steps, total) in totals(points).items()
-    )
-    terms = (
-        f" Total ε: {each} (exact, δ = 1e-5, per sample, add/remove, for a random start)."
-        " Nothing is proved for the source's start, which is computed from the private data."
-    )
-    return terms if each else ""

@@ -143,25 +143,11 @@ class Figure(NamedTuple):
 class Audit:
     """The result of an attack.
 
-    Attributes
-    ----------
-    lower : float
-        epsilon is at least this, at 95% confidence.
-    proven : float or None
-        epsilon is at most this; None if nothing is proved.
-    most : float
-        What so many runs could show at best.
-    tests
-        Every test that was run; `lower` is the largest of their bounds.
-    canary : str
-        The two data sets in words.
-    realised_mu, planned_mu : float or None
-        The mean mu of what the canary moved, and the ledger's.
-    rule : str
-        Why bounds go through mu, or may not.
-    allowed_misses
-        The fewest misses that the proof leaves at each rate of false alarms from 0 to 1; empty if
-        nothing is proved.
+    proven: epsilon is at most this; None if nothing is proved. most: what so many runs could show
+    at best. tests: every test that was run; `lower` is the largest of their bounds. canary: the two
+    data sets in words. realised_mu, planned_mu: the mean mu of what the canary moved, and the
+    ledger's. rule: why bounds go through mu, or may not. allowed_misses: the fewest misses that the
+    proof leaves at each rate of false alarms from 0 to 1; empty if nothing is proved.
     """
 
     spec: AuditSpec
@@ -183,6 +169,7 @@ class Audit:
 
     @property
     def lower(self) -> float:
+        """Epsilon is at least this, at 95% confidence."""
         return self.best.epsilon
 
     @property

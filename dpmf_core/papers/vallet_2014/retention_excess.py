@@ -2,7 +2,8 @@
 
 import functools
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from dpmf_core.papers.clauses import MissingResult, Quantity, Results, line, of_
 from dpmf_core.papers.figures import Runs, grouped
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import Value
 from dpmf_core.runs.sweep import Point, Summary
 
 BASELINE = "Baseline"
@@ -21,30 +21,13 @@ QUARTERS = ("least active quarter", "second quarter", "third quarter", "most act
 
 def by_share(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """Return the excess over the baseline of the same draw at each static share."""
-    return _over_baseline(points, runs, metric, lambda point: point.grid)
+    return _over_baseline(points, runs, lambda run: {"": run.record.metric(metric)})
 
 
 def by_stretch(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     """Return the excess over the baseline of the same draw, retrained before each period."""
-    return _over_baseline(
-        points, runs, metric, lambda point: {"stretch": point.spec.split.window + 1}
-    )
-
-
-def _draw(point: Point) -> tuple[int, str]:
-    return point.spec.seed, point.spec.split.model_dump_json()
-
-
-def _over_baseline(
-    points: Sequence[Point], runs: Runs, metric: str, place: Callable[[Point], Mapping[str, Value]]
-) -> list[Summary]:
-    point_errors = [(it, runs[it.key].record.metric(metric)) for it in points if it.key in runs]
-    base = {_draw(it): error for it, error in point_errors if it.label == BASELINE}
-    return grouped(
-        (it.label, it.spec.algorithm, None, place(it), 100 * (error / base[_draw(it)] - 1))
-        for it, error in point_errors
-        if it.label != BASELINE and _draw(it) in base
-    )
+    predicted = [replace(it, grid={"stretch": it.spec.split.window + 1}) for it in points]
+    return by_share(predicted, runs, metric)
 
 
 def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
@@ -52,27 +35,39 @@ def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Summar
 
     The baseline knows every rating.
     """
-    point_errors = [(it, quarter_errors(runs[it.key])) for it in points if it.key in runs]
-    base = {_draw(it): errors for it, errors in point_errors if it.label == BASELINE}
+    return _over_baseline(points, runs, quarter_errors)
+
+
+def _over_baseline(
+    points: Sequence[Point], runs: Runs, errors_of: Callable[[Run], dict[str, float]]
+) -> list[Summary]:
+    """Return excesses in percent. errors_of: a run's errors, by what ends its label."""
+
+    def draw(point: Point) -> tuple[int, str]:
+        return point.spec.seed, point.spec.split.model_dump_json()
+
+    point_errors = [(it, errors_of(runs[it.key])) for it in points if it.key in runs]
+    base = {draw(it): errors for it, errors in point_errors if it.label == BASELINE}
     return grouped(
-        (f"{it.label}, {quarter}", it.spec.algorithm, None, it.grid, float(excess))
+        (it.label + ending, it.spec.algorithm, None, it.grid, 100 * (error / of_base - 1))
         for it, errors in point_errors
-        if it.label != BASELINE and _draw(it) in base
-        for quarter, excess in zip(QUARTERS, 100 * (errors / base[_draw(it)] - 1), strict=True)
+        if it.label != BASELINE and draw(it) in base
+        for (ending, error), of_base in zip(errors.items(), base[draw(it)].values(), strict=True)
     )
 
 
-def quarter_errors(run: Run) -> np.ndarray:
-    """Return held-out RMSE (4,) of four equal groups of users, by their number of ratings."""
+def quarter_errors(run: Run) -> dict[str, float]:
+    """Return held-out RMSE of four equal groups of users, by their number of ratings."""
     parts, model = open_split(run.spec), run.model
     activity = np.diff(open_ratings(run.spec.data).by_user)
     edges = np.quantile(activity[activity > 0], (0.25, 0.5, 0.75))
     group = np.searchsorted(edges, activity[parts.test.users])
     personal = model.personal(parts.history)
     predictions = model.predict(personal, parts.test.users, parts.test.items)
-    return np.array(
-        [rmse(predictions[group == it], parts.test.values[group == it]) for it in range(4)]
-    )
+    return {
+        f", {quarter}": rmse(predictions[group == it], parts.test.values[group == it])
+        for it, quarter in enumerate(QUARTERS)
+    }
 
 
 # ---- quantities of clauses -----------------------------------------------------------------------
