@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from dpmf_core.papers.clauses import Clause, MissingResult, Results
+from dpmf_core.papers.clauses import Clause, MissingResult, Results, judged
 from dpmf_core.papers.figures import Claim, Runs, Sweeps, as_published
 from dpmf_core.papers.methods import on_lowrank
 from dpmf_core.runs.specification import DataSpec
@@ -119,50 +119,32 @@ def exponent(draws: Iterable[tuple[float, float]]) -> Exponent:
     return Exponent(slope, slope - reach, slope + reach)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A bound and the errors measured along one axis.
-
-    draws: (place on the axis, error).
-    """
-
-    bound: Bound
-    axis: Axis
-    draws: tuple[tuple[float, float], ...]
-    exponent: Exponent
-
-    @property
-    def bound_exponent(self) -> float:
-        """The exponent of the bound's curve over the same places."""
-        return bound_exponent(self.bound, self.axis, [x for x, _ in self.draws])
-
-    @property
-    def margin(self) -> float:
-        """How far the measured exponent, within its interval, is below the bound's."""
-        return self.bound_exponent - self.exponent.low
-
-    @property
-    def medians(self) -> dict[float, float]:
-        """The median error at each place, ascending."""
-        places = sorted({x for x, _ in self.draws})
-        return {at: statistics.median(error for x, error in self.draws if x == at) for at in places}
-
-    def curve(self, values: Iterable[float]) -> list[float]:
-        """Return the bound at these places, times the constant that fits the first median."""
-        start, error = next(iter(self.medians.items()))
-        constant = error / self.bound.error(place_at(self.axis, start))
-        return [constant * self.bound.error(place_at(self.axis, x)) for x in values]
-
-
-def compare_bound(bound: Bound, axis: Axis, results: Results) -> Comparison:
-    """Compare a bound with its algorithm's results along an axis; raise MissingResult."""
+def draws_along(axis: Axis, results: Results) -> list[tuple[float, float]]:
+    """Return the place on an axis and the error of every run; raise MissingResult."""
     draws = []
     for it in results:
         at = it.epsilon if axis == "epsilon" else it.grid.get(axis)
         if at is None:
             raise MissingResult(f"{it.label} has a result without {axis}")
         draws += [(float(at), draw) for draw in it.draws]
-    return Comparison(bound, axis, tuple(draws), exponent(draws))
+    return draws
+
+
+def medians(draws: Iterable[tuple[float, float]]) -> dict[float, float]:
+    """Return the median error at each place, ascending."""
+    errors: dict[float, list[float]] = {}
+    for at, error in sorted(draws):
+        errors.setdefault(at, []).append(error)
+    return {at: statistics.median(each) for at, each in errors.items()}
+
+
+def fitted(
+    bound: Bound, axis: Axis, draws: Iterable[tuple[float, float]], values: Iterable[float]
+) -> list[float]:
+    """Return the bound along an axis, times the constant that fits the first median."""
+    start, error = next(iter(medians(draws).items()))
+    constant = error / bound.error(place_at(axis, start))
+    return [constant * bound.error(place_at(axis, x)) for x in values]
 
 
 def bound_exponent(bound: Bound, axis: Axis, values: Iterable[float]) -> float:
@@ -218,25 +200,29 @@ def best_steps(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary
     return list(best.values())
 
 
-def no_worse(bound: Bound, axis: Axis) -> Clause:
-    """State that the error decays at least as fast, or grows at most as fast, as the bound.
+def no_slower(words: str, exponents: Callable[[Results], tuple[Exponent, float]]) -> Clause:
+    """State that the interval of the measured exponent is not wholly above the bound's.
 
-    The interval of the measured exponent is not wholly above the bound's over the same places.
+    exponents: the measured one, and that of the bound's curve over the same places.
     """
+    return judged(
+        words,
+        exponents,
+        lambda both: both[1] - both[0].low,
+        lambda both: f"measured exponent {both[0]}, of the bound {round(both[1], 2) + 0.0:+.2f}",
+    )
+
+
+def no_worse(bound: Bound, axis: Axis) -> Clause:
+    """State that the error decays at least as fast, or grows at most as fast, as the bound."""
     how = "grows at most" if axis == "items" else "falls at least"
 
-    def figures(results: Results) -> str:
-        it = compare_bound(bound, axis, results)
-        of_bound = round(it.bound_exponent, 2) + 0.0  # never -0
-        return f"measured exponent {it.exponent}, of the bound {of_bound:+.2f}"
+    def exponents(results: Results) -> tuple[Exponent, float]:
+        draws = draws_along(axis, results)
+        return exponent(draws), bound_exponent(bound, axis, [x for x, _ in draws])
 
-    return Clause(
-        f"the error {how} as fast along {AXES[axis]} as the bound",
-        lambda results: compare_bound(bound, axis, results).margin,
-        figures,
-        bound.place,
-        bound.quote,
-    )
+    clause = no_slower(f"the error {how} as fast along {AXES[axis]} as the bound", exponents)
+    return replace(clause, place=bound.place, quote=bound.quote)
 
 
 def claim_id(algorithm: str, axis: Axis) -> str:

@@ -3,6 +3,7 @@
 The constant of a bound is fitted to one measured point.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -16,7 +17,7 @@ from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.papers.results import ClaimResult
-from dpmf_core.papers.theory import AXES, EACH, PLACES, Axis, Bound, Comparison, claim_id
+from dpmf_core.papers.theory import AXES, EACH, PLACES, Axis, Bound, claim_id
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from pages.kit import charts, colours, safe_text
 from pages.papers import address, figures
@@ -42,8 +43,8 @@ def draw_bounds(paper: Paper) -> None:
         axis = cast("Axis", address.select("axis", "Along", {str(it): AXES[it] for it in AXES}))
     statement(bound)
     claim = CLAIMS[claim_id(bound.algorithm, axis)]
-    if (last := results.last(claim)) and (it := compare(bound, axis, last)):
-        curves(claim, last, it)
+    if (last := results.last(claim)) and (draws := draws_of(axis, last)):
+        curves(claim, last, bound, draws)
         st.write(safe_text.escape(last.verdict(claim).words))
         st.caption(
             "Exponents are slopes of log error by least squares over all draws, with Student's 95%"
@@ -61,41 +62,47 @@ def statement(bound: Bound) -> None:
     figures.show_quote(bound.place, bound.quote)
 
 
-def compare(bound: Bound, axis: Axis, last: ClaimResult) -> Comparison | None:
-    """Return a bound with its algorithm's results along an axis; None if some are missing."""
+def draws_of(axis: Axis, last: ClaimResult) -> list[tuple[float, float]]:
+    """Return the place on the axis and the error of every run; nothing if places are missing."""
     try:
-        return theory.compare_bound(bound, axis, last.measured)
+        return theory.draws_along(axis, last.measured)
     except MissingResult:
-        return None
+        return []
 
 
-def curves(claim: Claim, last: ClaimResult, it: Comparison) -> None:
+def curves(
+    claim: Claim, last: ClaimResult, bound: Bound, draws: Sequence[tuple[float, float]]
+) -> None:
     """Draw the measured errors and the fitted bound, both axes logarithmic."""
-    along = () if it.axis == "epsilon" else (it.axis,)
+    axis, medians = cast("Axis", claim.axis), theory.medians(draws)
+    along = () if axis == "epsilon" else (axis,)
     results = [
         replace(each, grid={name: each.grid[name] for name in along}) for each in last.measured
     ]
     fig = figures.chart(claim, results)
-    places = np.geomspace(min(it.medians) / BEYOND, max(it.medians) * BEYOND, 60).tolist()
-    line = {"color": colours.of(it.bound.algorithm), "width": 1.5, "dash": "dash"}
-    fig.add_scatter(x=places, y=it.curve(places), name="bound", mode="lines", line=line)
-    for axis, ticks in (("xaxis", list(it.medians)), ("yaxis", TICKS)):
+    places = np.geomspace(min(medians) / BEYOND, max(medians) * BEYOND, 60).tolist()
+    line = {"color": colours.of(bound.algorithm), "width": 1.5, "dash": "dash"}
+    curve = theory.fitted(bound, axis, draws, places)
+    fig.add_scatter(x=places, y=curve, name="bound", mode="lines", line=line)
+    for name, ticks in (("xaxis", list(medians)), ("yaxis", TICKS)):
         texts = [f"{at:,g}" for at in ticks]
-        fig.update_layout({axis: {"type": "log", "tickvals": ticks, "ticktext": texts}})
+        fig.update_layout({name: {"type": "log", "tickvals": ticks, "ticktext": texts}})
     table = pd.DataFrame(
         {
-            AXES[it.axis]: f"{at:g}",
+            AXES[axis]: f"{at:g}",
             "measured, median": f"{error:.4f}",
-            "bound, fitted": f"{it.curve([at])[0]:.4f}",
+            "bound, fitted": f"{of_bound:.4f}",
         }
-        for at, error in it.medians.items()
+        for (at, error), of_bound in zip(
+            medians.items(), theory.fitted(bound, axis, draws, medians), strict=True
+        )
     )
-    at = PLACES[it.axis]
-    ratings = f" About {EACH} ratings per user at every number of items." * (it.axis == "items")
+    at = PLACES[axis]
+    ratings = f" About {EACH} ratings per user at every number of items." * (axis == "items")
     charts.show(
         fig,
-        f"papers.bound.{it.bound.id}.{it.axis}",
-        f"{it.bound.title}: error against {AXES[it.axis]}.",
+        f"papers.bound.{bound.id}.{axis}",
+        f"{bound.title}: error against {AXES[axis]}.",
         table,
         leaves=True,
         caption=(

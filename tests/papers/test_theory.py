@@ -50,15 +50,13 @@ def test_only_a_worse_exponent_contradicts_a_bound(claim):
 
 
 def test_a_curve_starts_on_the_first_point_and_follows_the_bound():
-    it = theory.compare_bound(BOUNDS["dpals"], "users", power_law("dpals", "users", -0.1))
-    assert min(it.medians) == 5_000
+    draws = theory.draws_along("users", power_law("dpals", "users", -0.1))
+    assert min(theory.medians(draws)) == 5_000 and exponent(draws).value == pytest.approx(-0.1)
     error = [BOUNDS["dpals"].error(place_at("users", n)) for n in (5_000, 160_000)]
-    assert it.curve([5_000, 160_000]) == pytest.approx([0.4, 0.4 * error[1] / error[0]])
-    assert it.margin < 0
-    assert it.exponent.value == pytest.approx(-0.1)
-    assert it.bound_exponent == pytest.approx(
-        math.log(it.curve([20_000])[0] / 0.4) / math.log(4), abs=0.01
-    )
+    curve = theory.fitted(BOUNDS["dpals"], "users", draws, [5_000, 160_000, 20_000])
+    assert curve[:2] == pytest.approx([0.4, 0.4 * error[1] / error[0]])
+    of_bound = bound_exponent(BOUNDS["dpals"], "users", [x for x, _ in draws])
+    assert of_bound == pytest.approx(math.log(curve[2] / 0.4) / math.log(4), abs=0.01)
 
 
 def test_the_logarithms_of_a_bound_count():
