@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from dpmf_core.base.extras import extra
-
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 MARKDOWN_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>#|"})
 CELL = re.compile(r"^# %%( \[markdown\])?\n", re.M)
+CODE: dict[str, Any] = {"cell_type": "code", "execution_count": None, "outputs": []}
 
 
 def plain(value: object) -> str:
@@ -88,19 +87,17 @@ def notebook(template: str, **values: Any) -> str:
 
     Every line of a Markdown cell is a comment.
     """
-    with extra("files"):
-        import nbformat
-        from nbformat import v4
-
     _, *parts = CELL.split(render(template, **values))
-    cells: list[Any] = []
+    cells: list[dict[str, Any]] = []
     for markdown, source in zip(parts[::2], parts[1::2], strict=True):
         text = re.sub(r"^# ?", "", source, flags=re.M) if markdown else source
-        make: Any = v4.new_markdown_cell if markdown else v4.new_code_cell
-        cells.append(make(text.strip("\n"), id=f"cell-{len(cells)}"))
+        kind = {"cell_type": "markdown"} if markdown else CODE
+        lines = text.strip("\n").splitlines(keepends=True)
+        cells.append({**kind, "id": f"cell-{len(cells)}", "metadata": {}, "source": lines})
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
-    return str(nbformat.writes(v4.new_notebook(cells=cells, metadata=metadata)))
+    book = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(book, ensure_ascii=False, indent=1, sort_keys=True)
 
 
 @cache
