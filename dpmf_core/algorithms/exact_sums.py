@@ -41,9 +41,6 @@ class NumberOfEach(ExactStatistic):
 
     name: ClassVar[str] = "exact item counts"
 
-    def empty(self, shape: Shape) -> Totals:
-        return (np.zeros(shape.n_items),)
-
     def add(self, block: Block, totals: Totals) -> None:
         totals[0][:] += np.bincount(block.rows.items, minlength=len(totals[0]))
 
@@ -54,9 +51,6 @@ class LeftOver(ExactStatistic):
 
     damping: float
     name: ClassVar[str] = "exact residuals"
-
-    def empty(self, shape: Shape, centre: float, b: Array) -> Totals:
-        return (np.zeros(shape.n_items),)
 
     def add(self, block: Block, totals: Totals, centre: float, b: Array) -> None:
         rows: Ratings = block.rows

@@ -241,9 +241,6 @@ class RatedCounts(Statistic):
     sensitivity: ClassVar[float] = 1.0
     replace_one_factor: ClassVar[float] = math.sqrt(2)
 
-    def empty(self, shape: Shape) -> Totals:
-        return (np.zeros(shape.n_items),)
-
     def add(self, block: Block, totals: Totals) -> None:
         data: Ratings = block.rows
         weight = on_grid(INSIDE / np.sqrt(np.maximum(np.diff(data.by_user), 1)), 1.0, block.n_units)

@@ -53,9 +53,6 @@ class SampleSum(Statistic):
     sensitivity: ClassVar[float] = 1.0
     replace_one_factor: ClassVar[float] = math.sqrt(2)
 
-    def empty(self, shape: SampleShape, rows: Held) -> Totals:
-        return (np.zeros(shape.n_features),)
-
     def add(self, block: Block, totals: Totals, rows: Matrix) -> None:
         """rows: `unit_samples`."""
         if block.rows.weights is not None:

@@ -33,7 +33,7 @@ from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
-from dpmf_core.curator import Block, Curator, Held, Statistic, Step, Totals, on_grid
+from dpmf_core.curator import Block, Curator, Statistic, Step, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 from dpmf_core.privacy import Budget, Event, sequence
 
@@ -207,9 +207,6 @@ class CappedSums(Statistic):
     def sensitivity(self) -> float:
         return math.sqrt(self.most) * self.clip
 
-    def empty(self, shape: Shape, entries: Held, centre: float) -> Totals:
-        return (np.zeros(shape.n_items),)
-
     def add(self, block: Block, totals: Totals, entries: Array, centre: float) -> None:
         rows: Ratings = block.rows
         values = (rows.values[entries].astype(np.float64) - centre).clip(-self.clip, self.clip)
@@ -232,9 +229,6 @@ class CappedCounts(Statistic):
     @property
     def sensitivity(self) -> float:
         return math.sqrt(self.most)
-
-    def empty(self, shape: Shape, entries: Held) -> Totals:
-        return (np.zeros(shape.n_items),)
 
     def add(self, block: Block, totals: Totals, entries: Array) -> None:
         rows: Ratings = block.rows

@@ -3,11 +3,11 @@
 import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from dpmf_core.curator.groups import group_of
+from dpmf_core.curator.groups import GroupCurator, group_of
 from dpmf_core.curator.people import Cells, Held, Key, People, Step
 from dpmf_core.curator.statistic import Array, Range, Statistic
 from dpmf_core.privacy.mechanisms import EVERYBODY, DisjointGroup
@@ -17,48 +17,8 @@ CELLS_ARE_PUBLIC = "which items were rated is public"  # an assumption of a guar
 NO_NOISE = 2.0**-30  # the noise scale, in sensitivities, that algorithms are told for exact sums
 
 
-class Curator(Protocol):
-    """What an algorithm with a proof may ask of private data."""
-
-    @property
-    def shape(self) -> Any:
-        """The public shape: `Shape` or `SampleShape`."""
-
-    def scale(self, statistic: Statistic) -> float:
-        """The public noise scale of the next planned release of a statistic.
-
-        Raises PlanViolation if none is planned.
-        """
-
-    def release(self, statistic: Statistic, *shared: Any) -> Array:
-        """The sum over all units with its planned noise, entered in the ledger.
-
-        Raises PlanViolation.
-        """
-
-    def release_parts(
-        self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
-    ) -> Iterator[tuple[Range, Array]]:
-        """One release, recorded now and returned range by range, for sums too large to hold.
-
-        Raises PlanViolation.
-        """
-
-    def cells(self) -> Cells:
-        """Which items each user rated, without the values.
-
-        Raises PlanViolation unless the run's guarantee assumes that this is public.
-        """
-
-    def hold(self, step: Step, *shared: Any) -> Held:
-        """Compute step(block, *shared) for every block and store it with the rows.
-
-        It is deleted when the result is released. step: a pure function at module level.
-        """
-
-
 class NoisyCurator:
-    """The curator of one run, opened on people and the noise of a plan.
+    """What an algorithm with a proof may ask of private data: one run's, by the noise of a plan.
 
     Any number of curators may be open on the same people. assumptions: what the run's guarantee
     takes as public.
@@ -71,13 +31,22 @@ class NoisyCurator:
 
     @property
     def shape(self) -> Any:
+        """The public shape: `Shape` or `SampleShape`."""
         return self._people.shape
 
     def scale(self, statistic: Statistic) -> float:
+        """The public noise scale of the next planned release of a statistic.
+
+        Raises PlanViolation if none is planned.
+        """
         leaf = self._noise.next_release(statistic.name, group_of(statistic))
         return leaf.noise_multiplier * leaf.sensitivity
 
     def release(self, statistic: Statistic, *shared: Any) -> Array:
+        """The sum over all units with its planned noise, entered in the ledger.
+
+        Raises PlanViolation.
+        """
         self._require_one_group(statistic, shared)
         exact = self._finite_total(statistic, shared)
         pen = self._pen(statistic, _coordinates(exact) if statistic.symmetric else exact.size)
@@ -86,6 +55,10 @@ class NoisyCurator:
     def release_parts(
         self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
     ) -> Iterator[tuple[Range, Array]]:
+        """One release, recorded now and returned range by range, for sums too large to hold.
+
+        Raises PlanViolation.
+        """
         self._require_one_group(statistic, shared)
         pen = self._pen(statistic, statistic.size(self.shape, *shared))
         return (
@@ -113,11 +86,19 @@ class NoisyCurator:
         return None if noisy_count < count else noisy_count
 
     def cells(self) -> Cells:
+        """Which items each user rated, without the values.
+
+        Raises PlanViolation unless the run's guarantee assumes that this is public.
+        """
         if CELLS_ARE_PUBLIC not in self._assumptions:
             raise PlanViolation("Which items were rated is private in this run.")
         return self._people.cells()
 
     def hold(self, step: Step, *shared: Any) -> Held:
+        """Compute step(block, *shared) for every block and store it with the rows.
+
+        It is deleted when the result is released. step: a pure function at module level.
+        """
         self._require_one_group(step, shared)
         local_state = Held(self._next_key())
         self._people.hold(local_state.key, step, shared)
@@ -239,3 +220,6 @@ class ExactCurator(OpenCurator):
     def sample(self, name: str) -> tuple[float, Callable[[tuple[int, ...]], Array]]:
         """The scale 0: the density of the sample is as narrow as without a bound."""
         return NO_NOISE, np.zeros
+
+
+Curator = NoisyCurator | GroupCurator  # what an algorithm with a proof is given

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Gaussian, Laplace
 
 Array = npt.NDArray[Any]
@@ -90,9 +90,12 @@ class Statistic(ABC):
     def sensitivity(self) -> float:
         """The largest norm of one unit's contribution."""
 
-    @abstractmethod
     def empty(self, shape: Any, *shared: Any, **part: Any) -> Totals:
-        """The sums over no units: float64 zeros. at: the part, for a release in parts."""
+        """The sums over no units: float64 zeros, by default one for each item or feature.
+
+        at: the part, for a release in parts.
+        """
+        return (np.zeros(shape.n_items if isinstance(shape, Shape) else shape.n_features),)
 
     @abstractmethod
     def add(self, block: Block, totals: Totals, *shared: Any, **part: Any) -> None:
