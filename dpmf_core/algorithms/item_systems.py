@@ -180,11 +180,6 @@ class ItemGrams(Statistic):
             entries.starts, entries.raters, U, *at, weights=entries.weights, step=step
         )
 
-    def assemble(
-        self, totals: Totals, entries: Held, U: Held, m: int, r: int, *, at: Range
-    ) -> Array:
-        return totals[0]
-
 
 @dataclass(frozen=True)
 class ItemRightSides(Statistic):
@@ -229,8 +224,3 @@ class ItemRightSides(Statistic):
             values = entries.weights * values
         values = on_grid(values, self.root_entries * self.rating_clip, block.n_units, factors=2)
         totals[0][:] += kernels.right_sides(entries.starts, entries.raters, values, U, *at)
-
-    def assemble(
-        self, totals: Totals, entries: Held, U: Held, m: int, r: int, *, at: Range
-    ) -> Array:
-        return totals[0]
