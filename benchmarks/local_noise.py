@@ -26,10 +26,8 @@ def measurements(name: str) -> pd.DataFrame:
     """Every run on one data set."""
     data = datasets.load(name)
     swept = [sweep(name, ["user-mean"], seeds=range(5))]
-    swept += [
-        sweep(name, [it], epsilons=at, seeds=range(5), delta=1e-5, relation="replace-one")
-        for it, at in EPSILONS.items()
-    ]
+    facts = {"seeds": range(5), "delta": 1e-5, "relation": "replace-one"}
+    swept += [sweep(name, [it], epsilons=at, **facts) for it, at in EPSILONS.items()]
     frame = pd.concat([it.frame() for it in swept])
     sizes = {"data": name, "users": data.n_users, "items": data.n_items}
     return frame.assign(**sizes, epsilon=frame["epsilon"].fillna(0.0))[COLUMNS]
@@ -56,6 +54,6 @@ def equal_errors(frame: pd.DataFrame) -> Iterator[list[object]]:
 if __name__ == "__main__":
     present = [name for name in DATA if datasets.present(name)]
     measured = pd.concat([measurements(name) for name in present])
-    kept = pd.read_csv(FILE) if FILE.exists() else pd.DataFrame(columns=COLUMNS)
-    kept = kept[~kept["data"].isin(present)]
-    pd.concat([kept, measured]).to_csv(FILE, index=False, float_format="%.6f")
+    recorded = pd.read_csv(FILE)
+    others = recorded[~recorded["data"].isin(present)]
+    pd.concat([others, measured]).to_csv(FILE, index=False, float_format="%.6f")

@@ -22,15 +22,6 @@ from dpmf_core.testing.privacy_laws import check_units
 DRAWS = 200
 
 
-def private() -> list[str]:
-    """Algorithms that release something under a proof."""
-    return [
-        name
-        for name, kind in REGISTRY.items()
-        if issubclass(kind, PrivateAlgorithm) and kind().guarantee().has_epsilon
-    ]
-
-
 def over_ranges(kind: type[Algorithm]) -> dict[str, Any]:
     """The largest move of any unit, over `DRAWS` draws on each kind of data.
 
@@ -54,8 +45,9 @@ def over_ranges(kind: type[Algorithm]) -> dict[str, Any]:
 
 
 def main() -> None:
+    private = [name for name, kind in REGISTRY.items() if issubclass(kind, PrivateAlgorithm)]
     parser = argparse.ArgumentParser()
-    parser.add_argument("algorithms", nargs="*", default=private())
+    parser.add_argument("algorithms", nargs="*", default=private)
     with single_threaded_blas:
         rows = [over_ranges(REGISTRY[name]) for name in parser.parse_args().algorithms]
     save("realised-ranges", {"draws": DRAWS, "rows": [row for row in rows if row["fits"]]})

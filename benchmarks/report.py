@@ -1,9 +1,15 @@
-"""Ratings that benchmarks share, and JSON of results with a description of the machine."""
+"""What benchmarks share: ratings, a server, and JSON of results that describes the machine."""
 
 import json
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +17,7 @@ import numpy as np
 from scipy.stats import binom
 
 import dpmf_datasets as datasets
+from dpmf_core.base.paths import cache_folder
 from dpmf_core.data.ratings import Ratings
 
 RESULTS = Path(__file__).parent / "results"
@@ -34,57 +41,59 @@ def skewed_ratings(count: int, n_users: int, n_items: int) -> Ratings:
     activity = random.lognormal(0, 1.1, n_users)
     users = random.choice(n_users, draws, p=activity / activity.sum()).astype(np.int32)
     items = np.minimum(n_items * random.random(draws) ** 3.2, n_items - 1).astype(np.int32)
-    return Ratings.of(
-        users,
-        items,
-        random.integers(1, 11, draws) / 2,
-        n_users=n_users,
-        n_items=n_items,
-        bounds=(0.5, 5.0),
-        public=True,
-    )
+    values, sizes = random.integers(1, 11, draws) / 2, {"n_users": n_users, "n_items": n_items}
+    return Ratings.of(users, items, values, **sizes, bounds=(0.5, 5.0), public=True)
 
 
 def interval(values: Any) -> tuple[float, float]:
     """Order statistics around the median, with 95% confidence or the most that the values allow."""
     in_order = np.sort(values)
     low = int(binom.ppf(0.025, len(in_order), 0.5))
-    return float(in_order[max(low - 1, 0)]), float(
-        in_order[min(len(in_order) - low, len(in_order) - 1)]
-    )
+    last = min(len(in_order) - low, len(in_order) - 1)
+    return float(in_order[max(low - 1, 0)]), float(in_order[last])
 
 
-def _cpu() -> str:
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    return next(
-        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")),
-        platform.processor(),
-    )
+@contextmanager
+def serving(folder: str, profile: str) -> Iterator[tuple[str, int]]:
+    """The address and the process id of a server on an empty data directory, this process's too.
 
-
-def _version_of(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+    It logs to `server.log` there. Kernels are compiled, and nothing is computed beforehand.
+    """
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "compiled"))
+    os.environ |= {"DPMF_DATA": folder, "DPMF_PROFILE": profile, "DPMF_WARM": "false"}
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    command = ["streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}"]
+    with (Path(folder) / "server.log").open("wb") as log:
+        child = subprocess.Popen([sys.executable, "-m", *command], stdout=log, stderr=log)
+        try:
+            for _ in range(900):
+                with socket.socket() as trying:
+                    if trying.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.1)
+            yield f"http://127.0.0.1:{port}", child.pid
+        finally:
+            child.terminate()
+            child.wait(30)
 
 
 def machine() -> dict[str, Any]:
     """The processor, the cores usable by this process, and versions of Python and libraries."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    versions = {name: _version_of(name) for name in LIBRARIES}
     return {
-        "cpu": _cpu(),
+        "cpu": [*names, platform.processor()][0],
         "cores": cores,
         "python": platform.python_version(),
-        "libraries": {k: v for k, v in versions.items() if v},
+        "libraries": {it.name: it.version for it in distributions() if it.name in LIBRARIES},
     }
 
 
 def save(name: str, result: dict[str, Any]) -> None:
     """Write `results/NAME.json`."""
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(
-        json.dumps({"machine": machine(), **result}, indent=1) + "\n"
-    )
+    record = {"machine": machine(), **result}
+    (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")

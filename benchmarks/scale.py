@@ -1,151 +1,278 @@
-"""What ratings in partitions cost: `python -m benchmarks.scale [MILLIONS ...]`.
+"""What many ratings cost, and ratings that do not fit in memory.
 
-Measures wall time, memory and processor time per rating of private training in memory and on disk,
-and of the import, at 1, 10 and 100 million simulated ratings. Both models must be equal bit by bit.
+`python -m benchmarks.scale [PART] [--millions 1 10] [--only ALGORITHM ...]`
 
-Each fit is a process of its own. The data sets are made once, in the data folder (DPMF_DATA).
+places   private training at epsilon 1 on simulated ratings, in memory and in partitions, and
+         the import of tables into partitions; both models must be equal bit by bit
+csv      whole runs by one command, `fit`: from a table of ten million ratings to a saved model, in
+         memory; one table has three columns and is sorted by user, the other is unsorted and has
+         times
+billion  the same of the simulated cinemas of 10 million and of a billion ratings, generated
+         partition by partition as they are read
+
+Each measurement is a process of its own. Tables are made once, in the data folder (DPMF_DATA). A
+command `fit` has a data folder of its own, with kernels compiled beforehand. A recorded row is
+replaced.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+import dpmf_datasets as datasets
 from benchmarks.report import RESULTS, save
-from dpmf_core.base.paths import data_folder
+from dpmf_core import algorithms
+from dpmf_core.algorithms import PrivateAlgorithm
+from dpmf_core.base.paths import cache_folder, data_folder
+from dpmf_core.base.threads import single_threaded_blas
+from dpmf_core.curator import People, in_memory, in_parts
+from dpmf_core.data.partitioned import PartitionedTable
+from dpmf_core.data.samples import of_ratings
+from dpmf_core.privacy import NOTHING, Budget, Noise, calibrate
+from dpmf_core.runs.memory import peak_mb
+from dpmf_core.testing.worlds import low_rank
 from dpmf_datasets import partitions
 from dpmf_datasets.registry import LARGE
 from dpmf_datasets.simulated.large_cinema import large_cinema
 
 LARGEST = ("private-bias", "spectral", "ada-dpals", "dp-sgd", "als")
 TEN_MILLION = (*LARGEST, "dpals", "dpfw-oja", "oneshot-nmf", "dp-nmf")
-ALGORITHMS = {1: (*TEN_MILLION, "private-svd"), 10: TEN_MILLION, 100: LARGEST}
-PLACES = ("memory", "disk")
+PLACED = {1: (*TEN_MILLION, "private-svd"), 10: TEN_MILLION, 100: LARGEST}
+COMMANDED = {"csv": (*LARGEST, "dpals", "dpfw-oja", "private-svd"), "billion": LARGEST[:2]}
+BUDGET = Budget(epsilon=1.0, delta=1e-8)
 ROOT = Path(__file__).parents[1]
-PEAK = "from dpmf_core.runs.memory import peak_mb; import sys; print(peak_mb(), file=sys.stderr)"
+N_RATINGS, N_USERS, N_FILMS = 11_000_000, 70_000, 10_000  # of the unsorted table, with repeats
+FIRST, LAST = 789_652_009, 1_231_131_736  # seconds since 1970 of its ratings
+
+# ---- tables --------------------------------------------------------------------------------------
 
 
-def table_folder(millions: int, text: bool) -> Path:
+def sorted_table(millions: int, text: bool) -> Path:
     """A folder with a table of so many ratings: one CSV, or one Parquet file for each part."""
     folder = data_folder() / "scale" / f"{millions}m-{'csv' if text else 'parquet'}"
     if (folder / "complete").exists():
         return folder
     folder.mkdir(parents=True, exist_ok=True)
     entry = replace(LARGE["cinema-10m"], n_users=millions * 10_000)
-    one: Any = None
     for place, part in enumerate(large_cinema(entry, 0).parts):
-        columns = {
-            "user": part.ids[part.rows.users],
-            "item": part.rows.items,
-            "rating": part.rows.values,
-        }
-        table = pa.table(columns)
-        if not text:
+        rows = part.rows
+        table = pa.table({"user": part.ids[rows.users], "item": rows.items, "rating": rows.values})
+        if text:
+            options = pyarrow.csv.WriteOptions(include_header=place == 0)
+            with (folder / "ratings.csv").open("ab" if place else "wb") as file:
+                pyarrow.csv.write_csv(table, file, options)
+        else:
             pyarrow.parquet.write_table(table, folder / f"{place:03}.parquet")
-            continue
-        one = one or pyarrow.csv.CSVWriter(folder / "ratings.csv", table.schema)
-        one.write_table(table)
-    if one is not None:
-        one.close()
     (folder / "complete").touch()
     return folder
 
 
-def import_figures(millions: int, text: bool) -> dict[str, Any]:
-    """Time and memory of an import of the tables into partitions, in a process of its own."""
-    name, folder = f"scale-{millions}m", table_folder(millions, text)
-    code = (
-        "import sys, dpmf_datasets as datasets;"
-        " report = datasets.import_partitions(sys.argv[1], sys.argv[2], replace=True);"
-        f" print(report.kept); {PEAK}"
-    )
-    source = f"{folder}?bounds=0.5,5&users={millions * 10_000}"
-    began = time.perf_counter()
-    process = subprocess.run(
-        [sys.executable, "-c", code, name, source],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    files = partitions.folder_of(name).glob("*.parquet")
-    return {
-        "millions": millions,
-        "disk_mb": sum(file.stat().st_size for file in files) / 1e6,
-        "from": "csv" if text else "parquet",
-        "ratings": int(process.stdout),
-        "seconds": time.perf_counter() - began,
-        "peak_mb": float(process.stderr.split()[-1]),
+def unsorted_table() -> Path:
+    """A CSV of ratings in no order, with the columns of MovieLens."""
+    path = data_folder() / "scale" / "10m-shuffled.csv"
+    if path.exists():
+        return path
+    rng = np.random.default_rng(1)
+    activity = rng.lognormal(0, 1, N_USERS)
+    users = rng.choice(N_USERS, N_RATINGS, p=activity / activity.sum())
+    films = (N_FILMS * rng.random(len(users)) ** 2.5).astype(np.int64)
+    pairs = np.unique(users * N_FILMS + films)
+    rng.shuffle(pairs)
+    columns = {
+        "userId": pairs // N_FILMS + 1,
+        "movieId": pairs % N_FILMS + 1,
+        "rating": rng.integers(1, 11, len(pairs)) / 2,
+        "timestamp": rng.integers(FIRST, LAST, len(pairs)),
     }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pyarrow.csv.write_csv(pa.table(columns), new_file := path.with_suffix(".new"))
+    return new_file.replace(path)
 
 
-def fit_figures(millions: int, algorithm: str, ratings: int) -> list[dict[str, Any]]:
+# ---- commands ------------------------------------------------------------------------------------
+
+
+def cost(*words: str, **environment: str) -> tuple[str, dict[str, float]]:
+    """What a Python command printed, and what it took. Raises RuntimeError if it fails."""
+    with tempfile.TemporaryFile("w+") as answer:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-m", *words], cwd=ROOT, stdout=answer, env=os.environ | environment
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - began
+        if os.waitstatus_to_exitcode(status):
+            raise RuntimeError(f"{' '.join(words)} failed.")
+        answer.seek(0)
+        return answer.read(), {
+            "seconds": seconds,
+            "processor_seconds": usage.ru_utime + usage.ru_stime,
+            "peak_mb": usage.ru_maxrss / 1024,
+            "load_average": os.getloadavg()[0],
+        }
+
+
+def fit_command(algorithm: str, *options: str) -> dict[str, Any]:
+    """What `fit` took from start to end, and the error on held-out ratings."""
+    command = ["dpmf", "fit", "--algorithm", algorithm, "--json"]
+    private = issubclass(algorithms.find(algorithm), PrivateAlgorithm)
+    command += ["--epsilon", "1"] if private else []
+    with tempfile.TemporaryDirectory() as folder:
+        kernels = cache_folder() / "compiled"
+        kernels.mkdir(parents=True, exist_ok=True)
+        (Path(folder) / "compiled").symlink_to(kernels)
+        cost(*command, "--dataset", "cinema-small", DPMF_DATA=folder)  # compiles
+        options = tuple(it.format(folder=folder) for it in options)
+        answer, taken = cost(*command, *options, DPMF_DATA=folder)
+    record = json.loads(answer)
+    share = record["spec"]["split"]["test_fraction"]
+    ratings = round(record["metrics"]["test_ratings"] / share)
+    return {"algorithm": algorithm, "ratings": ratings, **taken, "rmse": record["metrics"]["rmse"]}
+
+
+def whole_runs(part: str, only: list[str] | None) -> Iterator[dict[str, Any]]:
+    """Rows of `fit` on each table or cinema."""
+    if part == "csv":
+        tables = {
+            "sorted": sorted_table(10, text=True) / "ratings.csv",
+            "in no order, with times": unsorted_table(),
+        }
+        saving = ("--save", "{folder}/model")
+        data = {name: (f"{path}?bounds=0.5,5", *saving) for name, path in tables.items()}
+    else:
+        data = {name: (name, "--curve-points", "2") for name in ("cinema-10m", "cinema-1b")}
+    column = "table" if part == "csv" else "dataset"
+    for name, options in data.items():
+        for algorithm in only or COMMANDED[part]:
+            yield {column: name, **fit_command(algorithm, "--dataset", *options)}
+
+
+# ---- in memory and on disk -----------------------------------------------------------------------
+
+
+def imports(millions: int) -> dict[str, Any]:
+    """Time and memory of an import of a table into partitions."""
+    name, text = f"scale-{millions}m", millions <= 10
+    source = f"{sorted_table(millions, text)}?bounds=0.5,5&users={millions * 10_000}"
+    _, taken = cost("dpmf", "datasets", "import", name, source, "--partitioned", "--replace")
+    sizes = [it.stat().st_size for it in partitions.folder_of(name).glob("*.parquet")]
+    kind = "csv" if text else "parquet"
+    return {"millions": millions, "from": kind, **taken, "disk_mb": sum(sizes) / 1e6}
+
+
+def in_both_places(millions: int, algorithm: str) -> Iterator[dict[str, Any]]:
     """The same fit in memory and on disk.
 
     Raises AssertionError if the models differ. Non-private ALS is exempt: in memory it sums in
     another order than over partitions.
     """
-    rows = []
-    for place in PLACES:
-        command = ["-m", "benchmarks.scale_worker", f"scale-{millions}m", algorithm, place]
-        process = subprocess.run(
-            [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        row = {"millions": millions, "algorithm": algorithm, "place": place}
-        row |= json.loads(process.stdout) | {"load_average": os.getloadavg()[0]}
-        row["nanoseconds_a_rating"] = row["processor_seconds"] / ratings * 1e9
-        rows.append(row)
-        print(in_words(row), flush=True)
-    one_model = algorithm == "als" or len({row["model"] for row in rows}) == 1
-    assert one_model, f"{algorithm}: another model on disk"
-    return rows
+    models = set()
+    for place in ("memory", "disk"):
+        words = ["--fit", f"scale-{millions}m", algorithm, place]
+        answer, _ = cost("benchmarks.scale", *words)
+        row = json.loads(answer) | {"millions": millions, "algorithm": algorithm, "place": place}
+        models.add(row["model"])
+        yield row
+    assert algorithm == "als" or len(models) == 1, f"{algorithm}: another model on disk"
 
 
-def in_words(row: dict[str, Any]) -> str:
-    return (
-        f"{row['millions']:4} M {row['algorithm']:13} {row['place']:7}"
-        f" load {row['load_seconds']:6.1f} s, fit {row['seconds']:7.1f} s,"
-        f" processor {row['processor_seconds']:7.1f} s"
-        f" ({row['nanoseconds_a_rating']:7.0f} ns a rating), peak {row['peak_mb']:6.0f} MB"
-    )
+def fit(algorithm: str, people: People, tables: Mapping[str, Any]) -> Any:
+    """The model; a private algorithm trains at epsilon 1.
+
+    tables: what a non-private algorithm holds in memory.
+    """
+    private = issubclass(algorithms.find(algorithm), PrivateAlgorithm)
+    shape, plan = people.shape, NOTHING
+    method: Any = algorithms.build(algorithm, {}, shape, BUDGET if private else None)
+    if private:
+        plan = method.plan(shape, calibrate(lambda at: method.plan(shape, at), BUDGET))
+    curator = algorithms.curator_of(method, people, Noise(plan, np.random.SeedSequence(1)), tables)
+    with single_threaded_blas:
+        *_, model = method.fit(curator, algorithms.Streams(np.random.default_rng(2), 3))
+    return model
+
+
+def people_in(place: str, ratings: Any, samples: bool, folder: str) -> tuple[People, Any]:
+    """The people in memory or on disk, and their tables if these are in memory.
+
+    samples: whether the algorithm takes ratings as samples.
+    """
+    if place == "disk":
+        stored = ratings.kept_in(Path(folder))
+        return in_parts(PartitionedTable(stored) if samples else stored, Path(folder)), {}
+    train = of_ratings(ratings) if samples else ratings
+    return in_memory(train), {"train": train}
+
+
+def one_fit(name: str, algorithm: str, place: str) -> dict[str, Any]:
+    """One fit on ratings in partitions, in this process."""
+    samples = algorithms.find(algorithm).task == "samples"
+    ratings: Any = datasets.load(name)
+    with tempfile.TemporaryDirectory() as folder:
+        fit(algorithm, *people_in("memory", low_rank(n_users=50), samples, folder))  # compiles
+        loaded = ratings if place == "disk" else ratings.together()
+        people, tables = people_in(place, loaded, samples, folder)
+        began, before = time.perf_counter(), time.process_time()
+        model = fit(algorithm, people, tables)
+        seconds, processor = time.perf_counter() - began, time.process_time() - before
+    row = {"seconds": seconds, "processor_seconds": processor, "peak_mb": peak_mb()}
+    arrays = b"".join(it.tobytes() for it in model.arrays.values())
+    row["nanoseconds_a_rating"] = processor / int(ratings.item_counts().sum()) * 1e9
+    return row | {"model": hashlib.sha256(arrays).hexdigest()}
+
+
+# ---- records -------------------------------------------------------------------------------------
+
+
+def put(name: str, kind: str, row: dict[str, Any]) -> None:
+    """Replace the row of the same data, algorithm and place in `results/NAME.json`."""
+    print(row, flush=True)
+
+    def of(row: dict[str, Any]) -> list[Any]:
+        return [row.get(it) for it in ("millions", "table", "dataset", "algorithm", "place")]
+
+    record = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    del record["machine"]
+    rows = [it for it in record[kind] if of(it) != of(row)]
+    record[kind] = sorted([*rows, row], key=lambda it: it.get("millions", 0))
+    save(name, record)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("millions", nargs="*", type=int, default=[1, 10])
-    parser.add_argument("--only", nargs="+", metavar="ALGORITHM", help="of sets imported before")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("part", nargs="?", default="places", choices=("places", *COMMANDED))
+    parser.add_argument("--millions", nargs="+", type=int, default=[1, 10], choices=PLACED)
+    parser.add_argument("--only", nargs="+", metavar="ALGORITHM")
+    parser.add_argument("--fit", nargs=3, help=argparse.SUPPRESS)  # one fit, in this process
     arguments = parser.parse_args()
-    file = RESULTS / "scale.json"
-    record: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
-    for millions in arguments.millions:
-        if not arguments.only:
-            replace_rows(record, "imports", [import_figures(millions, text=millions <= 10)])
-        (imports,) = (it for it in record["imports"] if it["millions"] == millions)
-        for algorithm in arguments.only or ALGORITHMS[millions]:
-            rows = fit_figures(millions, algorithm, imports["ratings"])
-            replace_rows(record, "rows", rows)
-            save("scale", {name: record.get(name, []) for name in ("imports", "rows")})
-
-
-def replace_rows(record: dict[str, Any], kind: str, rows: list[dict[str, Any]]) -> None:
-    """Replace the rows of the same size, algorithm and place by new ones."""
-
-    def of(row: dict[str, Any]) -> tuple[Any, ...]:
-        return row["millions"], row.get("algorithm"), row.get("place")
-
-    new = set(map(of, rows))
-    kept = [row for row in record.get(kind, []) if of(row) not in new]
-    record[kind] = sorted(kept + rows, key=itemgetter("millions"))
+    if arguments.fit:
+        print(json.dumps(one_fit(*arguments.fit)))
+    elif arguments.part == "places":
+        for millions in arguments.millions:
+            put("scale", "imports", imports(millions))
+            for algorithm in arguments.only or PLACED[millions]:
+                for row in in_both_places(millions, algorithm):
+                    put("scale", "rows", row)
+    else:
+        name = {"csv": "one-command", "billion": "billion"}[arguments.part]
+        for row in whole_runs(arguments.part, arguments.only):
+            put(name, "rows", row)
 
 
 if __name__ == "__main__":

@@ -16,13 +16,12 @@ import argparse
 import base64
 import io
 import json
-import math
 import os
 import platform
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 if platform.machine() in ("x86_64", "AMD64"):
@@ -76,9 +75,8 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
     """What first views show of the arrays of the first draw, at each epsilon of a grid."""
     for page, kind in first_views.FOLLOWING.items():
         run = first_views.usual_run(kind)
-        compared = (
-            BEST_KNOWN if kind == "ratings" else OPEN
-        )  # lists are compared with those of the run without noise
+        # lists are compared with those of the run without noise
+        compared = BEST_KNOWN if kind == "ratings" else OPEN
         first = [it for it in grid_runs(run, draws=1) if it.who not in (TRIVIAL, compared)]
         if kind == "ratings":
             trivial = references(run)[TRIVIAL]
@@ -121,10 +119,9 @@ def differences(old: Mapping[str, ShippedRun], new: Mapping[str, ShippedRun]) ->
     lines = [f"{name}: only in one of them" for name in old.keys() ^ new.keys()]
     for name in old.keys() & new.keys():
         before, after = (json.loads(to_json(it[name].record.to_dict())) for it in (old, new))
-        for part in before.keys() | after.keys():
-            if part not in OWN:
-                tolerance = EXACT if part in EXACTLY else CLOSE
-                lines += _apart(f"{name}: {part}", before.get(part), after.get(part), tolerance)
+        for part in (before.keys() | after.keys()) - OWN:
+            tolerance = EXACT if part in EXACTLY else CLOSE
+            lines += _apart(f"{name}: {part}", before.get(part), after.get(part), tolerance)
         lines += _apart(f"{name}: shown", old[name].view_data, new[name].view_data, CLOSE)
         arrays = ({key: it.tolist() for key, it in one[name].arrays.items()} for one in (old, new))
         lines += _apart(f"{name}: model", *arrays, CLOSE)
@@ -133,22 +130,30 @@ def differences(old: Mapping[str, ShippedRun], new: Mapping[str, ShippedRun]) ->
 
 def _apart(place: str, old: Any, new: Any, tolerance: float) -> list[str]:
     """Where two JSON values differ."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping) and old.keys() == new.keys():
-        return [
-            line for key in old for line in _apart(f"{place}.{key}", old[key], new[key], tolerance)
-        ]
-    if isinstance(old, list | tuple) and isinstance(new, list | tuple) and len(old) == len(new):
-        both = enumerate(zip(old, new, strict=True))
-        return [line for at, (a, b) in both for line in _apart(f"{place}.{at}", a, b, tolerance)]
+    both = [dict(_leaves(place, it)) for it in (old, new)]
+    pairs = {it: (both[0].get(it), both[1].get(it)) for it in both[0].keys() | both[1].keys()}
+    return [
+        f"{it}: {a!r:.60} and {b!r:.60}"
+        for it, (a, b) in pairs.items()
+        if not _same(a, b, tolerance)
+    ]
+
+
+def _leaves(place: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """All values in a JSON value by their places."""
+    if isinstance(value, Mapping | list | tuple):
+        for key, it in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from _leaves(f"{place}.{key}", it)
+    else:
+        yield place, value
+
+
+def _same(old: Any, new: Any, tolerance: float) -> bool:
     if isinstance(old, float) and isinstance(new, float):
-        same = math.isclose(old, new, rel_tol=tolerance, abs_tol=tolerance) or (
-            old != old and new != new
-        )
-        return [] if same else [f"{place}: {old!r} and {new!r}"]
+        return bool(np.isclose(old, new, tolerance, tolerance, equal_nan=True))
     if isinstance(old, str) and isinstance(new, str) and old[:5] == new[:5] == PNG:
-        apart = np.abs(_pixels(old) - _pixels(new)).max()
-        return [] if apart <= SHADES else [f"{place}: pixels differ by {apart}"]
-    return [] if old == new else [f"{place}: {old!r:.60} and {new!r:.60}"]
+        return bool(np.abs(_pixels(old) - _pixels(new)).max() <= SHADES)
+    return bool(old == new)
 
 
 def _pixels(picture: str) -> np.ndarray:
@@ -159,22 +164,21 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true", help="compare, and change nothing")
     parser.add_argument("--sample", action="store_true", help="compare only a few runs")
-    parser.add_argument("--folder", help="data folder whose stored runs are used")
     arguments = parser.parse_args()
     partly = arguments.check and arguments.sample
     with tempfile.TemporaryDirectory() as fresh:
-        os.environ["DPMF_DATA"] = arguments.folder or fresh
+        os.environ["DPMF_DATA"] = fresh
         records = compute(sample() if partly else first_views.cheapest_first())
         old = shipped_runs.everything()
-        if partly:
+        if partly:  # what is not computed anew is taken as it is
             old = {name: it for name, it in old.items() if name in records}
-        shown = {name: it.view_data for name, it in old.items()}
-        values = shown if partly else dict(_first_view_values())
-        models = {name: it.arrays for name, it in old.items()} if partly else _models()
-        runs = {
-            name: ShippedRun(it, values.get(name, {}), models.get(name, {}))
-            for name, it in records.items()
-        }
+            runs = {name: replace(old[name], record=it) for name, it in records.items()}
+        else:
+            values, models = dict(_first_view_values()), _models()
+            runs = {
+                name: ShippedRun(it, values.get(name, {}), models.get(name, {}))
+                for name, it in records.items()
+            }
         engine().close()
     if not arguments.check:
         shipped_runs.write(runs.values())
