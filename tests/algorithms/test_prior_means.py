@@ -11,7 +11,6 @@ from dpmf_core.curator import OpenCurator, in_memory
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import NOTHING, Budget, Noise, normal_form
 from dpmf_core.testing.worlds import world
-from tests.fitting import trained
 from tests.support.dense import rated
 
 RANK, TYPICAL, SCALE = 2, 1.5, 0.7
@@ -99,24 +98,6 @@ def planted(n, link, seed=2):
     where, is_test = rng.random((n, m)) < chance, rng.random((n, m)) < 0.2
     values = (3 + tastes @ V.T * 0.5 + rng.normal(0, 0.5, (n, m))).clip(1, 5)
     return rated(where & ~is_test, values, (1, 5)), rated(where & is_test, values, (1, 5))
-
-
-def errors(link, level):
-    """Errors without and with prior means."""
-    train, test = planted(4000, link)
-    found = []
-    for share in (0.0, 0.05):
-        algorithm = Spectral(rank=4, refinement_steps=2, attention_share=share, local_columns=False)
-        model = trained(algorithm, train, level)
-        ratings = model.predict(model.personal(train), test.users, test.items)
-        found.append(float(np.sqrt(np.mean((ratings - test.values) ** 2))))
-    return found
-
-
-def test_prior_means_gain_where_tastes_follow_from_what_was_rated():
-    for level in (1e-6, 0.3):
-        without, with_means = errors(1.0, level)
-        assert with_means < 0.985 * without
 
 
 def test_prior_means_are_left_out_by_n_and_mu_and_change_nothing_then():

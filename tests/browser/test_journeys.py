@@ -217,20 +217,6 @@ def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit
         expect(student.get_by_role("link", name="Glossary")).to_have_count(0)
 
 
-def test_from_a_search_to_its_winner_on_explore(visit):
-    page = visit(f"/tune?{SMALL}&epsilon=2")
-    settle(page)
-    trials = page.get_by_role("spinbutton", name="Trials")
-    trials.fill("4")
-    trials.press("Enter")
-    settle(page)
-    page.get_by_role("button", name="Search", exact=True).click()
-    page.get_by_role("button", name="Use these").click(timeout=WORK)
-    page.get_by_role("button", name="Explore it").click(timeout=WORK)
-    headline(page, "At ε = 2, Private biases")
-    page.wait_for_url("**p.prior_deviation=**")
-
-
 def test_two_runs_are_ticked_and_compared(visit):
     page = visit("/runs")
     settle(page)

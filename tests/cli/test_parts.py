@@ -33,32 +33,6 @@ def test_a_table_is_imported_listed_and_fitted(say, table):
     assert 2.5 < account.json["epsilon"] < 4
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("fit", "--dataset", "own", "--algorithm", "slope-one"), "ratings"),
-        (("fit", "--dataset", "cinema", "--algorithm", "bias", "--spread"), "cinema"),
-        (
-            (
-                *("fit", "--dataset", "own", "--algorithm", "bias", "--spread"),
-                *("--scheduler", "tcp://far:8786"),
-            ),
-            "scheduler",
-        ),
-        (("datasets", "fetch", "own"), "machine"),
-        (("datasets", "import", "own", "x.csv"), "machine"),
-        (("datasets", "import", "own", "x.csv?bounds=1,5", "--partitioned"), "table"),
-        (("datasets", "import", "ml-1m", "x.csv", "--partitions", "3"), "--partitions"),
-        (("datasets", "import", "cinema", "x.csv", "--partitioned"), "catalogue"),
-    ],
-    ids=lambda it: it if isinstance(it, str) else " ".join(it),
-)
-def test_what_cannot_be_is_said(say, table, arguments, words):
-    assert say("datasets", "import", "own", table, "--partitioned").code == 0
-    output = say(*arguments)
-    assert output.code == 2 and words in output.err and "Traceback" not in output.err
-
-
 def test_a_selection_and_errors_of_a_sweep_are_paid_for_once(say, table):
     assert say("datasets", "import", "own", table, "--partitioned", "--partitions", "4").code == 0
     output = say(

@@ -62,14 +62,6 @@ def test_one_persons_list_says_what_stays_and_a_link_holds_who_was_picked():
     assert app.query_params["person"] in ("9", ["9"])
 
 
-def test_a_private_run_alone_shows_the_person_of_the_link(monkeypatch):
-    """Its list stands there before the runs that the figure compares it with."""
-    monkeypatch.setattr("pages.explore.story.of_grid", lambda *_: None)
-    app = page(eps="5", person="7")
-    assert next(it for it in app.number_input if it.label == "Show person").value == 7
-    assert app.query_params["person"] in ("7", ["7"])
-
-
 def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_default():
     app = page(eps="5", **{"p.rank": "3"})
     [sentence] = [it.value for it in app.markdown if it.value.startswith("Changed parameters")]

@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,7 +20,6 @@ from pages.server import sessions, upload_quota
 from pages.server.sessions import GONE, Session, Sessions
 
 MB = 1_000_000
-Send = Callable[..., Any]
 
 
 @pytest.fixture
@@ -90,17 +88,6 @@ def test_all_sessions_together_have_an_end(storage, send):
     with pytest.raises(BadInput):
         must_be_there("of-eve")
     assert upload_quota.uploaded_in_all() == 4 * MB
-
-
-def test_uploads_on_their_way_count_and_are_forgotten_afterwards(monkeypatch, send):
-    with monkeypatch.context() as patch:
-        patch.setitem(upload_quota._coming, "ada", 2 * MB)
-        send("ada", "one", 2 * MB)
-        with pytest.raises(BadInput):
-            must_be_there("one")
-    send("ada", "two", 2 * MB)
-    must_be_there("two")
-    assert sum(upload_quota._coming.values()) == 0
 
 
 @pytest.mark.usefixtures("storage")

@@ -3,7 +3,7 @@
 import pytest
 
 from dpmf_core.teaching.lesson_links import LessonLink
-from tests.pages.driving import app_of, behind_sidebar, let_go, slider_epsilon, widget_of
+from tests.pages.driving import app_of, let_go, slider_epsilon, widget_of
 
 SCRIPT = """
 import streamlit as st
@@ -98,25 +98,3 @@ def test_what_is_typed_before_the_answer_comes_is_kept():
     app._run(states)
     assert app.markdown[0].value == "ε = 7"
     assert widget_of(app.number_input, "sidebar.epsilon").value == 7.0
-
-
-@pytest.mark.parametrize(
-    ("script", "key", "parameters"),
-    [
-        (behind_sidebar("accountant/page.py"), "accountant.total", {}),
-        (behind_sidebar("accountant/page.py"), "accountant.nominal", {"from": "claim"}),
-        ("audit/page.py", "sidebar.epsilon", {"attack": "private-svd"}),
-    ],
-)
-def test_no_box_of_epsilon_is_limited_by_streamlit(script, key, parameters):
-    """Its limits only mark a box red, without a word."""
-    link = {"data": "cinema-small"} | parameters
-    app = app_of(script, **link).run()
-    boxes = [it for it in app.number_input if str(it.key).startswith(f"{key}.")]
-    (box,) = boxes
-    own = box.value
-    assert box.proto.has_min is box.proto.has_max is False
-    box.set_value(-1.0)
-    app.run()
-    assert any("-1" in it.value for it in app.error)
-    assert next(it for it in app.number_input if it.label == box.label).value == own
