@@ -48,7 +48,6 @@ def workers_of_this_process():
 def pytest_addoption(parser):
     parser.addoption("--contract-of", default="", help="ids of algorithms, commas between them")
     parser.addoption("--renew", action="store_true", help="golden files are written anew")
-    parser.addoption("--students", type=int, default=1, help="browsers of the class that is taught")
 
 
 def pytest_collection_modifyitems(config, items):

@@ -1,21 +1,19 @@
 """Folders of users and processes: kept while the process lives, removed afterwards."""
 
-import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from dpmf_core.base import paths
+from dpmf_core.privacy.account_files import accounts_file
+from dpmf_core.runs.store import Store
 from dpmf_datasets import session_files
 from pages.server.lifespan import round_made
-from tests.support.engines import WAIT
-from tests.support.gaussian import epsilon_of
 
 ROOT = Path(__file__).parents[1]
 TABLE = b"user,item,rating\n" + b"".join(
@@ -126,70 +124,12 @@ def test_old_uploads_go_and_young_ones_stay():
     assert (old.exists(), young.exists()) == (False, True)
 
 
-FIT = ("fit", "--algorithm", "private-bias", "--delta", "1e-5", "--json")
-
-
-@dataclass(frozen=True)
-class User:
-    """A user whose data and cache folders are those of the system, and a private table."""
-
-    folder: Path
-
-    def started(self, *arguments, **variables):
-        folders = {"XDG_DATA_HOME": str(self.folder / "data"), "XDG_CACHE_HOME": str(self.cache)}
-        outer = {name: it for name, it in os.environ.items() if not name.startswith("DPMF_")}
-        return subprocess.Popen(
-            [sys.executable, "-m", "dpmf", *arguments],
-            cwd=ROOT,
-            env=outer | folders | variables,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def says(self, *arguments, **variables):
-        process = self.started(*arguments, **variables)
-        answer = process.communicate(timeout=WAIT)[0]
-        assert process.returncode == 0
-        return json.loads(answer)
-
-    def fits(self, epsilon, **variables):
-        self.says(*FIT, "--dataset", self.table, "--epsilon", str(epsilon), **variables)
-
-    @property
-    def cache(self):
-        return self.folder / "cache"
-
-    @property
-    def table(self):
-        return f"{self.folder / 'mine.csv'}?bounds=1,5"
-
-
-@pytest.fixture
-def user(tmp_path):
-    rows = [f"p{u},t{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12)]
-    (tmp_path / "mine.csv").write_text("user,item,rating\n" + "\n".join(rows) + "\n")
-    return User(tmp_path)
-
-
-@pytest.mark.slow
-def test_removal_of_the_cache_loses_nothing_that_counts(user):
-    user.fits(1.0)
-    user.says("spent", user.table, "--budget", "3", "--delta", "1e-5", "--json")
-    before = user.says("spent", user.table, "--json")
-    shutil.rmtree(user.cache, ignore_errors=True)
-    assert user.says("spent", user.table, "--json") == before and before["budget"]["epsilon"] == 3.0
-    assert len(user.says("runs", "--json")) == 1
-
-
-@pytest.mark.slow
-def test_an_account_in_the_cache_is_moved_once(user):
-    """By one of several processes that start at once."""
-    in_cache = {"DPMF_DATA": str(user.cache / "dpmf")}  # as earlier versions had it
-    user.fits(1.0, **in_cache)
-    user.fits(2.0, **in_cache)
-    processes = [user.started("spent", user.table, "--json") for _ in range(4)]
-    totals = [json.loads(it.communicate(timeout=WAIT)[0])["epsilon"] for it in processes]
-    # noise multipliers of epsilon 1 and 2 at delta 1e-5 (Balle & Wang 2018)
-    assert totals == pytest.approx([epsilon_of([3.7306, 1.9938], 1e-5)] * 4, abs=1e-3)
-    shutil.rmtree(user.cache)
-    assert user.says("spent", user.table, "--json")["epsilon"] == totals[0]
+def test_removal_of_the_cache_loses_nothing_that_counts(monkeypatch, tmp_path):
+    """Runs and accounts lie in the data folder of the system, compiled kernels in its cache."""
+    monkeypatch.delenv("DPMF_DATA")
+    for name in ("data", "cache"):
+        monkeypatch.setenv(f"XDG_{name.upper()}_HOME", str(tmp_path / name))
+    with closing(Store()) as store:
+        for file in (accounts_file(), store.path):
+            assert file.is_relative_to(tmp_path / "data")
+    assert paths.cache_folder().is_relative_to(tmp_path / "cache")

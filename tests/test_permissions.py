@@ -1,7 +1,5 @@
 """A served class below the pages: refusals, owners of runs, and limits."""
 
-from collections.abc import Callable
-
 import pytest
 
 from dpmf_core.base import requesters
@@ -20,7 +18,6 @@ from tests.support.engines import WAIT
 
 QUICK = {"algorithm": "private-bias", "budget": {"epsilon": 2.0, "delta": 1e-5}}
 ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
-Set = Callable[..., None]
 
 
 @pytest.fixture

@@ -8,9 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -18,7 +16,6 @@ from playwright.sync_api import expect, sync_playwright
 from pages.kit.page_table import PAGES, SECTIONS
 
 ROOT = Path(__file__).parents[2]
-Visit = Callable[..., Any]
 NOTE_VIOLATIONS = (
     "window.violations = []; document.addEventListener('securitypolicyviolation', it =>"
     " violations.push(it.violatedDirective + ' ' + it.blockedURI));"

@@ -11,43 +11,26 @@ BUDGET = ("--epsilon", "1")
 BAD = {
     **{
         f"epsilon {e}": ((*DPALS, "--epsilon", e), f"[0.0001, 1000]. Got {float(e)}")
-        for e in ("0", "-1", "NaN", "1e9")
-    },
-    **{
-        f"delta {d}": ((*DPALS, *BUDGET, "--delta", d), f"[0, 0.5). Got {float(d)}")
-        for d in ("-1", "1", "nan")
+        for e in ("NaN", "1e9")
     },
     "delta alone": ((*DPALS, "--delta", "1e-5"), "add epsilon"),
     "no algorithm": (SMALL, "--algorithm"),
     "option without a value": ((*DPALS, "--min-user-count"), "--min-user-count"),
     "no budget": (DPALS, "needs a budget"),
     "unknown algorithm": ((*SMALL, "--algorithm", "dplas"), "'dpals'"),
-    "unknown data": (("fit", "--dataset", "smal", "--algorithm", "als"), "'smal'"),
     "unknown command": (("fti",), "'fit'"),
     "unknown option": ((*DPALS, "--epsilom", "1"), "--epsilon"),
     "sweep of bad seeds": (
         ("sweep", "--dataset", "small", "--algorithms", "als", "--seeds", "4-x"),
         "--seeds",
     ),
-    "sweep of an unknown parameter": (
-        ("sweep", "--dataset", "small", "--algorithms", "als,bias", "--grid", "rnak=2,4"),
-        "'rank'",
-    ),
     "sweep into nowhere": (
         ("sweep", "--dataset", "small", "--algorithms", "als", "--out", "no/where.csv"),
         "folder",
     ),
-    "release without noise": (
-        ("account", "--release", "gaussian:0:1", "--delta", "1e-5"),
-        "Got 'gaussian:0:1'",
-    ),
     "release of a kind unknown": (
         ("account", "--release", "cauchy:1:1", "--delta", "1e-5"),
         "gaussian, laplace",
-    ),
-    "Laplace beyond reach": (
-        ("account", "--release", "laplace:0.001:9", "--delta", "1e-5"),
-        "composed numerically",
     ),
     "plan without a shape": (("account", "--algorithm", "dpals", "--epsilon", "1"), "--n-users"),
     "plan with bounds reversed": (

@@ -3,16 +3,13 @@
 import numpy as np
 import pytest
 
-from dpmf_core.algorithms import Algorithm
 from dpmf_core.privacy import DiscreteGaussian, Gaussian, normal_form
 from dpmf_core.privacy.events import on_grids
 from dpmf_core.testing import probes
-from dpmf_core.testing.homes import CASES, Home, case_name
+from dpmf_core.testing.homes import CASES, case_name
 from dpmf_core.testing.parameters import corners
 from dpmf_core.testing.privacy_laws import check_blindfold, check_locality, check_sensitivity
 from dpmf_core.testing.probes import record
-
-Case = tuple[type[Algorithm], Home]
 
 
 def takes_discrete(case):

@@ -7,7 +7,7 @@ import pytest
 from numpy.random import SeedSequence
 
 import dpmf
-from dpmf_core.algorithms import Algorithm, PrivateAlgorithm, build, find, without_noise
+from dpmf_core.algorithms import PrivateAlgorithm, build, find, without_noise
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import NOTHING, Budget, NoiseKind, Status, normal_form
@@ -15,14 +15,13 @@ from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_record import EpsilonRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Method, Sweep, with_open
-from dpmf_core.testing.homes import CASES, Home, case_name
+from dpmf_core.testing.homes import CASES, case_name
 from dpmf_core.testing.parameters import choices_of, fields
 from dpmf_core.testing.probes import Recorder, fit, record
 from dpmf_core.testing.worlds import world
 from tests.contract.cases import covering
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
-Case = tuple[type[Algorithm], Home]
 HARDLY_ANY = 1e-9  # a noise multiplier
 private = pytest.mark.parametrize(
     "case", [case for case in CASES if issubclass(case[0], PrivateAlgorithm)], ids=case_name

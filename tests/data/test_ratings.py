@@ -35,12 +35,6 @@ def timed_ratings(n_users=11, n_items=29):
 
 
 class TestOf:
-    def test_holds_no_rating_at_all(self):
-        data = Ratings.of([], [], [], n_users=3, n_items=2, bounds=(1, 5), order=[])
-        assert len(data) == 0
-        assert data.by_user.tolist() == [0, 0, 0, 0]
-        assert data.by_item[0].tolist() == [0, 0, 0]
-
     @pytest.mark.parametrize(("user", "item"), [(-1, 0), (3, 0), (0, -1), (0, 5)])
     def test_refuses_ids_outside_the_declared_shape(self, user, item):
         with pytest.raises(BadInput, match=r"\[0, 3\) and \[0, 5\)"):
@@ -60,16 +54,6 @@ class TestOf:
     def test_ids_beyond_32_bit_products_do_not_collide(self):
         data = Ratings.of([0, 65536], [1, 0], [1, 2], n_users=65537, n_items=65537, bounds=(1, 5))
         assert triples(data) == {(0, 1, 1.0), (65536, 0, 2.0)}
-
-
-class TestPointers:
-    def test_by_item_sorts_by_item_then_user(self):
-        data = world()
-        starts, order = data.by_item
-        assert starts.shape == (N_ITEMS + 1,)
-        pairs = list(zip(data.items[order].tolist(), data.users[order].tolist(), strict=True))
-        assert pairs == sorted(pairs)
-        assert (np.diff(starts) == np.bincount(data.items, minlength=N_ITEMS)).all()
 
 
 class TestFingerprint:
@@ -123,14 +107,6 @@ class TestFilters:
         )
         with pytest.raises(BadInput, match="No item"):
             often_rated(data.item_counts, N_USERS + 1)
-
-    def test_min_user_count_empties_rows_and_assumes_nothing(self):
-        data = world()
-        frequent = data.min_user_count(5)
-        assert (frequent.n_users, frequent.n_items, frequent.assumptions) == (N_USERS, N_ITEMS, ())
-        before, after = np.diff(data.by_user), np.diff(frequent.by_user)
-        assert (after == np.where(before >= 5, before, 0)).all()
-        assert 0 < len(frequent) < len(data)
 
 
 class TestKeyedUniform:

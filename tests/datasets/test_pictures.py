@@ -1,16 +1,13 @@
 """Pictures of every kind are read, and each repair is counted."""
 
 import io
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from PIL import Image
 
 from dpmf_datasets.readers import picture_files
 
-Array = npt.NDArray[Any]
 RAMP = np.linspace(0, 1, 48).reshape(6, 8)  # (6, 8), black to white
 
 

@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import itertools
-import json
 import os
 import threading
 import zipfile
@@ -25,7 +24,6 @@ from dpmf_datasets.readers.report import Kind
 from dpmf_datasets.registry import SOURCES
 
 REAL = Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../shared/data")
-Rows = list[tuple[int, int, float]]
 
 
 def rows_of(ratings):
@@ -130,17 +128,6 @@ def test_official_layouts(tmp_path, data_id, form):
     # five ratings are not the published set: they are nobody's to call public
     assert not ratings.public
     assert ratings.bounds == next(it.bounds for it in catalogue() if it.id == data_id)
-
-
-def test_a_release_with_the_published_counts_is_public(tmp_path, monkeypatch):
-    small = replace(SOURCES["ml-1m"].entry, n_users=3, n_items=3, n_ratings=5)
-    monkeypatch.setitem(SOURCES, "ml-1m", replace(SOURCES["ml-1m"], entry=small))
-    import_("ml-1m", release(tmp_path, "ml-1m"))
-    assert load("ml-1m").public
-    assert load("ml-1m").assumptions == ()
-    with np.load(npz_folder.place("ml-1m"), allow_pickle=False) as arrays:  # nothing is a pickle
-        assert json.loads(arrays["facts"].tobytes())["titles"][0] == FILMS[2]
-        assert all(arrays[name].dtype.kind in "uif" for name in arrays.files)
 
 
 def cut(share):

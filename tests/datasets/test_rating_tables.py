@@ -42,19 +42,6 @@ def problems(report):
     return {problem.kind: (problem.count, problem.lines) for problem in report.problems}
 
 
-def test_a_clean_table():
-    ratings, report = read(table(*GOOD))
-    assert (ratings.n_users, ratings.n_items, len(ratings)) == (5, 4, 20)
-    assert problems(report) == {}
-    assert (report.read, report.kept) == (20, 20)
-    assert ratings.bounds == (1.0, 5.0)
-    assert not ratings.public
-    assert ratings.order is None
-    assert ratings.assumptions == (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
-    assert ratings.titles == ("10", "11", "12", "13")
-    assert ratings.values[ratings.by_user[2] + 1] == 1 + (3 * 11) % 5
-
-
 BAD_ROWS = {
     **dict.fromkeys(("9,10,good", "9,10,NaN"), Kind.NOT_A_NUMBER),
     **dict.fromkeys(("9,10,inf", "9,10,-Infinity"), Kind.INFINITE),

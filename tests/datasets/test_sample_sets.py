@@ -119,15 +119,6 @@ def test_the_real_files_have_the_published_figures():
     assert len(samples) == 11_314 + 7_532 and samples.titles[0].startswith("alt.atheism: ")
 
 
-def test_other_files_under_a_published_name_are_private(tmp_path):
-    (tmp_path / "mine.txt").write_text(
-        "\n".join(f"secret diary entry about topic{k % 3} and weather" for k in range(5))
-    )
-    samples, report = read_as("guardian", tmp_path / "mine.txt")
-    assert not samples.public
-    assert "4,551 documents" in report.words
-
-
 @pytest.mark.parametrize(
     ("name", "key", "count"), [("olivetti", "faces", 400), ("cbcl", "X", 2_429)]
 )

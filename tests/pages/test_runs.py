@@ -1,7 +1,5 @@
 """The Runs page: differences, notes and reports."""
 
-from pathlib import Path
-
 import pytest
 
 import dpmf
@@ -9,15 +7,11 @@ from dpmf_core.base.documents import plain
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.comparison import differences
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.record import summarise
 from dpmf_core.runs.reports import report
 from dpmf_core.runs.specification import RunSpec
-from pages.runs.comparison import run_table
 from tests.pages.driving import app_of
 from tests.support.records import altered
 
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "pages" / "runs" / "page.py"
 PARTS = {"data": {"id": "cinema-small"}, "budget": {"epsilon": 2.0, "delta": 1e-5}}
 
 
@@ -31,13 +25,6 @@ def two():
         run_with(algorithm="private-bias"),
         run_with(algorithm="private-bias", budget={"epsilon": 8.0, "delta": 1e-5}),
     ]
-
-
-def test_the_table_prints_an_epsilon_as_everywhere_else(two):
-    record = {"epsilon": 0.45483, "title": "", "dataset": "cinema", "unit": "user"}
-    row = summarise(two[0].record) | record | {"created": "2026-11-22"}
-    row |= {"note": "", "tags": "", "owner": ""}
-    assert run_table([row], {})["ε"].tolist() == [0.46]
 
 
 def test_only_what_differs_is_shown(two):

@@ -28,8 +28,3 @@ def test_an_endless_text_is_cut_before_it_is_looked_at(text):
     """Whatever a pattern takes for the rest, it takes for a text of this length at most."""
     assert len(escape(text)) <= 2 * MOST_LETTERS + 3
     assert len(escape_letters(text)) <= 2 * MOST_LETTERS + 3
-
-
-@pytest.mark.parametrize("address", ["ada@example.org", "a.b+c@x-y.co.uk", "http://a.b/c?d=e"])
-def test_an_address_is_no_link(address):
-    assert escape(f"by {address}, 3") == f"by `{address}`, 3"

@@ -19,11 +19,6 @@ def test_an_even_suspicion_is_never_said_to_grow_less_than_it_may():
         assert may_become <= shown < may_become + 1
 
 
-def test_odds_of_three_to_one_are_three_quarters():
-    assert "at most 75% " in suspicion(math.log(3) - 1e-12)
-    assert suspicion(10.0) == "becomes at most 99.996% sure, except in rare cases"
-
-
 ANY_PAGE = (
     "import streamlit as st\nfrom pages.kit import sidebar, sidebar_values\n"
     "where = st.session_state['where']\n"

@@ -6,15 +6,12 @@ from dataclasses import replace
 import pytest
 
 from dpmf_core.runs.needed_epsilon import kept_at
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
 from pages.kit import payers
 from pages.tradeoff import findings
 from pages.tradeoff.findings import Results
 from tests.support.records import run_of
-
-PointsAndRuns = tuple[list[Point], dict[str, Run]]
 
 
 def points_and_runs(*rows, metric="rmse", grids=None, **guarantee):

@@ -1,6 +1,5 @@
 """Who uses a page and what they find: others' runs, the Operator page, lesson links."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from tests.support.engines import WAIT, gated, gates
 ROOT = Path(__file__).parents[2]
 ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
 TEACHER = Asker.of_login("https://login.example.org", "1", operator=True)
-Put = Callable[..., None]
 
 
 @pytest.fixture

@@ -3,13 +3,11 @@
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy.optimize import minimize
 
 from dpmf_core.privacy.gaussian import first_that_holds
 
-Array = npt.NDArray[np.float64]
 SIZE = 5
 
 
