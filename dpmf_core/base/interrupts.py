@@ -18,7 +18,6 @@ from typing import Any
 
 CODE = 130
 SENTENCE = "Interrupted; nothing half-written is left."
-_LINE = f"{SENTENCE}\n".encode()
 
 
 def exit_at_once() -> None:
@@ -47,30 +46,23 @@ _raised = threading.Event()  # set while KeyboardInterrupt propagates
 _has_told = False
 
 
-def raise_in_main_thread() -> None:
-    """From now on Ctrl-C raises KeyboardInterrupt.
-
-    It is raised again if a destructor or a callback of the interpreter, such as the compiler's, has
-    swallowed it. Another Ctrl-C while the program cleans up ends it immediately.
-    """
-    _swallowed.clear()
-    _raised.clear()
-    sys.unraisablehook = _again
-    signal.signal(signal.SIGINT, _raise)
-
-
 def was_swallowed() -> bool:
     """Whether KeyboardInterrupt was swallowed; an error after that follows from it."""
     return _swallowed.is_set()
 
 
 def exit_code_of(run: Callable[[], int]) -> int:
-    """The exit code of `run`, which cleans up when KeyboardInterrupt is raised in it.
+    """The exit code of `run`, which cleans up when Ctrl-C raises KeyboardInterrupt in it.
 
-    Ctrl-C before and after it ends the process immediately.
+    It is raised again if a destructor or a callback of the interpreter, such as the compiler's, has
+    swallowed it. Ctrl-C while the program cleans up, before and after it ends the process
+    immediately.
     """
     try:
-        raise_in_main_thread()
+        _swallowed.clear()
+        _raised.clear()
+        sys.unraisablehook = _again
+        signal.signal(signal.SIGINT, _raise)
         code = run()
         exit_at_once()
     except KeyboardInterrupt:
@@ -84,7 +76,7 @@ def _tell() -> None:
     global _has_told  # noqa: PLW0603 - a store that no signal can come between
     if not _has_told:
         _has_told = True  # first: a second Ctrl-C during the write must not write again
-        os.write(2, _LINE)
+        os.write(2, f"{SENTENCE}\n".encode())
 
 
 def _exit(*_: object) -> None:

@@ -7,6 +7,7 @@ everyone who asked for it.
 """
 
 import atexit
+import contextlib
 import functools
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -164,17 +165,23 @@ class Engine:
 
         data: their identity, or the exception from opening them.
         """
-        try:
+        with self._settling(task, "The run could not be started"):
             if isinstance(data, Exception):
                 raise data
             task.key, task.is_public = specification.run_key(task.spec, data), data.public
             task.key_ready.set()
             if not self._is_stored(task):
                 self._wait(task)
+
+    @contextlib.contextmanager
+    def _settling(self, task: Task, problem: str) -> Iterator[None]:
+        """Settle a task with an error of the block."""
+        try:
+            yield
         except BadInput as error:
             self._settle(task, error)
         except Exception as error:
-            self._settle(task, RuntimeError(f"The run could not be started: {words_of(error)}."))
+            self._settle(task, RuntimeError(f"{problem}: {words_of(error)}."))
 
     def _is_stored(self, task: Task) -> bool:
         """Whether the store has a task's run; if so, the task is settled."""
@@ -213,16 +220,12 @@ class Engine:
         have changed are refused.
         """
         while (task := self._next()) is not None:
-            try:
+            with self._settling(task, "The store cannot be read"):
                 # the new data may be private, and nobody asked for a run on them
                 if identity(task.spec, stamp_of(task.spec)) != task.identity:
                     raise BadInput("The data changed while the run waited. Ask again.")
                 if not self._is_stored(task):
                     return task
-            except BadInput as error:
-                self._settle(task, error)
-            except Exception as error:
-                self._settle(task, RuntimeError(f"The store cannot be read: {words_of(error)}."))
             self._end(task)
         return None
 
@@ -237,30 +240,23 @@ class Engine:
 
     def finish(self, task: Task, outcome: Outcome) -> None:
         """Store what a worker returned and end the task."""
-        try:
-            self._settle(task, self._keep(task, outcome))
-        finally:
-            self._end(task)
+        with self._settling(task, "The run could not be kept"):
+            if isinstance(outcome, Run):
+                self._keep(task, outcome)
+            self._settle(task, outcome)
+        self._end(task)
+
+    def _keep(self, task: Task, run: Run) -> None:
+        """Store a run. Raises BadInput, and errors of the disk."""
+        if task.key and run.key != task.key:
+            raise BadInput("The data changed while the run was computed. Ask again.")
+        if task.state != "cancelled" and not is_own_data(task.spec):
+            self.known_runs.keep(run, task.owner)
 
     def _end(self, task: Task) -> None:
         with self._news:
             self._queue.end(task)
             self._news.notify_all()
-
-    def _keep(self, task: Task, outcome: Outcome) -> Outcome:
-        """Store a run, and return the task's outcome."""
-        if not isinstance(outcome, Run):
-            return outcome
-        if task.key and outcome.key != task.key:
-            return RuntimeError("The data changed while the run was computed. Ask again.")
-        if task.state != "cancelled" and not is_own_data(task.spec):
-            try:
-                self.known_runs.keep(outcome, task.owner)
-            except BadInput as error:
-                return error
-            except Exception as error:
-                return RuntimeError(f"The run could not be kept: {words_of(error)}.")
-        return outcome
 
     def _settle(self, task: Task, outcome: Outcome) -> None:
         """End a task once; everything that waits for it continues."""
