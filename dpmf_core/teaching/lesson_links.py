@@ -8,9 +8,9 @@ import json
 import re
 import secrets
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import data_folder
@@ -97,7 +97,9 @@ class LessonLink(_Signed):
     """
 
     page: str = Field(pattern=r"^[a-z-]{1,30}$")
-    query: dict[str, str] = Field(default_factory=dict)
+    query: dict[Annotated[str, Field(max_length=60)], Annotated[str, Field(max_length=4000)]] = (
+        Field(default_factory=dict, max_length=60)
+    )
     locked: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     title: str = Field("", max_length=120)
@@ -105,22 +107,16 @@ class LessonLink(_Signed):
     choices: tuple[str, ...] = Field((), max_length=7)
     pinned: bool = False
 
-    @field_validator("query")
-    @classmethod
-    def _short(cls, query: dict[str, str]) -> dict[str, str]:
-        if len(query) > 60 or any(
-            len(name) > 60 or len(value) > 4000 for name, value in query.items()
-        ):
-            raise ValueError("the link is too long to store")
-        return {name: value for name, value in query.items() if name not in OWN}
-
     @model_validator(mode="after")
-    def _answerable(self) -> Self:
-        if not self.choices:
-            return self
-        if self.page == "lessons":
+    def _check(self) -> Self:
+        if unknown := [name for name in (*self.locked, *self.hidden) if name not in CONTROLS]:
+            raise ValueError(
+                f"there is no control {unknown[0]!r}; the controls are {', '.join(CONTROLS)}"
+            )
+        if self.choices and self.page == "lessons":
             raise ValueError("a lesson has questions of its own; put a private one on another page")
-        if not (self.question and len(set(self.choices)) == len(self.choices) > 1):
+        differ = len(set(self.choices)) == len(self.choices) > 1
+        if self.choices and not (self.question and differ):
             raise ValueError("a private question needs a text and at least two different answers")
         return self
 
@@ -135,16 +131,8 @@ class LessonLink(_Signed):
             field: tuple(_new_name(str(name), kind) for name in parts.get(field) or ())
             for field in ("locked", "hidden")
         }
-        query = parts.get("query") or {}
-        return parts | names | {"query": in_new_names(query, kind)}
-
-    @model_validator(mode="after")
-    def _known_controls(self) -> Self:
-        if unknown := [name for name in (*self.locked, *self.hidden) if name not in CONTROLS]:
-            raise ValueError(
-                f"there is no control {unknown[0]!r}; the controls are {', '.join(CONTROLS)}"
-            )
-        return self
+        query = in_new_names(parts.get("query") or {}, kind)
+        return parts | names | {"query": {it: query[it] for it in query if it not in OWN}}
 
     @property
     def fixed(self) -> frozenset[str]:

@@ -1,14 +1,14 @@
 """Ledgers as rows of a table and as text in a link; figures of a ledger that is repeated."""
 
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from pydantic import BaseModel, Field
 
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.privacy import Event, Gaussian, Ledger, Repeat, normal_form, sequence
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
@@ -86,13 +86,12 @@ def text_of(rows: pd.DataFrame) -> str:
     )
 
 
-def _within(value: Any, low: float, high: float, place: str, what: str) -> float:
-    """Return the number in a cell; raise BadInput. place, what: its row and column."""
-    number = float("nan") if pd.isna(value) else float(value)
-    if not low <= number <= high:
-        got = "nothing" if math.isnan(number) else f"{number:,g}"
-        raise BadInput(f"{place}: the {what} must be from {low:,g} to {high:,.0f}. Got {got}.")
-    return number
+class _Release(BaseModel):
+    """The numbers in a row of the table."""
+
+    noise_multiplier: float = Field(ge=1e-3, le=1e9)
+    times: int = Field(ge=1, le=MOST)
+    replace_one_factor: float = Field(ge=1, le=2)
 
 
 def event_of(rows: pd.DataFrame) -> Event:
@@ -103,20 +102,15 @@ def event_of(rows: pd.DataFrame) -> Event:
     return sequence(*(_release(number, *row) for number, row in enumerate(table, 1)))
 
 
-def _release(
-    number: int, noise: Any, multiplier: Any, times: Any, statistic: Any, factor: Any
-) -> Event:
-    place = f"Row {number}"
+def _release(number: int, noise: Any, *cells: Any) -> Event:
     if noise not in KINDS:
         got = "nothing" if pd.isna(noise) else repr(noise)
-        raise BadInput(f"{place}: the noise must be one of {', '.join(KINDS)}. Got {got}.")
-    name = "" if pd.isna(statistic) else str(statistic)[:80]
-    z = _within(multiplier, 1e-3, 1e9, place, "noise multiplier")
-    count = _within(times, 1, MOST, place, "number of times")
-    if count != int(count):
-        raise BadInput(f"{place}: the number of times must be a whole number. Got {count:g}.")
-    moves = _within(factor, 1, 2, place, "replace-one factor")
-    return Repeat(KINDS[noise](z, name or f"row {number}", 1.0, moves), int(count))
+        raise BadInput(f"Row {number}: the noise must be one of {', '.join(KINDS)}. Got {got}.")
+    multiplier, times, statistic, factor = (None if pd.isna(it) else it for it in cells)
+    numbers = {"noise_multiplier": multiplier, "times": times, "replace_one_factor": factor}
+    row, name = checked(_Release, f"row {number}", numbers), str(statistic or f"row {number}")[:80]
+    leaf = KINDS[noise](row.noise_multiplier, name, 1.0, row.replace_one_factor)
+    return Repeat(leaf, row.times)
 
 
 def rows_of(ledger: Ledger) -> pd.DataFrame:

@@ -51,7 +51,6 @@ from pages.server import visitor
 BUTTON_KEY = "choose.pressed"  # in the session: whether all methods were asked for
 SELECTING = "choose.selecting"  # in the session: the requested selection
 WINNERS = "choose.selected"  # in the session: results of selections, by specification
-FOLDER = "choose.folder"  # in the session: the file's folder on the person's machine
 
 
 def _press(in_full: bool) -> None:
@@ -104,7 +103,7 @@ def find(inquiry: Inquiry) -> Finding | None:
         runs,
         result,
         entry.title,
-        command_path(entry),
+        session_files.command_path(entry.id) if datasets.is_own(entry.id) else str(entry.id),
         entry.public,
         entry.assumptions,
         # with its full path for someone at their own machine
@@ -169,15 +168,6 @@ def _select(spec: PrivateSelection) -> None:
     odometer.buy([spec])
 
 
-def command_path(entry: Any) -> str:
-    """Return the data's id, or its path in the folder that the person named."""
-    if not datasets.is_own(entry.id):
-        return str(entry.id)
-    folder = str(st.session_state.get(FOLDER) or "").rstrip("/\\")
-    name = session_files.command_path(entry.id)
-    return f"{folder}/{name}" if folder else name
-
-
 def use(finding: Finding, entry: Any) -> None:
     """Choose the data set and the answer on every page. Call it before widgets are drawn."""
     place, question = finding.place, finding.question
@@ -190,15 +180,9 @@ def use(finding: Finding, entry: Any) -> None:
 
 
 def draw_files_of(finding: Finding, entry: Any) -> None:
-    if datasets.is_own(entry.id):
-        st.text_input(
-            "Folder of the file on your computer",
-            key=FOLDER,
-            persist_state="session",
-            placeholder="without it, run the command in that folder",
-        )
     st.code(finding.train, language="bash", wrap_lines=True)
-    st.caption(f"{safe_text.escape(finding.cost)} {finding.training}")
+    where = " Run it in the folder of your file." * datasets.is_own(entry.id)
+    st.caption(f"{safe_text.escape(finding.cost)} {finding.training}{where}")
     files = {
         "which-method.html": ("Page to print", report(finding)),
         "which-method.ipynb": ("Notebook", notebook(finding)),
