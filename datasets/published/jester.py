@@ -43,7 +43,7 @@ def _rows(members: Members, name: str) -> list[list[Any]]:
     with members.open(name) as stream:
         content = stream.read()
     if name.lower().endswith(".xls"):
-        return sheet_rows(io.BytesIO(content), name)[0].to_numpy().tolist()
+        return sheet_rows(io.BytesIO(content), name, kind=object)[0].to_numpy().tolist()
     text = content.decode("latin-1")
     separator = max(",;\t", key=text[:5000].count)
     return [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row]

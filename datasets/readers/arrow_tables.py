@@ -194,13 +194,13 @@ def spreadsheet(stream: BinaryIO, name: str, sheet: str | None = None) -> Table:
 
 
 def sheet_rows(
-    stream: BinaryIO, name: str, sheet: str | None = None
+    stream: BinaryIO, name: str, sheet: str | None = None, kind: type = str
 ) -> tuple[pd.DataFrame, list[str]]:
-    """All cells of a sheet as text, and the names of all sheets. Raises BadInput.
+    """All cells of a sheet as text, or as objects, and the names of all sheets. Raises BadInput.
 
     A damaged file may make the reader raise anything, even what is not an `Exception`.
     """
-    options: Any = {"header": None, "dtype": str, "keep_default_na": False, "na_values": []}
+    options: Any = {"header": None, "dtype": kind, "keep_default_na": False, "na_values": []}
     try:
         with extra("files"), pd.ExcelFile(stream, engine="calamine") as book:
             sheets = [str(it) for it in book.sheet_names]
