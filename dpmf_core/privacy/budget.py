@@ -34,15 +34,10 @@ class Calibration(StrEnum):
 class Budget(BaseModel):
     """What a run may spend: (epsilon, delta)-DP for one unit under a neighbouring relation."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    epsilon: float = Field(
-        ge=1e-4,
-        le=1000,
-        allow_inf_nan=False,
-        title="ε",
-        description="total privacy loss of the run; smaller is more private",
-    )
+    epsilon: float = Field(ge=1e-4, le=1000, allow_inf_nan=False, title="ε")
+    """total privacy loss of the run; smaller is more private"""
     delta: float = Field(
         ge=0,
         lt=0.5,
@@ -54,12 +49,8 @@ class Budget(BaseModel):
         ),
     )
     relation: Relation = Field(Relation.ADD_REMOVE, title="neighbouring relation")
-    calibration: Calibration = Field(
-        Calibration.EXACT,
-        description=(
-            "exact: just enough noise for ε; source: as much as the source's own rule requires"
-        ),
-    )
+    calibration: Calibration = Calibration.EXACT
+    """exact: just enough noise for ε; source: as much as the source's own rule requires"""
 
     noise: NoiseKind = Field(
         NoiseKind.CONTINUOUS,
@@ -96,9 +87,8 @@ class AccountBudget(Budget):
 
     delta: float = Field(gt=0, lt=0.5, allow_inf_nan=False, title="δ")
 
-    allow_unprotected: bool = Field(
-        False, description="allow work that has no epsilon for a row of the data"
-    )
+    allow_unprotected: bool = False
+    """allow work that has no epsilon for a row of the data"""
 
 
 def default_delta(n_users: int) -> float:

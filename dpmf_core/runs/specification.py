@@ -41,21 +41,15 @@ class DataSpec(Preparation):
     """The ratings or samples of a run, and their preparation before splitting or factorising."""
 
     id: str = Field(description="an id from the catalogue or a path")
-    top_items: int | None = Field(
-        None, ge=1, description="keep only this many of the most rated items"
-    )
-    min_user_count: int = Field(
-        0, ge=0, description="ignore the ratings of users with fewer ratings than this"
-    )
+    top_items: int | None = Field(None, ge=1)
+    """keep only this many of the most rated items"""
+    min_user_count: int = Field(0, ge=0)
+    """ignore the ratings of users with fewer ratings than this"""
     min_item_count: int = Field(0, ge=0, description="keep items with at least this many ratings")
-    most_per_user: int | None = Field(
-        None, ge=1, description="keep at most this many ratings per user, chosen by a hash"
-    )
-    positives_above: float | None = Field(
-        None,
-        allow_inf_nan=False,
-        description="recall task: ratings above this become 1, others are left out",
-    )
+    most_per_user: int | None = Field(None, ge=1)
+    """keep at most this many ratings per user, chosen by a hash"""
+    positives_above: float | None = Field(None, allow_inf_nan=False)
+    """recall task: ratings above this become 1, others are left out"""
     item_features: Literal["none", "public"] = Field(
         "none",
         description=(
@@ -70,10 +64,8 @@ class DataSpec(Preparation):
             " by noisy counts above a threshold, which is a release"
         ),
     )
-    row_count: Literal["given", "private"] = Field(
-        "given",
-        description="number of users or samples. given: public; private: a noisy release",
-    )
+    row_count: Literal["given", "private"] = "given"
+    """number of users or samples. given: public; private: a noisy release"""
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
@@ -113,7 +105,7 @@ class RunSpec(BaseModel):
     `noise="none"`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     data: DataSpec
     algorithm: str = Field(description="an id from the list of algorithms")
@@ -121,18 +113,10 @@ class RunSpec(BaseModel):
     budget: Budget | None = None
     without_noise: bool = False
     split: SplitSpec = SplitSpec()
-    seed: int = Field(
-        0,
-        ge=0,
-        lt=2**63,
-        description="seed of the split, the starting values and, on public data, the noise",
-    )
-    curve_points: int = Field(
-        12,
-        ge=2,
-        le=1000,
-        description="largest number of points in the error by step, including the first and last",
-    )
+    seed: int = Field(0, ge=0, lt=2**63)
+    """seed of the split, the starting values and, on public data, the noise"""
+    curve_points: int = Field(12, ge=2, le=1000)
+    """largest number of points in the error by step, including the first and last"""
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
