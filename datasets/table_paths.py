@@ -117,18 +117,13 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]
 
     Raises BadInput if there are several.
     """
-    if (
-        not (path.is_dir() or path.suffix.lower() in (".txt", ".zip", ".tar", ".tgz"))
-        or set(facts) & OF_SAMPLES
-    ):
+    is_text = path.is_file() and path.suffix.lower() == ".txt"
+    may_be = is_text or path.is_dir() or path.suffix.lower() in ARCHIVES
+    if set(facts) & OF_SAMPLES or not may_be:
         return None
-    if path.is_file() and path.suffix.lower() == ".txt":
-        return (
-            _ratings(path, facts)
-            if set(facts) & {*RATING_FACTS, *TABLE_FACTS} or ratings_tables(path)
-            else None
-        )
     tables = ratings_tables(path)
+    if is_text and (tables or set(facts) & {*RATING_FACTS, *TABLE_FACTS}):
+        return _ratings(path, facts)
     if not tables:
         return None
     if len(tables) > 1:
