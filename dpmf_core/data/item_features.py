@@ -172,8 +172,8 @@ def _id_column(columns: Mapping[str, Sequence[str]], items: Sequence[str], name:
     """
     plain = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(list(columns))}
     usual = next((plain[it] for it in IDS if it in plain), next(iter(columns)))
-    wanted = set(items)
-    shared = {it: len(wanted.intersection(map(plain_id, columns[it]))) for it in columns}
+    item_ids = set(items)
+    shared = {it: len(item_ids.intersection(map(plain_id, columns[it]))) for it in columns}
     column = usual if shared[usual] else max(columns, key=shared.__getitem__)
     if column.replace(".", "").isdecimal():
         raise BadInput(
