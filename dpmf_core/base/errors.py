@@ -50,22 +50,13 @@ def range_words(field: dict[str, object]) -> str:
         return "one of " + ", ".join(str(choice) for choice in field["enum"])  # type: ignore[attr-defined]
     if field.get("type") == "boolean":
         return "true or false"
-    opening, low = (
-        ("(", field["exclusiveMinimum"])
-        if "exclusiveMinimum" in field
-        else ("[", field.get("minimum", "-inf"))
-    )
-    closing, high = (
-        (")", field["exclusiveMaximum"])
-        if "exclusiveMaximum" in field
-        else ("]", field.get("maximum", "inf"))
-    )
+    low = field.get("exclusiveMinimum", field.get("minimum", "-inf"))
+    high = field.get("exclusiveMaximum", field.get("maximum", "inf"))
+    opening = "(" if "exclusiveMinimum" in field else "["
+    closing = ")" if "exclusiveMaximum" in field else "]"
     kind = "a whole number " if field.get("type") == "integer" else ""
-    return (
-        f"{kind}in {opening}{low}, {high}{closing}"
-        if (low, high) != ("-inf", "inf")
-        else f"{kind}".strip()
-    )
+    is_bounded = (low, high) != ("-inf", "inf")
+    return (kind + (f"in {opening}{low}, {high}{closing}" if is_bounded else "")).strip()
 
 
 def _short(value: object) -> str:

@@ -100,11 +100,10 @@ class Job:
     def __init__(self, engine: Any, task: Task, asker: str = "") -> None:
         self._engine, self._task, self._has_left = engine, task, False
         self.asker = asker
-
-    @property
-    def spec(self) -> Any:
-        """The work: a RunSpec or a Measurement."""
-        return self._task.spec
+        self.spec = task.spec  # the work: a RunSpec or a Measurement
+        self.cost = task.cost  # estimated seconds; 0 without an estimate
+        self.ticket = task.ticket  # names the run among all that this server computes
+        self.owner = task.owner  # the first requester, as stored; '' if unnamed
 
     @property
     def key(self) -> str:
@@ -125,16 +124,6 @@ class Job:
         return self._task.is_waiting or self._task.state == "running"
 
     @property
-    def ticket(self) -> str:
-        """The name of the run among all that this server computes."""
-        return self._task.ticket
-
-    @property
-    def owner(self) -> str:
-        """The first requester, as stored; '' if unnamed."""
-        return self._task.owner
-
-    @property
     def age(self) -> float:
         """Seconds since it was first asked for."""
         return time.monotonic() - self._task.request_time
@@ -152,11 +141,6 @@ class Job:
     def waiting(self) -> int:
         """The number of waiting runs, this one included."""
         return int(self._engine.waiting())
-
-    @property
-    def cost(self) -> float:
-        """Estimated seconds; 0 without an estimate."""
-        return self._task.cost
 
     @property
     def error(self) -> str | None:
