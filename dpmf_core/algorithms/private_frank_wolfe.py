@@ -61,7 +61,6 @@ class DPFW(ProvenForUsers, FrankWolfe):
     }
 
     steps: int = parameter(10, "steps T", "rank-one terms; each costs budget", (1, 200))
-    nuclear_norm: float = item_moments.nuclear_norm_field(0.45)
     step_size: Literal["2/(t+2)", "1/T"] = parameter("1/T", "step size η", "the source uses 1/T")
     row_clip: float = parameter(
         0.08,

@@ -106,30 +106,22 @@ class Registry(Mapping[str, type[Algorithm]]):
             return self._external
 
     def _add(self, external: dict[str, type[Algorithm]], point: EntryPoint, count: int) -> None:
-        problem: str | None
-        if point.name in self._own or count > 1:
-            problem = "another algorithm already has this id"
-        else:
-            kind, problem = _load(point)
-            if kind is not None:
-                external[point.name] = kind
-        if problem is not None:
+        try:
+            if point.name in self._own or count > 1:
+                raise BadInput("another algorithm already has this id")
+            kind = point.load()
+            if problem := _problem(kind, point.name):
+                raise BadInput(problem)
+            external[point.name] = kind
+        except Exception as error:  # a third-party package may raise anything
+            known = isinstance(error, BadInput)
+            problem = str(error) if known else f"{type(error).__name__}: {error}"
             package = point.dist.name if point.dist else "?"
             self._problems[point.name] = (
                 f"The algorithm {point.name!r} of the package {package} ({point.value}) cannot be"
                 f" used: {problem}. Correct or remove that package."
             )
             logging.getLogger(__name__).error("%s", self._problems[point.name])
-
-
-def _load(point: EntryPoint) -> tuple[type[Algorithm] | None, str | None]:
-    """The class that an entry point names, or what is wrong with it."""
-    try:
-        kind = point.load()
-        problem = _problem(kind, point.name)
-    except Exception as error:  # a third-party package may raise anything
-        return None, f"{type(error).__name__}: {error}"
-    return (kind, None) if problem is None else (None, problem)
 
 
 def _problem(kind: Any, name: str) -> str | None:

@@ -24,6 +24,9 @@ from dpmf_core.privacy import Budget, Event, Guarantee, PosteriorSample, Status
 
 ITEM_FACTORS = "item factors"
 START = 0.3  # standard deviation of the starting factors of a posterior sample
+NOT_SHOWN = (
+    "the sample is private only if the chain has reached its posterior, which cannot be shown"
+)
 
 
 class SGLD(PrivateAlgorithm):
@@ -170,24 +173,18 @@ class SGLD(PrivateAlgorithm):
     def guarantee(self) -> Guarantee:
         if self.reading == "steps":
             return Guarantee(Status.PROVEN, taken_as_public=PUBLIC_FACTS)
-        return self._unproven(
-            "the sample is private only if the chain has reached its posterior, which cannot be"
-            " shown"
-        )
+        claim = "provably differentially private"
+        return Guarantee(Status.UNPROVEN, "user", (), PUBLIC_FACTS, claim, NOT_SHOWN)
 
     def guarantee_of_run(self, shape: Shape, level: float) -> Guarantee:
         if self.reading == "steps":
             return self.guarantee()
         prior, has = 1 / self.prior_precision, self.prior_variance(shape, level)
-        return self._unproven(
-            "the sample is private only if the chain has reached its posterior, which cannot"
-            f" be shown: after {self.steps} steps an unrated item, which must keep"
-            f" the prior's variance {prior:.3f}, has {has:.3f}"
+        reason = (
+            f"{NOT_SHOWN}: after {self.steps} steps an unrated item, which must keep the prior's"
+            f" variance {prior:.3f}, has {has:.3f}"
         )
-
-    def _unproven(self, reason: str) -> Guarantee:
-        claim = "provably differentially private"
-        return Guarantee(Status.UNPROVEN, "user", (), PUBLIC_FACTS, claim, reason)
+        return replace(self.guarantee(), reason=reason)
 
     def prior_variance(self, shape: Shape, level: float) -> float:
         """The variance of an unrated item's factors after the steps of a posterior sample.
