@@ -4,30 +4,11 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
+from dpmf_core import curator, privacy
 from dpmf_core.algorithms.base import Algorithm, Personal, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.registry import Registry
 from dpmf_core.base.errors import BadInput, checked
-from dpmf_core.curator import (
-    CELLS_ARE_PUBLIC,
-    Curator,
-    ExactCurator,
-    NoisyCurator,
-    OpenCurator,
-    People,
-    in_memory,
-)
 from dpmf_core.data.samples import require_not_negative
-from dpmf_core.privacy import (
-    NOTHING,
-    WITHOUT_NOISE,
-    Budget,
-    Event,
-    Gaussian,
-    Guarantee,
-    Noise,
-    NoiseKind,
-    normal_form,
-)
 from dpmf_core.privacy.events import on_grids
 
 # how many numbers a run may release with exact noise, which takes 0.2 to 0.5 microseconds each
@@ -91,14 +72,14 @@ def without_noise(kind: type[Algorithm]) -> type[Algorithm]:
         version: ClassVar[int] = kind.version + kind.version_without_noise  # either only rises
         adds_noise: ClassVar[bool] = False
 
-        def plan(self, shape: Any, level: float) -> Event:
-            return NOTHING
+        def plan(self, shape: Any, level: float) -> privacy.Event:
+            return privacy.NOTHING
 
-        def guarantee(self) -> Guarantee:
-            return WITHOUT_NOISE
+        def guarantee(self) -> privacy.Guarantee:
+            return privacy.WITHOUT_NOISE
 
-        def guarantee_of_run(self, shape: Any, level: float) -> Guarantee:
-            return WITHOUT_NOISE
+        def guarantee_of_run(self, shape: Any, level: float) -> privacy.Guarantee:
+            return privacy.WITHOUT_NOISE
 
         def asks_sums_alone(self) -> bool:
             return asks_sums_alone(kind(**self.model_dump()))
@@ -110,7 +91,7 @@ def build(
     algorithm_id: str,
     parameters: dict[str, Any],
     shape: Any,
-    budget: Budget | None,
+    budget: privacy.Budget | None,
     *,
     noise: bool = True,
 ) -> Algorithm:
@@ -145,7 +126,7 @@ def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
     options: by their names; None and the defaults of `Budget` count as not given.
     """
     kinds = [find(it) for it in algorithm_ids]
-    defaults = Budget.model_fields
+    defaults = privacy.Budget.model_fields
     given_options = [
         name
         for name, value in options.items()
@@ -161,16 +142,16 @@ def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
 
 
 def plan_by_level(
-    algorithm: Algorithm, shape: Any, noise: NoiseKind = NoiseKind.CONTINUOUS
-) -> Callable[[float], Event]:
+    algorithm: Algorithm, shape: Any, noise: privacy.NoiseKind = privacy.NoiseKind.CONTINUOUS
+) -> Callable[[float], privacy.Event]:
     """The plan of an algorithm with this kind of noise, as a function of its level.
 
     Raises BadInput if the noise cannot be drawn.
     """
-    if noise is NoiseKind.CONTINUOUS:
+    if noise is privacy.NoiseKind.CONTINUOUS:
         return lambda level: algorithm.plan(shape, level)
-    releases = normal_form(algorithm.plan(shape, 1.0))
-    if others := [leaf for leaf, _ in releases if type(leaf) is not Gaussian]:
+    releases = privacy.normal_form(algorithm.plan(shape, 1.0))
+    if others := [leaf for leaf, _ in releases if type(leaf) is not privacy.Gaussian]:
         raise BadInput(
             f"Discrete noise replaces Gaussian noise, but {algorithm.title} releases a"
             f" {others[0].mechanism}. Use continuous noise."
@@ -188,15 +169,17 @@ def plan_by_level(
     return lambda level: on_grids(algorithm.plan(shape, level))
 
 
-def curator_for(algorithm: Algorithm, data: Any, noise: Noise, blocks: int = 1) -> Curator:
+def curator_for(
+    algorithm: Algorithm, data: Any, noise: privacy.Noise, blocks: int = 1
+) -> curator.Curator:
     """A curator for one fit. data: `Ratings`, `Samples`, or tables of them by name."""
     tables = data if isinstance(data, Mapping) else {"train": data}
-    return curator_of(algorithm, in_memory(data, blocks), noise, tables)
+    return curator_of(algorithm, curator.in_memory(data, blocks), noise, tables)
 
 
 def curator_of(
-    algorithm: Algorithm, people: People, noise: Noise, tables: Mapping[str, Any]
-) -> Curator:
+    algorithm: Algorithm, people: curator.People, noise: privacy.Noise, tables: Mapping[str, Any]
+) -> curator.Curator:
     """A curator of these people for one fit.
 
     It gives access to the rows in `tables` only if the algorithm claims no proof for its
@@ -204,8 +187,10 @@ def curator_of(
     """
     promise = algorithm.guarantee()
     if promise.has_epsilon:
-        return NoisyCurator(people, noise, promise.assumptions)
-    return (OpenCurator if algorithm.adds_noise else ExactCurator)(people, noise, tables)
+        return curator.NoisyCurator(people, noise, promise.assumptions)
+    return (curator.OpenCurator if algorithm.adds_noise else curator.ExactCurator)(
+        people, noise, tables
+    )
 
 
 def asks_sums_alone(algorithm: Algorithm) -> bool:
@@ -213,7 +198,7 @@ def asks_sums_alone(algorithm: Algorithm) -> bool:
     promise = algorithm.guarantee()
     if not promise.has_epsilon:
         return algorithm.asks_sums_alone()
-    return CELLS_ARE_PUBLIC not in promise.assumptions
+    return curator.CELLS_ARE_PUBLIC not in promise.assumptions
 
 
 def require_sums_alone(algorithm: Algorithm, name: str, bounds: tuple[float, float]) -> None:
@@ -233,7 +218,7 @@ def require_sums_alone(algorithm: Algorithm, name: str, bounds: tuple[float, flo
     )
 
 
-def train(algorithm: Algorithm, data: Any, noise: Noise, rng: Streams) -> Any:
+def train(algorithm: Algorithm, data: Any, noise: privacy.Noise, rng: Streams) -> Any:
     """The fitted model (`Recommender` or `Components`)."""
     *_, model = algorithm.fit(curator_for(algorithm, data, noise), rng)
     return model
