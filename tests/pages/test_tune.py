@@ -8,9 +8,7 @@ from dpmf_core.privacy import Budget, Gaussian, default_delta
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.selection import SHAPES
 from dpmf_core.runs.planning import account_of
-from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search import price
-from dpmf_core.runs.tuning.search_space import TuneSpec
 from dpmf_datasets import session_files
 from pages.tune import open_search
 from tests.pages.driving import app_of, behind_sidebar, brought, run_until, settled
@@ -58,7 +56,7 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
 
 
 def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
-    """Nothing else is trained, and the exported file has no path."""
+    """Nothing else is trained."""
     rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(40) for i in range(12)]
     table = session_files.table("\n".join(["user,item,rating", *rows, ""]).encode(), "mine.csv")
     mine = session_files.ratings(table, {}, (1.0, 5.0))
@@ -81,15 +79,4 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
     columns = {column for it in app.dataframe for column in it.value.columns}
     bought = {"what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"}
     assert columns <= bought
-    search = TuneSpec.parse(
-        data={"id": mine.entry.id},
-        algorithm="private-bias",
-        budget={"epsilon": 5.0, "delta": 1e-4},
-        search={"prior_deviation": (0.1, 1.0)},
-    )
-    spec = PrivateSelection(
-        searches=(search,), distribution="geometric", trials=3.0, score_noise=5.0
-    )
-    file = SelectionResult(spec, 1.0, {}, 8.0, False, "").export()
-    assert file["spec"]["searches"][0]["data"]["id"] == "ratings.npz"
     session_files.remove(mine.entry)
