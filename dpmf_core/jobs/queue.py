@@ -17,17 +17,10 @@ IDLE = -100  # priority of work that goes after everything else and leaves one w
 
 
 class Queue:
-    """Tasks from the request until their workers have finished with them.
+    """Tasks from the request until their workers, `n_workers` of them, have finished with them.
 
     It is not thread-safe: the engine calls it under its lock. The asker '' stands for no session
     and has no limits.
-
-    Parameters
-    ----------
-    n_workers
-        How many tasks may be computed at once.
-    limits
-        The limits of sessions' requests.
     """
 
     def __init__(self, n_workers: int, limits: Limits) -> None:
@@ -180,22 +173,16 @@ class Queue:
     def _order(self) -> dict[Task, int]:
         """Return the place of each waiting task: round by round, idle tasks last."""
         if self._places is None:
-            rounds = [
-                task
-                for idle in (False, True)
-                for task in itertools.chain.from_iterable(
-                    itertools.zip_longest(*self._own_lines(idle))
+            rounds: list[Task | None] = []
+            for idle in (False, True):
+                lines = (
+                    [task for task in line if (task.askers[asker] <= IDLE) is idle]
+                    for asker, line in self._lines.items()
                 )
-                if task is not None
-            ]
-            self._places = {task: at for at, task in enumerate(dict.fromkeys(rounds))}
+                rounds += itertools.chain.from_iterable(itertools.zip_longest(*lines))
+            tasks = dict.fromkeys(task for task in rounds if task is not None)
+            self._places = {task: at for at, task in enumerate(tasks)}
         return self._places
-
-    def _own_lines(self, idle: bool) -> list[list[Task]]:
-        return [
-            [task for task in line if (task.askers[asker] <= IDLE) is idle]
-            for asker, line in self._lines.items()
-        ]
 
 
 def _is_idle(task: Task) -> bool:

@@ -163,13 +163,7 @@ def _main(file_descriptor: int) -> None:
 
 
 class Worker:
-    """A worker process, as the starting process sees it.
-
-    Parameters
-    ----------
-    n_workers
-        How many workers share this machine's cores.
-    """
+    """One of `n_workers` worker processes that share this machine, as their parent sees it."""
 
     def __init__(self, n_workers: int) -> None:
         self.connection, theirs = Pipe()
