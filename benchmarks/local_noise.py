@@ -11,7 +11,7 @@ import pandas as pd
 import dpmf_datasets as datasets
 from benchmarks.report import RESULTS
 from dpmf import sweep
-from dpmf_core.runs.needed_epsilon import first_reaching
+from dpmf_core.runs.needed_epsilon import Measured, needed_epsilon
 
 FILE = RESULTS / "local-noise.csv"
 DATA = ("cinema-small", "ml-1m", "cinema")
@@ -45,7 +45,8 @@ def equal_errors(frame: pd.DataFrame) -> Iterator[list[object]]:
         here = by[name, users]
         for epsilon in (0.5, 1.0, 2.0):
             error = here["private-bias", epsilon]
-            crossing = first_reaching(here["local-bias"].items(), error)
+            line = [Measured(at, (-own,)) for at, own in here["local-bias"].items()]
+            crossing = needed_epsilon(line, -error, digits=12)
             reached = None if crossing is None else crossing.epsilon
             of_others = here["local-bias", 1.0], here["user-mean", 0.0]
             yield [name, users, epsilon, error, reached, *of_others]

@@ -19,7 +19,7 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.budget import Calibration
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_cost import BEST_BY_SUMS, PrivacyCost, best_known
-from dpmf_core.runs.record import Figures, Run, RunRecord
+from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.specification import DataSpec, RunSpec
 
 PLAIN = "dpals-plain"  # DPALS without its biases, a variant that comparisons show next to DPALS
@@ -231,13 +231,3 @@ def differences(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
     names = dict.fromkeys(name for one in flat for name in one)
     rows = [{"setting": name, "values": [one.get(name) for one in flat]} for name in names]
     return [row for row in rows if any(value != row["values"][0] for value in row["values"])]
-
-
-def extremes(curves: Sequence[Figures]) -> dict[str, tuple[float, float]]:
-    """The best (smallest) and the last value of each curve; points without a value are skipped."""
-    lines: dict[str, list[float]] = {}
-    for point in curves:
-        for name, value in point.items():
-            if name != "step" and value is not None:
-                lines.setdefault(name, []).append(value)
-    return {name: (min(line), line[-1]) for name, line in lines.items()}

@@ -8,7 +8,6 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from dpmf_core.evaluation.registry import Metric
 from dpmf_core.privacy.formatting import budget_text
 
 Draws = Sequence[tuple[float, ...]]  # errors (private, best, trivial) of one draw each
@@ -71,29 +70,6 @@ def kept_at(epsilon: float, draws: Draws) -> Measured | None:
 
 
 @dataclass(frozen=True)
-class Goal:
-    """A figure to reach: a share of the gain over guessing, or a value of a metric.
-
-    digits: printed decimals, to which a value is compared. text: prints a value.
-    """
-
-    value: float
-    larger_is_better: bool
-    digits: int
-    text: Callable[[float], str]
-    is_share: bool = False
-
-    @classmethod
-    def share(cls, share: float) -> "Goal":
-        """A share of the gain over guessing, from 0 to 1."""
-        return cls(share, True, 2, share_text, is_share=True)
-
-    @classmethod
-    def metric(cls, metric: Metric, value: float) -> "Goal":
-        return cls(value, bool(metric.larger_is_better), metric.digits, metric.text)
-
-
-@dataclass(frozen=True)
 class NeededEpsilon:
     """The smallest epsilon that reaches a goal.
 
@@ -110,64 +86,47 @@ class NeededEpsilon:
         return self.epsilon if self.is_measured else float(f"{self.epsilon:.2g}")
 
 
-def first_reaching(
-    line: Iterable[tuple[float, float]],
-    target: float,
-    *,
-    larger_is_better: bool = False,
-    digits: int = 12,
+def needed_epsilon(
+    line: Iterable[Measured],
+    goal: float,
+    of_draws: Callable[[tuple[float, ...]], float] = statistics.median,
+    digits: int = 2,
 ) -> NeededEpsilon | None:
-    """The smallest epsilon at which a line is as good as the target.
+    """The smallest epsilon whose value is at least the goal, such as a share of the gain.
 
-    Linear along log epsilon between measured points; None if no point is good enough. It is never
-    extrapolated. line: (epsilon, value) of measured points.
+    Linear along log epsilon between measured points, never extrapolated; None if no point is good
+    enough. of_draws: which draw at each epsilon counts. digits: decimals that are compared.
     """
-    sign = -1.0 if larger_is_better else 1.0
-    points = sorted((epsilon, sign * value) for epsilon, value in line)
-    threshold = sign * target
+    points = sorted((it.epsilon, of_draws(it.values)) for it in line)
     for place, (epsilon, at) in enumerate(points):
-        if round(at, digits) > round(threshold, digits):
+        if round(at, digits) < round(goal, digits):
             continue
-        if place == 0 or at >= threshold:
+        if place == 0 or at <= goal:
             return NeededEpsilon(epsilon, is_first=place == 0)
         before, was = points[place - 1]
-        share = (was - threshold) / (was - at)
+        share = (goal - was) / (at - was)
         between = before * math.exp(share * math.log(epsilon / before))
         return NeededEpsilon(between, is_measured=False)
     return None
 
 
-def needed_epsilon(
-    line: Iterable[Measured],
-    goal: Goal,
-    of_draws: Callable[[tuple[float, ...]], float] = statistics.median,
-) -> NeededEpsilon | None:
-    """The smallest epsilon that reaches a goal. of_draws: which draw at each epsilon counts."""
-    points = [(it.epsilon, of_draws(it.values)) for it in line]
-    return first_reaching(
-        points, goal.value, larger_is_better=goal.larger_is_better, digits=goal.digits
-    )
+def answer(line: Sequence[Measured], share: float) -> tuple[str, str]:
+    """The epsilon that keeps a share of the gain, in words, with its uncertainty.
 
-
-def answer(line: Sequence[Measured], goal: Goal) -> tuple[str, str]:
-    """The epsilon that a goal needs, in words, with its uncertainty.
-
-    If no epsilon reaches it, the best that was measured. line: not empty.
+    If none does, the best that was measured. line: shares, not empty.
     """
-    needed = needed_epsilon(line, goal)
-    best, worst = (max, min) if goal.larger_is_better else (min, max)
+    needed = needed_epsilon(line, share)
+    beyond = budget_text(max(it.epsilon for it in line))
     if needed is None:
-        top = best(line, key=lambda it: it.median)
-        return (
-            f"no ε up to {budget_text(max(it.epsilon for it in line))}",
-            f"; the best is {goal.text(top.median)}, at ε = {budget_text(top.epsilon)}",
-        )
+        top = max(line, key=lambda it: it.median)
+        best = f"; the best is {share_text(top.median)}, at ε = {budget_text(top.epsilon)}"
+        return f"no ε up to {beyond}", best
     if needed.is_first:
         return f"ε = {budget_text(needed.epsilon)}", ", the smallest measured"
     value = f"ε {'=' if needed.is_measured else '≈'} {budget_text(needed.rounded)}"
-    low, high = (needed_epsilon(line, goal, of_draws) for of_draws in (best, worst))
+    low, high = (needed_epsilon(line, share, of_draws) for of_draws in (max, min))
     if low is None:
         return value, ""
-    beyond = f"more than {budget_text(max(it.epsilon for it in line))}"
-    least, most = budget_text(low.rounded), beyond if high is None else budget_text(high.rounded)
+    least = budget_text(low.rounded)
+    most = f"more than {beyond}" if high is None else budget_text(high.rounded)
     return value, "" if least == most else f", {least} to {most} over draws"

@@ -14,7 +14,7 @@ from dpmf_core.privacy import NOTHING
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import DRAWS, VARIANTS, Comparison, same_draws, split_name
 from dpmf_core.runs.epsilon_grid import EpsilonGrid
-from dpmf_core.runs.needed_epsilon import Goal, answer, needed_epsilon
+from dpmf_core.runs.needed_epsilon import answer, needed_epsilon
 from dpmf_core.runs.planning import PreparedRun
 from dpmf_core.runs.recommendations import someone, top_rated
 from dpmf_core.runs.record import Run
@@ -142,10 +142,9 @@ def wanted_gain(now: float, title: str, grid: EpsilonGrid) -> None:
         st.markdown("To keep, in percent of the gain", width="content")
         look: dict[str, Any] = {"label_visibility": "collapsed", "width": 100}
         percent = st.number_input("Percent of the gain", 1, 100, step=5, **bind(key), **look)
-        goal = Goal.share(percent / 100)
-        value, detail = answer(grid.kept, goal)
+        value, detail = answer(grid.kept, percent / 100)
         st.markdown(f"with {title}: **{value}**{detail}", width="content", help=BETWEEN)
-        needed = needed_epsilon(grid.kept, goal)
+        needed = needed_epsilon(grid.kept, percent / 100)
         if needed is None or lesson.fixed_value("epsilon") is not None:
             return
         move: dict[str, Any] = {"on_click": put, "args": ("epsilon", needed.rounded)}

@@ -17,7 +17,7 @@ from dpmf_core.privacy.interpretation import meaning
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, grid_runs, read_grid
-from dpmf_core.runs.needed_epsilon import Goal, answer
+from dpmf_core.runs.needed_epsilon import answer
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_cost import PrivacyCost
 from pages.explore.story import USUAL
@@ -82,7 +82,7 @@ def stops() -> Sequence[dict[str, Any]]:
 
 def caption() -> str:
     it = choice()
-    value, detail = answer(grid().kept, Goal.share(USUAL / 100))
+    value, detail = answer(grid().kept, USUAL / 100)
     return (
         f"{REGISTRY[it.algorithm].title} (private ALS) on {it.entry.title}, a synthetic data set."
         f" Points are measured medians of {DRAWS} draws of split and noise; the band is their"

@@ -2,7 +2,7 @@
 
 import re
 
-from dpmf_core.runs.needed_epsilon import Goal, answer
+from dpmf_core.runs.needed_epsilon import answer
 from dpmf_core.runs.store import Store
 from pages.kit import epsilon_grid
 from pages.start import price
@@ -17,7 +17,7 @@ def test_no_number_of_the_figure_is_written_as_a_power_of_ten():
 
 def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages():
     """On an empty store too: Explore and Trade-off read it off what comes with the package."""
-    value, detail = answer(epsilon_grid.read(price.choice().spec()).kept, Goal.share(0.8))
+    value, detail = answer(epsilon_grid.read(price.choice().spec()).kept, 0.8)
     assert value.startswith("ε ≈ ") and f"{value}{detail}" in price.caption()
 
 

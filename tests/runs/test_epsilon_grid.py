@@ -17,11 +17,9 @@ from dpmf_core.runs.epsilon_grid import (
     read_grid,
 )
 from dpmf_core.runs.needed_epsilon import (
-    Goal,
     Measured,
     NeededEpsilon,
     answer,
-    first_reaching,
     kept_at,
     needed_epsilon,
     share_kept,
@@ -111,7 +109,7 @@ SHARES = line(*SHARES_OF_ONE)
 
 
 def test_an_epsilon_between_measured_ones_is_linear_along_log_epsilon():
-    goal = Goal.share(0.6)
+    goal = 0.6
     needed = needed_epsilon(SHARES, goal)
     assert needed.epsilon == pytest.approx(math.sqrt(10))
     assert not needed.is_measured
@@ -121,7 +119,7 @@ def test_an_epsilon_between_measured_ones_is_linear_along_log_epsilon():
 
 
 def test_a_range_is_given_only_if_its_printed_ends_differ():
-    goal = Goal.share(0.6)
+    goal = 0.6
     _, of_draws = answer(SHARES, goal)
     assert "1.8 to 5.6" in of_draws
     draws = [Measured(at, (share - 1e-4, share, share + 1e-4)) for at, share in SHARES_OF_ONE]
@@ -129,32 +127,24 @@ def test_a_range_is_given_only_if_its_printed_ends_differ():
 
 
 def test_nothing_is_said_beyond_what_was_measured():
-    assert needed_epsilon(SHARES, Goal.share(0.81)) is None
-    assert needed_epsilon(SHARES, Goal.share(0.75), min) is None
-    first = needed_epsilon(SHARES, Goal.share(0.3))
+    assert needed_epsilon(SHARES, 0.81) is None
+    assert needed_epsilon(SHARES, 0.75, min) is None
+    first = needed_epsilon(SHARES, 0.3)
     assert first == NeededEpsilon(1.0, is_first=True)
-    assert needed_epsilon([], Goal.share(0.5)) is None
-
-
-def test_an_error_is_reached_from_above():
-    errors = [Measured(1.0, (0.96, 1.0, 1.04)), Measured(4.0, (0.76, 0.8, 0.84))]
-    goal = Goal.metric(METRICS["rmse"], 0.9)
-    needed = needed_epsilon(errors, goal)
-    assert needed.epsilon == pytest.approx(2.0)
+    assert needed_epsilon([], 0.5) is None
 
 
 @pytest.mark.parametrize(("value", "needed"), [(0.796, NeededEpsilon(2.0)), (0.794, None)])
 def test_a_value_that_is_printed_as_the_goal_reaches_it(value, needed):
     points = [Measured(1.0, (0.2,)), Measured(2.0, (value,))]
-    assert needed_epsilon(points, Goal.share(0.8)) == needed
+    assert needed_epsilon(points, 0.8) == needed
 
 
 def test_the_first_of_several_crossings_counts():
-    needed = first_reaching([(4.0, 0.9), (1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.8)
-    assert needed.epsilon == 1.0  # smaller is better
-    needed = first_reaching([(1.0, 0.2), (2.0, 0.8), (3.0, 0.5)], 0.7, larger_is_better=True)
+    points = [Measured(at, (it,)) for at, it in ((4.0, 0.9), (1.0, 0.2), (2.0, 0.8), (3.0, 0.5))]
+    needed = needed_epsilon(points, 0.7)
     assert 1.0 < needed.epsilon < 2.0 and not needed.is_measured
-    exact = first_reaching([(1.0, 0.95), (20.0, 0.9434)], 0.9434)
+    exact = needed_epsilon([Measured(1.0, (-0.95,)), Measured(20.0, (-0.9434,))], -0.9434)
     assert exact.epsilon == 20.0  # and not 20.000000000000256
 
 
