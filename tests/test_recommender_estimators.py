@@ -13,7 +13,6 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
-    RandomizedSearchCV,
     cross_val_score,
 )
 from sklearn.pipeline import make_pipeline
@@ -179,19 +178,14 @@ def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_
     assert before.epsilon > 2.5
 
 
-def test_the_price_of_folds_of_random_searches_and_of_pipelines():
+def test_the_price_of_folds_of_searches_and_of_pipelines():
     one = private(epsilon=1.0, delta=1e-6, public=False)
     line = make_pipeline(FunctionTransformer(lambda it: it), one)
     single, folds = privacy_price(one, X, Y), privacy_price(one, X, Y, cv=RatingFolds(4))
     assert single.epsilon == pytest.approx(1.0, rel=1e-6)
     assert privacy_price(line, X, Y).epsilon == single.epsilon
-    search = RandomizedSearchCV(
-        one, {"epsilon": [1.0]}, n_iter=1, cv=RatingFolds(4), refit=False, random_state=0
-    )
+    search = GridSearchCV(one, {"epsilon": [1.0]}, cv=RatingFolds(4), refit=False)
     assert privacy_price(search, X, Y).epsilon == pytest.approx(folds.epsilon)
-    search.random_state = None
-    with pytest.raises(BadInput):
-        privacy_price(search, X, Y)
     with pytest.raises(BadInput, match="Got PlainRecommender"):
         privacy_price(PlainRecommender(bounds=BOUNDS), X, Y)
 

@@ -1,18 +1,11 @@
 """Folds of ratings for scikit-learn, and the price of a search before anything is drawn."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import (
-    BaseCrossValidator,
-    GridSearchCV,
-    ParameterGrid,
-    ParameterSampler,
-    RandomizedSearchCV,
-    check_cv,
-)
+from sklearn.model_selection import BaseCrossValidator, GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
@@ -80,9 +73,9 @@ def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> T
     Parameters
     ----------
     estimator
-        A `PrivateRecommender`, a `Pipeline` that ends in one, or a `GridSearchCV` or
-        `RandomizedSearchCV` over either. Every candidate of a search is fitted on every fold, and
-        if it refits, the most expensive candidate once more.
+        A `PrivateRecommender`, a `Pipeline` that ends in one, or a `GridSearchCV` over either.
+        Every candidate of a search is fitted on every fold, and if it refits, the most expensive
+        candidate once more.
     X, y
         See `PrivateRecommender.fit`.
     cv
@@ -96,7 +89,7 @@ def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> T
     Raises
     ------
     BadInput
-        On another estimator, or a random search without a seed.
+        On another estimator.
 
     Examples
     --------
@@ -106,28 +99,17 @@ def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> T
     >>> f"{dpmf.privacy_price(private, pairs, ratings, cv=dpmf.RatingFolds(4)).epsilon:.2f}"
     '2.12'
     """
-    if not isinstance(estimator, GridSearchCV | RandomizedSearchCV):
+    if not isinstance(estimator, GridSearchCV):
         charges = [_charge(estimator, X, y)] if cv is None else _of_folds([estimator], X, y, cv)
         return total(charges)
-    candidates = [clone(estimator.estimator).set_params(**it) for it in _candidates(estimator)]
+    grid = ParameterGrid(estimator.param_grid)
+    candidates = [clone(estimator.estimator).set_params(**it) for it in grid]
     charges = _of_folds(candidates, X, y, estimator.cv)
     if estimator.refit:
         charges.append(
             max((_charge(it, X, y) for it in candidates), key=lambda it: it.epsilon or 0.0)
         )
     return total(charges)
-
-
-def _candidates(search: Any) -> list[Mapping[str, Any]]:
-    if isinstance(search, GridSearchCV):
-        return list(ParameterGrid(search.param_grid))
-    if not isinstance(search.random_state, int):
-        raise BadInput(
-            "A random search draws its candidates when it is fitted, so its price is known only"
-            f" with random_state as a whole number. Got {search.random_state!r}."
-        )
-    distributions, seed = search.param_distributions, search.random_state
-    return list(ParameterSampler(distributions, search.n_iter, random_state=seed))
 
 
 def _of_folds(estimators: list[Any], X: Any, y: Any, cv: Any) -> list[Charge]:
@@ -144,7 +126,7 @@ def _charge(estimator: Any, X: Any, y: Any) -> Charge:
         return _charge(estimator[-1], before.fit_transform(X, y) if len(before) else X, y)
     if not isinstance(estimator, PrivateRecommender):
         raise BadInput(
-            "The price is that of a PrivateRecommender, a Pipeline that ends in one, or a search"
-            f" over either. Got {type(estimator).__name__}."
+            "The price is that of a PrivateRecommender, a Pipeline that ends in one, or a"
+            f" GridSearchCV over either. Got {type(estimator).__name__}."
         )
     return estimator.charge_of(X, y)
