@@ -3,7 +3,6 @@
 The space is learned from the same corpus (O'Callaghan et al. 2015).
 """
 
-import functools
 import io
 import itertools
 import threading
@@ -55,19 +54,12 @@ def coherence(topics: Sequence[Sequence[str]], samples: Samples) -> float | None
     return float(np.mean(each)) if each else None
 
 
+WordTable = tuple[tuple[str, ...], Array]
 _LEARNING = threading.Lock()  # so that two runs on one corpus learn its vectors once
-_PRIVATE: dict[str, tuple[tuple[str, ...], Array]] = {}  # of the last corpus, by its reading
+_LAST: dict[str, WordTable] = {}  # of the last corpus, by its reading
 
 
-@functools.lru_cache(4)
-def _read_vectors(path: Path) -> tuple[tuple[str, ...], Array] | None:
-    if not path.is_file():
-        return None
-    with np.load(path, allow_pickle=False) as archive:
-        return tuple(archive["words"].tolist()), archive["vectors"]
-
-
-def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
+def word_vectors(samples: Samples) -> WordTable:
     """Words, and their unit vectors (n_words, 100).
 
     They are learned once per corpus and kept in the data folder; those of private documents stay in
@@ -75,20 +67,20 @@ def word_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
     """
     path = data_folder() / "words" / f"{samples.reading[:32]}-3.npz"  # 3: our own skip-gram
     with _LEARNING:
-        if not samples.public:
-            if samples.reading not in _PRIVATE:
-                forget()
-                _PRIVATE[samples.reading] = _learn_vectors(samples)
-            return _PRIVATE[samples.reading]
-        word_table = _read_vectors(path)
+        word_table = _LAST.get(samples.reading)
+        if word_table is None and samples.public and path.is_file():
+            with np.load(path, allow_pickle=False) as archive:
+                word_table = tuple(archive["words"].tolist()), archive["vectors"]
         if word_table is None:
             word_table = _learn_vectors(samples)
+        if samples.public and not path.is_file():
             _keep(word_table, path)
-            _read_vectors.cache_clear()
+        forget()
+        _LAST[samples.reading] = word_table
     return word_table
 
 
-def _keep(word_table: tuple[tuple[str, ...], Array], path: Path) -> None:
+def _keep(word_table: WordTable, path: Path) -> None:
     words, vectors = word_table
     content = io.BytesIO()
     np.savez_compressed(content, words=np.array(words), vectors=vectors)
@@ -97,11 +89,11 @@ def _keep(word_table: tuple[tuple[str, ...], Array], path: Path) -> None:
 
 
 def forget() -> None:
-    """Drop the word vectors of private documents."""
-    _PRIVATE.clear()
+    """Drop the word vectors in memory."""
+    _LAST.clear()
 
 
-def _learn_vectors(samples: Samples) -> tuple[tuple[str, ...], Array]:
+def _learn_vectors(samples: Samples) -> WordTable:
     """Words, the most frequent first, and unit vectors by skip-gram; rare words are left out."""
     from dpmf_core.kernels import skip_gram  # compiled code is loaded when first needed
 

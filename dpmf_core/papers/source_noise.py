@@ -25,21 +25,22 @@ class SourceNoise:
     delta: float
 
 
-def chien(
-    epsilon: float, delta: float = 1e-5, ratings_per_user: int = 50, steps: int = 10
-) -> SourceNoise:
+RATINGS, STEPS = 50, 10  # of a user, and of a run: any give the same epsilon
+
+
+def chien(epsilon: float, delta: float = 1e-5) -> SourceNoise:
     """Return the noise of Chien et al. 2021, Thm. 1: sigma = sqrt(2kT(eps + ln(1/delta)))/eps.
 
     Both statistics of a step move by sqrt(k) at multiplier sigma.
     """
-    sigma = math.sqrt(2 * ratings_per_user * steps * (epsilon - math.log(delta))) / epsilon
-    z = sigma / math.sqrt(ratings_per_user)
+    sigma = math.sqrt(2 * RATINGS * STEPS * (epsilon - math.log(delta))) / epsilon
+    z = sigma / math.sqrt(RATINGS)
     event = Repeat(
         sequence(
             Gaussian(z, "item Grams", 1.0, math.sqrt(2)),
             Gaussian(z, "item right-hand sides", 1.0, 2.0),
         ),
-        steps,
+        STEPS,
     )
     return SourceNoise(
         "Chien et al. 2021, private ALS",
@@ -50,16 +51,14 @@ def chien(
     )
 
 
-def jain(
-    epsilon: float, delta: float = 1e-6, steps: int = 10, row_bound: RowBound = "2L"
-) -> SourceNoise:
+def jain(epsilon: float, delta: float = 1e-6, row_bound: RowBound = "2L") -> SourceNoise:
     """Return the noise of Jain et al. 2018: sigma^2 = 64 L^4 T ln(1/delta)/eps^2 on A'A.
 
     row_bound: of the rows of A. 2L: residuals of private Frank-Wolfe [Alg. 1, Thm. 3.1]. L: rows
     projected to L, as in private SVD [Alg. 4, T = 1].
     """
-    z = noise_level(epsilon, delta, row_bound) * math.sqrt(steps)
-    event = Repeat(Gaussian(z, "second moment of rows", 1.0, math.sqrt(2)), steps)
+    z = noise_level(epsilon, delta, row_bound) * math.sqrt(STEPS)
+    event = Repeat(Gaussian(z, "second moment of rows", 1.0, math.sqrt(2)), STEPS)
     method, rows = "private Frank-Wolfe", ""
     if row_bound == "L":
         method, rows = "private SVD, or residuals clipped to L", ", and rows are within L"
