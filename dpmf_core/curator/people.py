@@ -8,6 +8,7 @@ whenever and wherever it is computed.
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -249,16 +250,9 @@ class StatisticFold:
             np.add(mine, theirs, out=mine)
 
 
-@dataclass(frozen=True, eq=False)
-class StepBeside:
-    """Applies a step to the users of a part."""
-
-    step: Step
-    shape: Any
-    shared: tuple[Any, ...]
-
-    def __call__(self, part: Part, states: States) -> Any:
-        return self.step(_block_of(part, self.shape), *_beside(self.shared, states.__getitem__))
+def _step_beside(part: Part, states: States, step: Step, shape: Any, shared: Sequence[Any]) -> Any:
+    """Apply a step to the users of a part."""
+    return step(_block_of(part, shape), *_beside(shared, states.__getitem__))
 
 
 class PeopleElsewhere:
@@ -279,7 +273,7 @@ class PeopleElsewhere:
         return totals
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
-        make = StepBeside(step, self.shape, tuple(shared))
+        make = partial(_step_beside, step=step, shape=self.shape, shared=tuple(shared))
         self._folding.hold(self._ratings, key, make, _keys(shared))
 
     def drop(self, key: Key) -> None:

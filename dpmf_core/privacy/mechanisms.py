@@ -104,15 +104,12 @@ class Mechanism(ABC):
                 " above 0 and at most its 'replace_one_factor'. Got"
                 f" {self.joint_factor!r}."
             )
-        if type(self.groups) is not int or not 1 <= self.groups <= self._most_groups:
+        most = MOST_GROUPS if self.allows_groups else 1
+        if type(self.groups) is not int or not 1 <= self.groups <= most:
             raise ValueError(
-                f"The 'groups' of {type(self).__name__} must be a whole number from 1 to"
-                f" {self._most_groups}. Got {self.groups!r}."
+                f"The 'groups' of {type(self).__name__} must be a whole number from 1 to {most}."
+                f" Got {self.groups!r}."
             )
-
-    @property
-    def _most_groups(self) -> int:
-        return MOST_GROUPS if self.allows_groups else 1
 
     @property
     def title(self) -> str:

@@ -30,10 +30,10 @@ from scipy.special import ndtr
 
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon, failure
-from dpmf_core.privacy.events import Event, Ledger, Repeat, event_of, normal_form
-from dpmf_core.privacy.gaussian import log_delta, mu
+from dpmf_core.privacy.events import Event, Repeat, event_of, normal_form
+from dpmf_core.privacy.gaussian import all_gaussian, log_delta, mu
 from dpmf_core.privacy.interpretation import false_negatives
-from dpmf_core.privacy.mechanisms import Gaussian, Relation
+from dpmf_core.privacy.mechanisms import Relation
 
 Array = npt.NDArray[np.float64]
 SHAPES = ("logarithmic", "geometric", "poisson", "binomial")  # the cheapest at the same mean first
@@ -70,17 +70,15 @@ def price_of_choosing(
     return Price(mean, delta, epsilon(event, delta, relation), best_of, all_shown)
 
 
+@functools.lru_cache(256)
 def price_of_best(
     event: Event, shape: str, mean: float, delta: float, relation: Relation = Relation.ADD_REMOVE
 ) -> float:
-    """The epsilon of the best of a random number of trials, for one distribution of it."""
-    return _best_of(normal_form(event), shape, mean, delta, relation)
+    """The epsilon of the best of a random number of trials, for one distribution of it.
 
-
-@functools.lru_cache(256)
-def _best_of(ledger: Ledger, shape: str, mean: float, delta: float, relation: Relation) -> float:
-    """The smallest epsilon at which the best of K trials keeps delta; infinite above 10,000."""
-    event = event_of(ledger)
+    It is the smallest at which the best keeps delta, and infinite above 10,000.
+    """
+    event = event_of(normal_form(event))
     profile = _profile(event, delta / mean, relation)
     shifts, weights = _mixture(event, derivative(shape, mean), relation)
 
@@ -88,7 +86,7 @@ def _best_of(ledger: Ledger, shape: str, mean: float, delta: float, relation: Re
         return math.log(max(float(weights @ profile(eps - shifts)), 1e-300) / delta)
 
     low, high = 0.0, 1.0
-    if not ledger or excess(low) <= 0:
+    if not event.events or excess(low) <= 0:
         return 0.0
     while excess(high) > 0:
         if high > LARGEST:
@@ -108,7 +106,7 @@ def _profile(event: Event, small: float, relation: Relation) -> Callable[[Array]
     are not Gaussian are read from a table: they are convex in e^eps, so lines between its entries
     lie above them.
     """
-    if all(isinstance(leaf, Gaussian) and not leaf.failure for leaf, _ in normal_form(event)):
+    if all_gaussian(event):
         m = mu(event, relation)
         return lambda eps: np.array([math.exp(log_delta(m, value)) for value in eps.tolist()])
     last = epsilon(event, max(small / 1000, 1.5 * failure(event)), relation)
