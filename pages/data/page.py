@@ -69,14 +69,14 @@ def main() -> None:
 
 def draw_choice() -> None:
     """Draw the choice of a data set for all pages, and the way on."""
-    titles, usable = {it.id: it.title for it in data_sets.entries()}, data_sets.usable()
+    titles = data_sets.usable()
     now = st.session_state[session_key("dataset")]
     key = f"data.choice.{now}"  # a new widget for each value: the server never sets one
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     left.selectbox(
         "Synthetic, published or your own ratings",
-        usable,
-        usable.index(now),
+        list(titles),
+        list(titles).index(now),
         key=key,
         format_func=titles.__getitem__,
         on_change=_choose,

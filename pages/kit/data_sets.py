@@ -124,16 +124,17 @@ def entries() -> tuple[Any, ...]:
     return (*catalogue, *declared, *(entry for entry in own if entry.holds == kind))
 
 
-def usable() -> list[str]:
-    """Return ids of data sets that may be used on this machine; the default's if there are none."""
-    ids = [
-        it.id
+def usable() -> dict[str, str]:
+    """Return titles by id of data sets that may be used here; the default's if there are none."""
+    titles = {
+        it.id: it.title
         for it in entries()
         if datasets.is_own(it.id)
         or datasets.is_stand_in(it.id)
         or (datasets.present(it.id) and limits.allowed_here(it.id))
-    ]
-    return ids or [FIRST[data_kind()]["dataset"]]
+    }
+    first = FIRST[data_kind()]["dataset"]
+    return titles or {first: title_of(first)}
 
 
 def add_own(entry: Any) -> None:

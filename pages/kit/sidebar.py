@@ -1,7 +1,7 @@
 """The sidebar of pages about data: its widgets, hidden or locked if a lesson says so."""
 
 from collections.abc import Callable, Collection
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 import streamlit as st
@@ -115,12 +115,12 @@ def choice() -> Choice:
 
 
 def _data_set(fixed: bool) -> None:
-    titles, usable = {entry.id: entry.title for entry in data_sets.entries()}, data_sets.usable()
+    titles = data_sets.usable()
     st.selectbox(
         "Data set",
-        usable,
-        **bind(session_key("dataset"), usable),
-        format_func=lambda it: titles[it],
+        list(titles),
+        **bind(session_key("dataset"), list(titles)),
+        format_func=titles.__getitem__,
         on_change=_reset_for_data,
         disabled=fixed,
     )
@@ -286,20 +286,16 @@ def draw_bar(unused: Collection[str]) -> None:
 
 def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]) -> None:
     sentence = _meaning(unused)
+    stops = [_stop(sentence, epsilon) for epsilon in EPSILONS]
+    marks = [_stop(sentence, it.epsilon, it.name) for it in DEPLOYMENTS.values()]
+    now, then = _stop(sentence, value("epsilon")), partial(put, "epsilon")
+    draw_epsilon_slider(key, now, stops, marks, then, fixed=fixed, place=place)
 
-    def stop(epsilon: float, name: str = "") -> Stop:
-        meaning = sentence.format(suspicion(epsilon))
-        return {"epsilon": float(budget_text(epsilon)), "meaning": meaning, "name": name}
 
-    draw_epsilon_slider(
-        key,
-        stop(value("epsilon")),
-        [stop(epsilon) for epsilon in EPSILONS],
-        [stop(it.epsilon, it.name) for it in DEPLOYMENTS.values()],
-        partial(put, "epsilon"),
-        fixed=fixed,
-        place=place,
-    )
+@lru_cache(1000)
+def _stop(sentence: str, epsilon: float, name: str = "") -> Stop:
+    meaning = sentence.format(suspicion(epsilon))
+    return {"epsilon": float(budget_text(epsilon)), "meaning": meaning, "name": name}
 
 
 # ---- what epsilon means --------------------------------------------------------------------------

@@ -218,7 +218,7 @@ def prepare() -> None:
     first = {control.id: control.first for control in controls()}
     first |= data_sets.FIRST[data_sets.data_kind()]
     if first["dataset"] not in (usable := data_sets.usable()):
-        first["dataset"] = usable[0]
+        first["dataset"] = next(iter(usable))
     if any(session_key(it.id) not in st.session_state for it in controls()):
         _start_from_address(first)
     dial(first["epsilon"])
@@ -231,7 +231,7 @@ def prepare() -> None:
     if value("delta") is None:
         put("delta", usual_delta())
     # the data set may have been removed, or not be allowed here
-    if value("dataset") not in data_sets.usable():
+    if value("dataset") not in usable and value("dataset") not in data_sets.usable():
         put("dataset", first["dataset"])
     if value("algorithm") not in data_sets.private_algorithms():  # these data do not suit it
         put("algorithm", data_sets.FIRST[data_sets.data_kind()]["algorithm"])
