@@ -39,15 +39,6 @@ LIFETIME = 24 * 3600  # seconds
 ENDINGS = (".txt", ".zip", ".mat", ".csv", ".tsv", ".tgz", ".tar")  # of documents and images
 ORIGIN, COMMAND = "origin", "command"  # files next to the data: a fingerprint, a command's path
 FEATURES_NAMED = 3  # columns of an item table that the data set's description names
-# the catalogue entry of every uploaded file
-OWN: dict[str, Any] = {
-    "kind": "file",
-    "words": "Yours, in this session only.",
-    "licence": "Yours.",
-    "citation": "",
-    "home": "",
-    "public": False,
-}
 
 
 @dataclass(frozen=True)
@@ -152,18 +143,17 @@ def ratings(
         **({"outside": outside} if outside != "clamp" else {}),
     }
     (file.parent / COMMAND).write_text(f"{name}?{urlencode(facts, safe=',')}", "utf-8")
-    entry = Entry(
-        id=str(file),
-        title=_title_of(name),
-        **OWN,
-        size_mb=file.stat().st_size / 1e6,
-        n_users=data.n_users,
-        n_items=data.n_items,
-        n_ratings=len(data),
-        bounds=data.bounds,
-        assumptions=data.assumptions,
-    )
+    sizes: Any = {"n_users": data.n_users, "n_items": data.n_items, "n_ratings": len(data)}
+    entry = Entry(**_facts(data, file, name), **sizes, bounds=data.bounds)
     return Upload(entry, report, data)
+
+
+def _facts(data: Ratings | Samples, file: Path, name: str) -> dict[str, Any]:
+    """The facts of the catalogue about an uploaded file."""
+    facts = {"id": str(file), "title": _title_of(name), "size_mb": file.stat().st_size / 1e6}
+    facts |= {"kind": "file", "public": False, "assumptions": data.assumptions}
+    words = {"words": "Yours, in this session only.", "licence": "Yours."}
+    return facts | words | {"citation": "", "home": ""}
 
 
 def _origin(fingerprint: str, owner: str) -> str:
@@ -241,16 +231,12 @@ def samples(content: bytes, name: str, facts: dict[str, str], owner: str = "") -
     data = replace(data, name=name, origin=_origin(hashlib.sha256(content).hexdigest(), owner))
     file = _keep(data)
     entry = SampleEntry(
-        id=str(file),
-        title=_title_of(name),
-        **OWN,
-        size_mb=len(content) / 1e6,
+        **_facts(data, file, name),
         holds="documents" if data.unit == "document" else "images",
         n_samples=data.shape.n_samples,
         n_features=data.shape.n_features,
         image=data.image,
         n_components=max(1, min(8, data.shape.n_samples, data.shape.n_features)),
-        assumptions=data.assumptions,
         n_people=data.n_people,
     )
     full_report = replace(upload_conversion.REPORT.validate_python(report), name=name)

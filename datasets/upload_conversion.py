@@ -21,10 +21,9 @@ from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import (
     ZIP,
     is_packed_table,
-    open_table,
     ratings_tables,
     read_item_table,
-    write_bounded,
+    write_parquet,
 )
 
 LARGEST = 200 << 20  # bytes of an unpacked file
@@ -41,8 +40,7 @@ def write_table(path: str, name: str, target: str) -> str:
     Returns the fingerprint of the unpacked file.
     """
     file = _unpacked(Path(path), name)
-    with report_damage(name), file.open("rb") as stream:
-        write_bounded(open_table(stream, name), name, Path(target))
+    write_parquet(str(file), name, None, target)
     return fingerprint_of(file)
 
 

@@ -222,13 +222,11 @@ def looks_like_times(values: Sequence[str]) -> bool:
     These are seconds to nanoseconds since 1970 in whole numbers, or dates.
     """
     texts = [value.strip() for value in values if value.strip()]
-    if not texts:
-        return False
-    numbers = [float(text) for text in texts if re.fullmatch(r"\d{9,19}(\.\d+)?", text)]
-    if len(numbers) == len(texts):
-        return all(any(low <= number < high for _, low, high in EPOCHS) for number in numbers)
-    dates = parse_dates(texts)
-    return bool(((dates.day_first != UNREAD) | (dates.month_first != UNREAD)).all())
+    part = read_times(pa.array(texts, pa.string()))
+    if isinstance(part, Dates):
+        return bool(((part.day_first != UNREAD) | (part.month_first != UNREAD)).all())
+    units = [any(low <= number < high for _, low, high in EPOCHS) for number in part.tolist()]
+    return bool(units) and all(units)
 
 
 def _micro(stamps: "pd.Series[pd.Timestamp]") -> Times:

@@ -116,15 +116,15 @@ def _spreadsheet(stream: BinaryIO, name: str, sheet: str | None) -> Table:
         with book.open("wb") as file:
             shutil.copyfileobj(stream, file)
         sandbox.read(
-            write_sheet, name, str(book), name, sheet, str(target), limits=sandbox.OWN_MACHINE
+            write_parquet, name, str(book), name, sheet, str(target), limits=sandbox.OWN_MACHINE
         )
         return read_bounded(BytesIO(target.read_bytes()))
 
 
-def write_sheet(book: str, name: str, sheet: str | None, target: str) -> None:
-    """Write a sheet as a Parquet file."""
-    with report_damage(name), Path(book).open("rb") as stream:
-        write_bounded(arrow_tables.spreadsheet(stream, name, sheet), name, Path(target))
+def write_parquet(path: str, name: str, sheet: str | None, target: str) -> None:
+    """Write the table in a file as Parquet, within bounds. Raises BadInput."""
+    with report_damage(name), Path(path).open("rb") as stream:
+        write_bounded(open_table(stream, name, sheet=sheet), name, Path(target))
 
 
 def is_packed_table(file: Path) -> bool:

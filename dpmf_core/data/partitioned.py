@@ -9,7 +9,6 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -185,8 +184,9 @@ class PartitionedRatings:
         parts = self.parts
         while isinstance(parts, _ReadParts):
             parts = parts.parts
-        place_of = parts.place_of if isinstance(parts, LazyParts) else partial(_place_of, parts)
-        return self.parts[place_of(user)]
+        if isinstance(parts, LazyParts):
+            return self.parts[parts.place_of(user)]
+        return next(self.parts[place] for place, it in enumerate(parts) if user in it.ids)
 
     def together(self) -> Ratings:
         """All ratings in one memory."""
@@ -252,11 +252,6 @@ def usual_parts(n_users: int) -> int:
     return max(1, -(-n_users // USERS_OF_A_PART))
 
 
-def _place_of(parts: Sequence[Part], user: int) -> int:
-    """The place of a user's partition, found by reading one after the other."""
-    return next(place for place, part in enumerate(parts) if user in part.ids)
-
-
 class LazyParts(Sequence[Part]):
     """Partitions that are read or made when used, and not kept."""
 
@@ -266,7 +261,7 @@ class LazyParts(Sequence[Part]):
 
     def place_of(self, user: int) -> int:
         """The place of a user's partition; overridden where it is known without reading."""
-        return _place_of(self, user)
+        return next(place for place, part in enumerate(self) if user in part.ids)
 
     def __getitem__(self, place: Any) -> Any:
         return self.part(range(len(self))[place])
