@@ -71,7 +71,11 @@ def import_partitions(
     replace: whether to replace a set of this name. progress: of the stage, the amount done, and the
     total. Raises BadInput if the tables cannot be read, or the name is taken.
     """
-    partitions.require_name(name)
+    if not partitions.NAME.fullmatch(name):
+        raise BadInput(
+            "The name of ratings in partitions may have up to 64 lower-case letters, digits,"
+            f" dashes and underscores, and must begin with a letter or digit. Got '{name[:80]}'."
+        )
     files, facts = _files(path_and_facts)
     if n_partitions is not None and not 1 <= n_partitions <= MOST_PARTITIONS:
         raise BadInput(

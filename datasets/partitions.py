@@ -95,15 +95,6 @@ def is_there(name: str) -> bool:
     return bool(NAME.fullmatch(name)) and (folder_of(name) / MANIFEST).is_file()
 
 
-def require_name(name: str) -> None:
-    """Raise BadInput on a name that cannot be a folder's."""
-    if not NAME.fullmatch(name):
-        raise BadInput(
-            "The name of ratings in partitions may have up to 64 lower-case letters, digits,"
-            f" dashes and underscores, and must begin with a letter or digit. Got '{name[:80]}'."
-        )
-
-
 # ---- writing -------------------------------------------------------------------------------------
 
 
