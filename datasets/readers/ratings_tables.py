@@ -12,8 +12,13 @@ import pyarrow as pa
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns, listing
-from dpmf_core.data.frames import interaction_bounds
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings, checked_bounds
+from dpmf_core.data.ratings import (
+    ITEMS_ARE_PUBLIC,
+    USERS_ARE_PUBLIC,
+    Ratings,
+    checked_bounds,
+    interaction_bounds,
+)
 from dpmf_datasets.readers.cleaning import CleanRows, Ids, numbered
 from dpmf_datasets.readers.dates import column_times, looks_like_times
 from dpmf_datasets.readers.report import UNUSABLE, Kind, Order, Outside, Problem, Report, outside_of

@@ -18,13 +18,18 @@ from dpmf_core.base.extras import extra
 from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns
 from dpmf_core.data.item_features import SEVERAL, encode
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings, checked_bounds
+from dpmf_core.data.ratings import (
+    ITEMS_ARE_PUBLIC,
+    USERS_ARE_PUBLIC,
+    Ratings,
+    checked_bounds,
+    interaction_bounds,
+)
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, is_sparse
 
 Bounds = tuple[float, float]
 Columns = dict[str, "pd.Series[Any]"]  # of a frame by their roles
 IN_PYTHON = "Add bounds, e.g. bounds=(1, 5)."
-INTERACTIONS = (0.0, 1.0)  # the bounds if the data only say who used what
 
 
 def is_table(data: Any) -> bool:
@@ -75,16 +80,6 @@ def ratings_of(
         return _of_columns(by_role, checked_bounds(bounds, "the data frame", IN_PYTHON), public)
     ones = pd.Series(1.0, by_role["user"].index, name="rating")
     return _of_columns(by_role | {"rating": ones}, interaction_bounds(bounds), public)
-
-
-def interaction_bounds(bounds: Bounds | None) -> Bounds:
-    """The bounds of data without ratings, whose rows count as 1. Raises BadInput on others."""
-    if bounds is not None and tuple(bounds) != INTERACTIONS:
-        raise BadInput(
-            "Without a column of ratings each row counts as 1, with bounds 0 to 1: leave bounds"
-            f" out. Got {bounds!r}."
-        )
-    return INTERACTIONS
 
 
 def _of_matrix(

@@ -28,6 +28,7 @@ Floats = npt.NDArray[np.float32]
 ITEM_SET_IS_PUBLIC = "the item set is public"  # if exact counts chose it
 ITEMS_ARE_PUBLIC = "the items in the file are public"  # if they were read from a private file
 USERS_ARE_PUBLIC = "the number of users is public"  # if it was counted in a private file
+INTERACTIONS = (0.0, 1.0)  # the bounds if the data only say who used what
 LARGEST_RATING, NARROWEST = 1e9, 1e-6  # ratings are squared, also in float32
 FACTS = (  # about ratings in memory or in partitions
     *("n_users", "n_items", "bounds", "titles", "name", "public", "assumptions", "origin"),
@@ -339,6 +340,16 @@ def checked_bounds(bounds: Any, source: str, advice: str) -> tuple[float, float]
             f" least a millionth of the larger one. Got {low:g} and {high:g}."
         )
     return low, high
+
+
+def interaction_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
+    """The bounds of data without ratings, whose rows count as 1. Raises BadInput on others."""
+    if bounds is not None and tuple(bounds) != INTERACTIONS:
+        raise BadInput(
+            "Without a column of ratings each row counts as 1, with bounds 0 to 1: leave bounds"
+            f" out. Got {bounds!r}."
+        )
+    return INTERACTIONS
 
 
 def most_rated(counts: npt.NDArray[Any], most: int) -> npt.NDArray[np.int64]:

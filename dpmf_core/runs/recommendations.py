@@ -13,8 +13,8 @@ import pandas as pd
 
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.frames import INTERACTIONS, Bounds, pairs_of, ratings_column
-from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.frames import Bounds, pairs_of, ratings_column
+from dpmf_core.data.ratings import INTERACTIONS, Ratings
 from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs.data_access import own_history
 from dpmf_core.runs.record import Run
