@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core import algorithms
@@ -14,7 +13,6 @@ from dpmf_core.base.program import program
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.papers.balu_2016.protocol import NO_THRESHOLD
-from dpmf_core.papers.balu_2016.statements import best_regularisations
 from dpmf_core.papers.clauses import Clause, Results
 from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict
 from dpmf_core.papers.results import ClaimResult
@@ -101,24 +99,6 @@ def show_quote(where: str, quote: str) -> None:
 # ---- as charts -----------------------------------------------------------------------------------
 
 
-def best_map(results: Results) -> tuple[go.Figure, pd.DataFrame]:
-    """Return the best λ by dimension and space gain, as the statements compute it."""
-    best = [
-        {"rank": rank, "gain": gain, "λ": value, "text": f"λ = {value:.3f}"}
-        for (rank, gain), value in best_regularisations(results).items()
-    ]
-    table = pd.DataFrame(best)
-    place = {"index": "gain", "columns": "rank"}
-    values = table.pivot(**place, values="λ")
-    text = table.pivot(**place, values="text")
-    fig = charts.heat_map(values, text, "dimension d", "space gain γ")
-    return fig, table.drop(columns="text")
-
-
-# by figure: a chart and its table from results, in place of a line chart
-OWN_CHARTS = {"balu-fig2": best_map}
-
-
 def draw_recorded(claim: Claim, last: ClaimResult) -> None:
     """Draw the last measurement with the published numbers."""
     points = claim.points(last.size == "full")
@@ -157,10 +137,7 @@ def _of_one_set(key: str, results: Results) -> list[Summary]:
 def _draw(key: str, figure: Figure, results: Results, points: Sequence[Point]) -> None:
     """Draw the chart with its numbers and, for epsilons of a step, the totals of all steps."""
     alt = f"{figure.title}: measured results and published numbers."
-    if figure.id in OWN_CHARTS:
-        fig, table = OWN_CHARTS[figure.id](results)
-    else:
-        fig, table = chart(figure, results), numbers(results, figure.marks)
+    fig, table = chart(figure, results), numbers(results, figure.marks)
     words = "Lines are medians of draws, bands their range."
     words += " Crosses are published numbers." * bool(figure.marks)
     words += totals_text(points)
