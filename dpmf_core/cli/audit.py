@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import click
 from tqdm import tqdm
 
-from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent
 from dpmf_core.cli import output
 from dpmf_core.cli.options import Decorator, Options, field_option, pairs, with_options
+from dpmf_core.cli.run_options import algorithm_of
 from dpmf_core.cli.runs import measured
 from dpmf_core.evaluation.audit import membership_inference, own_data
 from dpmf_core.evaluation.audit.audit_table import as_record, table_specs
@@ -92,7 +92,7 @@ def audit(
             require_parent(out, "--out")
         _all(options, out, as_json)
         return
-    parameters = typed_parameters(algorithms.find(algorithm), pairs(param, "--param"))
+    parameters = typed_parameters(algorithm_of(algorithm), pairs(param, "--param"))
     with tqdm(total=options["runs"], unit="run", file=sys.stderr, disable=None, leave=False) as bar:
         options |= {"parameters": parameters, "tell": lambda count, _: bar.update(count - bar.n)}
         more = ""

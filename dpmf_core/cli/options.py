@@ -90,6 +90,7 @@ ledger_option = click.option(
     help="The file of the account that private data enter; by default the data folder's.",
 )
 
+
 # ---- lists in texts ------------------------------------------------------------------------------
 
 

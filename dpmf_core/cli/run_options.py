@@ -7,6 +7,9 @@ from typing import Any
 
 import click
 
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm
+from dpmf_core.base import interrupts
 from dpmf_core.base.errors import BadInput, checked, closest
 from dpmf_core.cli import output
 from dpmf_core.cli.options import (
@@ -123,6 +126,12 @@ def run_choices(options: Choices) -> tuple[Choices, dict[str, str]]:
     choices = {name: options[name] for name in PARAMETERS if options.get(name) is not None}
     choices |= {name: text for name, text in texts.items() if name in PARAMETERS}
     return choices, {name: text for name, text in texts.items() if name not in PARAMETERS}
+
+
+def algorithm_of(name: str) -> type[Algorithm]:
+    """`algorithms.find`. Nothing is running yet, so Ctrl-C may end its imports immediately."""
+    with interrupts.at_once():
+        return algorithms.find(name)
 
 
 def shape_of(choices: Choices) -> Any:

@@ -10,7 +10,6 @@ import click
 from pydantic import Field
 from tqdm import tqdm
 
-from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.paths import require_parent
 from dpmf_core.base.progress import Progress, on_compiling
@@ -24,6 +23,7 @@ from dpmf_core.cli.options import (
     whole_numbers,
 )
 from dpmf_core.cli.run_options import (
+    algorithm_of,
     run_choices,
     run_options,
     shape_of,
@@ -79,7 +79,7 @@ def fit(
     **options: Any,
 ) -> None:
     (choices, texts), name = run_choices(options), options["algorithm"]
-    kind = algorithms.find(name)
+    kind = algorithm_of(name)
     parameters = typed_parameters(kind, texts)
     facts = _about_what_is_saved(name, folder, about)
     with contextlib.ExitStack() as stack:
@@ -205,7 +205,7 @@ def _points(options: dict[str, Any]) -> list[Point]:
         raise BadInput("sweep needs --algorithms, or --preset ID (see `papers`).")
     choices, fixed = run_choices(options)
     names = split_list(options["algorithms"], "--algorithms")
-    methods = tuple(Method(algorithm=algorithms.find(name).id, label=name) for name in names)
+    methods = tuple(Method(algorithm=algorithm_of(name).id, label=name) for name in names)
     grid = {name: [value] for name, value in fixed.items()}
     for name, values in pairs(options["grid"], "--grid").items():
         grid[name] = split_list(values, "--grid")

@@ -15,6 +15,7 @@ from dpmf_core.base.registry import find
 from dpmf_core.cli import accounts, output
 from dpmf_core.cli.options import Options, field_option, pairs, split_list
 from dpmf_core.cli.run_options import (
+    algorithm_of,
     run_choices,
     run_options,
     shape_of,
@@ -113,7 +114,7 @@ def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
         raise BadInput("In a private selection a trial is one training run. Leave --draws out.")
     if not float(choices["validation_fraction"]):
         choices["validation_fraction"] = 0.1
-    fixed = typed_parameters(algorithms.find(name), texts)
+    fixed = typed_parameters(algorithm_of(name), texts)
     choices = with_told_delta(choices, [name])
     run = RunSpec.of(**choices, parameters=fixed)
     return TuneSpec.parse(
