@@ -90,6 +90,7 @@ class Request:
         Failed or cancelled work stays so until something else is wanted or a button asks again; on
         private data only a button does. Work that was called off is submitted again.
         """
+        same = self.specs == specs
 
         def stays(name: str, spec: Work) -> bool:
             if self.specs.get(name) != spec:
@@ -99,7 +100,7 @@ class Request:
                 return name in self.results or job is not None
             if self.called_off and job.state == "cancelled":
                 return False
-            return self.specs == specs or odometer.is_private(spec)
+            return same or odometer.is_private(spec)
 
         kept = {name for name, spec in specs.items() if stays(name, spec)}
         for name in self.jobs.keys() - kept:
