@@ -73,15 +73,9 @@ def draw_choice() -> None:
     now = st.session_state[session_key("dataset")]
     key = f"data.choice.{now}"  # a new widget for each value: the server never sets one
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    left.selectbox(
-        "Synthetic, published or your own ratings",
-        list(titles),
-        list(titles).index(now),
-        key=key,
-        format_func=titles.__getitem__,
-        on_change=_choose,
-        args=(key,),
-    )
+    look: dict[str, Any] = {"format_func": titles.__getitem__, "on_change": _choose, "args": (key,)}
+    label = "Synthetic, published or your own ratings"
+    left.selectbox(label, list(titles), list(titles).index(now), key=key, **look)
     with right:
         links.to("choose", "Next: the question", {})
     controls.draw_unread(data_sets.find(now), "Answer the questions below to use it instead.")

@@ -4,7 +4,6 @@ The person who brings the table declares all of it; a refused table keeps the an
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -31,18 +30,12 @@ SCALES: dict[str, Bounds] = {
     "-10 to 10": (-10, 10),
     "0 to 100": (0, 100),
 }
-# in the session: a table's description, and the ratings outside its scale
+# in the session: a table's name, what was declared of it, and the ratings outside its scale
 OUTSIDE = "data.outside"
 
 
-@dataclass(frozen=True)
-class TableDescription:
-    """What a person declared about a table. mapping: (role, column). order: date format."""
-
-    name: str
-    mapping: tuple[tuple[str, str], ...]
-    bounds: Bounds
-    order: Order | None
+# what a person declared: (role, column) pairs, the scale, the date format
+Answers = tuple[tuple[tuple[str, str], ...], Bounds, Order | None]
 
 
 def draw(file: Any) -> None:
@@ -70,40 +63,33 @@ def draw(file: Any) -> None:
     if bounds is None:
         st.session_state.pop(OUTSIDE, None)
         return
-    description = TableDescription(name, tuple(mapping.items()), bounds, order)
+    answers: Answers = (tuple(mapping.items()), bounds, order)
     if pressed:
-        upload = _read(own, description)
+        upload = _read(own, answers)
         if (beyond := outside_of(upload.report.problems)) is None:
             session_data.keep(upload, file.file_id)
-        st.session_state[OUTSIDE] = (description, beyond)
+        st.session_state[OUTSIDE] = (name, answers, beyond)
         session_files.remove(upload.entry)
-    if outside := _about_outside(description):
+    if outside := _about_outside(name, answers):
         del st.session_state[OUTSIDE]
-        session_data.keep(_read(own, description, outside), file.file_id)
+        session_data.keep(_read(own, answers, outside), file.file_id)
 
 
-def _read(
-    table: OwnTable, description: TableDescription, outside: Outside = "clamp"
-) -> session_files.Upload:
+def _read(table: OwnTable, answers: Answers, outside: Outside = "clamp") -> session_files.Upload:
     """Read the whole table."""
+    mapping, bounds, order = answers
     with st.spinner("Reading every row"), session_data.reading():
-        return session_files.ratings(
-            table,
-            dict(description.mapping),
-            description.bounds,
-            description.order,
-            outside,
-            owner=visitor.account_owner(),
-        )
+        owner = visitor.account_owner()
+        return session_files.ratings(table, dict(mapping), bounds, order, outside, owner=owner)
 
 
-def _about_outside(description: TableDescription) -> Outside | None:
+def _about_outside(name: str, answers: Answers) -> Outside | None:
     """Ask what to do with ratings outside the scale; return the answer, or None before it."""
-    last, outside = st.session_state.get(OUTSIDE, (None, None))
-    if last != description or outside is None:
+    *last, outside = st.session_state.get(OUTSIDE, (None,))
+    if last != [name, answers] or outside is None:
         st.session_state.pop(OUTSIDE, None)
         return None
-    low, high = description.bounds
+    low, high = answers[1]
     st.warning(
         f"**{outside.count:,} ratings lie outside {low:g} to {high:g}:"
         f" {safe_text.escape_letters(outside.examples)}** ({outside.place})."
@@ -156,15 +142,10 @@ def _bounds(name: str) -> Bounds | None:
     if scale != ANOTHER:
         return SCALES.get(scale or "")
     left, right, _ = st.columns([1, 1, 2])
-    low, high = (
-        column.number_input(
-            label, value=None, format="%g", key=f"data.{end}.{name}", placeholder=f"e.g. {example}"
-        )
-        for column, label, end, example in (
-            (left, "Lowest possible rating", "low", 0),
-            (right, "Highest", "high", 20),
-        )
-    )
+    look: dict[str, Any] = {"value": None, "format": "%g"}
+    key, label = f"data.low.{name}", "Lowest possible rating"
+    low = left.number_input(label, key=key, placeholder="e.g. 0", **look)
+    high = right.number_input("Highest", key=f"data.high.{name}", placeholder="e.g. 20", **look)
     return None if low is None or high is None else (low, high)
 
 

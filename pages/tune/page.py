@@ -72,15 +72,8 @@ def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpe
     search = {
         name: default_range(type(algorithm), name, getattr(algorithm, name)) for name in moving
     }
-    return TuneSpec.parse(
-        data=spec.data,
-        algorithm=spec.algorithm,
-        search=search,
-        fixed=fixed,
-        budget=spec.budget,
-        seed=spec.seed,
-        draws=int(draws),
-    ), int(trials)
+    fields = {name: getattr(spec, name) for name in ("data", "algorithm", "budget", "seed")}
+    return TuneSpec.parse(**fields, search=search, fixed=fixed, draws=int(draws)), int(trials)
 
 
 def _watch(search: Search) -> None:
@@ -152,10 +145,9 @@ def _draw_outcome(choice: Choice, search: Search, best: Trial, head: DeltaGenera
     if not (search.busy or search.cancelled):
         runs = ask("tune.final", spec.fresh(best.place), by_button=True)
         if result := outcome(runs, spec.metric):
+            box = head.success if result.verdict == "better" else head.info
+            box(f"On test ratings: {result.words}")
             with head:
-                (st.success if result.verdict == "better" else st.info)(
-                    f"On test ratings: {result.words}"
-                )
                 draw_use(spec.algorithm, spec.fixed | best.place)
     open_search.figures(search, SCORE)
     if "winner 0" in runs:
@@ -207,22 +199,15 @@ def draw_private_search(
 ) -> None:
     """Draw the controls and the button here, the outcome at the head."""
     spec = _settings(choice, search, trials)
-    st.button(
-        odometer.label("Tune on my data", spec),
-        type="primary",
-        key="tune.select",
-        on_click=_select,
-        args=(spec,),
-    )
+    label, key = odometer.label("Tune on my data", spec), "tune.select"
+    st.button(label, key, type="primary", on_click=_select, args=(spec,))
     with head:
         if st.session_state.get("tune.selecting") == spec:
             _draw_winner(spec)
             return
         st.title("Tune privately", anchor=False)
-        budget = spec.budget
-        cost = epsilon_in_full(
-            spec.epsilon, budget.delta, spec.kinds[0]().guarantee().unit, budget.relation, RULE
-        )
+        budget, unit = spec.budget, spec.kinds[0]().guarantee().unit
+        cost = epsilon_in_full(spec.epsilon, budget.delta, unit, budget.relation, RULE)
         error = choice.shape.half_range / 2
         deviation = spec.score_deviation(error, choice.shape)
         st.write(
@@ -254,12 +239,11 @@ def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection
 
 
 def _draw_winner(spec: PrivateSelection) -> None:
-    selection: SelectionResult | None = ask(
-        "tune.selection", {"selection": spec}, by_button=True
-    ).get("selection")
-    if selection is None:
+    results = ask("tune.selection", {"selection": spec}, by_button=True)
+    if not results:
         st.title("Tuning privately", anchor=False)
         return
+    selection: SelectionResult = results["selection"]
     budget = spec.budget
     cost = epsilon_in_full(selection.epsilon, budget.delta, selection.unit, budget.relation, RULE)
     if selection.score is None:
@@ -278,12 +262,8 @@ def _draw_winner(spec: PrivateSelection) -> None:
         f"{selection.guarantee} The theorem does not cover the duration, which may reveal the"
         " number of trials. Nothing else was trained, and no error was computed."
     )
-    st.download_button(
-        "The selection as JSON",
-        to_json(selection.export(), indent=1),
-        "selection.json",
-        "application/json",
-    )
+    file = to_json(selection.export(), indent=1)
+    st.download_button("The selection as JSON", file, "selection.json", "application/json")
 
 
 def draw_use(algorithm: str, values: Mapping[str, Any]) -> None:
