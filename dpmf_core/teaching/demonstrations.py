@@ -97,45 +97,37 @@ def group_epsilons(each: float) -> dict[int, float]:
 # ---- randomised response -------------------------------------------------------------------------
 
 
-def truth_probability(epsilon: float) -> float:
-    """Return the probability of a true answer at this epsilon: e^epsilon / (1 + e^epsilon).
-
-    Either answer is then at most e^epsilon times as likely from one person as from another (Warner
-    1965; Kairouz, Oh & Viswanath 2014).
-    """
-    return 1 / (1 + math.exp(-epsilon))
-
-
 def response_epsilon(truth: float) -> float:
-    """Return the epsilon of an answer true with probability `truth`, in (0.5, 1); delta 0."""
+    """Return the epsilon of an answer true with probability `truth`, in (0.5, 1); delta 0.
+
+    Either answer is at most truth / (1 - truth) = e^epsilon times as likely from one person as from
+    another (Warner 1965; Kairouz, Oh & Viswanath 2014).
+    """
     return math.log(truth / (1 - truth))
 
 
-def survey(share: float, people: int, epsilon: float) -> pd.DataFrame:
+def survey(share: float, people: int, truth: float) -> pd.DataFrame:
     """Return each possible estimate of the share of yes, and its chance under randomised response.
 
-    share: of the people who would say yes.
-    The share of yes is q = p share + (1 - p)(1 - share), so the estimate is (q - (1 - p)) / (2p -
-    1).
+    share: of the people who would say yes. With p = truth the share of yes is q = p share +
+    (1 - p)(1 - share), so the estimate is (q - (1 - p)) / (2p - 1).
     """
-    p, yes = truth_probability(epsilon), round(share * people)
-    counts = np.arange(people + 1)
+    yes, counts = round(share * people), np.arange(people + 1)
     # the sum of two binomials: people who would say yes, and the others
     chances = np.convolve(
-        binom.pmf(np.arange(yes + 1), yes, p),
-        binom.pmf(np.arange(people - yes + 1), people - yes, 1 - p),
+        binom.pmf(np.arange(yes + 1), yes, truth),
+        binom.pmf(np.arange(people - yes + 1), people - yes, 1 - truth),
     )
-    estimates = (counts / people - (1 - p)) / (2 * p - 1)
+    estimates = (counts / people - (1 - truth)) / (2 * truth - 1)
     return pd.DataFrame({"estimate": estimates, "chance": chances})
 
 
-def response_error(people: int, epsilon: float) -> float:
-    """Return the standard deviation of the estimated share, √(p(1-p)/n) / (2p-1).
+def response_error(people: int, truth: float) -> float:
+    """Return the standard deviation of the estimated share, √(p(1-p)/n) / (2p-1) for p = truth.
 
     It comes from the false answers alone: the people asked are fixed.
     """
-    p = truth_probability(epsilon)
-    return math.sqrt(p * (1 - p) / people) / (2 * p - 1)
+    return math.sqrt(truth * (1 - truth) / people) / (2 * truth - 1)
 
 
 # ---- who adds the noise, and post-processing -----------------------------------------------------

@@ -204,15 +204,15 @@ def response(part: Part) -> Values:
     look: dict[str, Any] = {"key": "learn.truth", "format_func": "{:.0%}".format}
     truth = left.select_slider(label, marks, 0.75, **look)
     people = _people(right, "People asked", 1_000, "learn.people")
-    epsilon = demonstrations.response_epsilon(truth)
-    table = demonstrations.survey(SHARE, people, epsilon)
+    table = demonstrations.survey(SHARE, people, truth)
     table = table[table["chance"] > table["chance"].max() * 1e-4]
     fig = _curves(part, table)
     _mark(fig, SHARE)
     fig.update_layout(xaxis_tickformat=".0%")
     _show(part, fig, table)
-    error = 100 * demonstrations.response_error(people, epsilon)
-    return {"truth": truth, "epsilon": epsilon_text(epsilon), "people": people, "error": error}
+    epsilon = epsilon_text(demonstrations.response_epsilon(truth))
+    error = 100 * demonstrations.response_error(people, truth)
+    return {"truth": truth, "epsilon": epsilon, "people": people, "error": error}
 
 
 def local(part: Part) -> Values:

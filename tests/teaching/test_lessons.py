@@ -65,7 +65,6 @@ def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases():
 
 def test_two_coins_cost_the_logarithm_of_three():
     assert demonstrations.response_epsilon(0.75) == pytest.approx(math.log(3))
-    assert demonstrations.truth_probability(math.log(3)) == pytest.approx(0.75)
     for truth in (0.6, 0.9):  # Google's accountant: a uniform answer with probability 2 (1 - p)
         loss = privacy_loss_distribution.from_randomized_response(2 * (1 - truth), 2)
         epsilon = demonstrations.response_epsilon(truth)
@@ -75,18 +74,18 @@ def test_two_coins_cost_the_logarithm_of_three():
 
 def test_a_survey_is_right_on_average_and_as_far_off_as_is_said():
     """The distribution of all outcomes, against a simulation answer by answer."""
-    estimates, chances = demonstrations.survey(0.3, 1_000, math.log(3)).to_numpy().T
+    estimates, chances = demonstrations.survey(0.3, 1_000, 0.75).to_numpy().T
     mean = float(estimates @ chances)
     spread = math.sqrt(float((estimates - mean) ** 2 @ chances))
-    error = demonstrations.response_error(1_000, math.log(3))
+    error = demonstrations.response_error(1_000, 0.75)
     assert chances.sum() == pytest.approx(1) and mean == pytest.approx(0.3)
     assert spread == pytest.approx(error) == pytest.approx(math.sqrt(3 / 16 / 1_000) * 2)
     rng = np.random.default_rng(2)
     would = np.arange(1_000) < 300
     answers = np.where(rng.random((4_000, 1_000)) < 0.75, would, ~would).mean(axis=1)
     assert ((answers - 0.25) / 0.5).std() == pytest.approx(error, rel=0.05)
-    assert demonstrations.response_error(2_000, math.log(3)) < 0.02  # the task
-    assert demonstrations.response_error(1_000, math.log(3)) > 0.02
+    assert demonstrations.response_error(2_000, 0.75) < 0.02  # the task
+    assert demonstrations.response_error(1_000, 0.75) > 0.02
 
 
 def test_without_a_curator_ten_thousand_people_pay_a_hundredfold():
