@@ -57,6 +57,11 @@ class Model:
         return {name: value for name, value in self._fields() if isinstance(value, np.ndarray)}
 
     @property
+    def shared(self) -> Mapping[str, Array]:
+        """Everything that leaves the curator."""
+        return self.arrays
+
+    @property
     def settings(self) -> dict[str, Any]:
         """The other fields, by name; with `arrays` they suffice to rebuild this model."""
         return {name: value for name, value in self._fields() if not isinstance(value, np.ndarray)}
@@ -150,7 +155,6 @@ class Recommender(Model):
 
     @property
     def shared(self) -> Mapping[str, Array]:
-        """Everything that leaves the curator."""
         return {"centre": np.asarray(self.centre), **self.arrays}
 
     def residuals(self, ratings: Ratings) -> tuple[Array, Array]:

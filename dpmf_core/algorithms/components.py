@@ -1,6 +1,5 @@
 """What every non-negative factorisation fits: components, and the local step for coefficients."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,11 +38,6 @@ class Components(Model):
     threshold: float | None = None
     limit: float = 1.0
     passes: int = 30
-
-    @property
-    def shared(self) -> Mapping[str, Array]:
-        """Everything that leaves the curator."""
-        return self.arrays
 
     def personal(self, samples: Samples) -> Own:
         """Every unit's own side, in units of its norm: a row is about norm x (h basis + r)."""

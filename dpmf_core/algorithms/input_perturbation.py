@@ -48,7 +48,20 @@ class EveryRating(Statistic):
         totals[0][starts[block.ids][rows.users] + place] += values
 
 
-class InputPerturbation(PrivateAlgorithm, ALS):
+class PerturbedInput(PrivateAlgorithm):
+    """An algorithm whose only release is every rating, with noise on each."""
+
+    def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
+        return (EveryRating(shape.bounds),)
+
+    def plan(self, shape: Shape, level: float) -> Event:
+        return EveryRating(shape.bounds).event(level)
+
+    def guarantee(self) -> Guarantee:
+        return Guarantee(Status.CONDITIONAL, VALUE, (CELLS_ARE_PUBLIC,), PUBLIC_FACTS)
+
+
+class InputPerturbation(PerturbedInput, ALS):
     """ALS on ratings with Laplace noise on each; nothing exact reaches the curator."""
 
     id = "input-perturbation"
@@ -79,15 +92,6 @@ class InputPerturbation(PrivateAlgorithm, ALS):
             "biases": "first",
         }
 
-    def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
-        return (EveryRating(shape.bounds),)
-
-    def plan(self, shape: Shape, level: float) -> Event:
-        return EveryRating(shape.bounds).event(level)
-
-    def guarantee(self) -> Guarantee:
-        return Guarantee(Status.CONDITIONAL, VALUE, (CELLS_ARE_PUBLIC,), PUBLIC_FACTS)
-
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         yield from self.alternate(noisy_ratings(curator, self.clamp), rng)
 
@@ -104,7 +108,7 @@ def noisy_ratings(curator: Curator, clamp: bool) -> Ratings:
     return Ratings(*rows, shape.n_users, shape.n_items, shape.bounds, **facts)
 
 
-class DPNMFLaplace(PrivateAlgorithm):
+class DPNMFLaplace(PerturbedInput):
     """Non-negative factors of noisy ratings by multiplicative updates over the observed cells.
 
     Ran et al. 2022, as compared by Saha & Imtiaz 2022.
@@ -131,15 +135,6 @@ class DPNMFLaplace(PrivateAlgorithm):
         "of a user's own regression on the item factors, per rating",
         (LEAST, 1e6),
     )
-
-    def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
-        return (EveryRating(shape.bounds),)
-
-    def plan(self, shape: Shape, level: float) -> Event:
-        return EveryRating(shape.bounds).event(level)
-
-    def guarantee(self) -> Guarantee:
-        return InputPerturbation().guarantee()
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         noisy = noisy_ratings(curator, clamp=True)
