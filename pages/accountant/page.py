@@ -81,11 +81,8 @@ def from_run() -> Loaded:
     rows = {row["key"]: row for row in engine().store.rows() if row["epsilon"] and row["public"]}
     if not rows:
         raise BadInput("No private run is stored yet. Train one on Explore.")
-    names = {
-        key: f"{row['title']} on {row['dataset']}, ε = {epsilon_text(row['epsilon'])}, seed"
-        f" {row['seed']}"
-        for key, row in rows.items()
-    }
+    text = "{title} on {dataset}, ε = {cost}, seed {seed}".format
+    names = {key: text(**row, cost=epsilon_text(row["epsilon"])) for key, row in rows.items()}
     run_key = st.selectbox("Run", list(rows), format_func=names.__getitem__, key="accountant.run")
     run = engine().store.get(run_key)
     if run is None:
@@ -95,17 +92,13 @@ def from_run() -> Loaded:
 
 def from_claim() -> Loaded:
     left, right = st.columns(2)
-    which = left.selectbox(
-        "Source",
-        list(SOURCE_NOISE),
-        key="accountant.claim",
-        persist_state="session",
-        format_func=lambda name: SOURCE_NOISE[name].id,
-    )
+    look: dict[str, Any] = {"key": "accountant.claim", "persist_state": "session"}
+    look["format_func"] = lambda name: SOURCE_NOISE[name].id
+    which = left.selectbox("Source", list(SOURCE_NOISE), **look)
     source, key = SOURCE_NOISE[which], f"accountant.nominal.{which}"
     st.session_state.setdefault(key, source.usual_epsilon)
-    look: dict[str, Any] = {"step": 0.5, "format": "%g"}
-    nominal = number_within(right.container(), "Nominal ε", key, 0.01, 50.0, **look)
+    box = right.container()
+    nominal = number_within(box, "Nominal ε", key, 0.01, 50.0, step=0.5, format="%g")
     claims = source.claims(nominal)
     main = claims[0]
     st.write(
@@ -227,8 +220,8 @@ def _ask(column: DeltaGenerator, name: str, label: str, first: float, read: Any)
     session_widgets.start(key, name, first, read)
     if isinstance(first, int):
         return column.number_input(label, 1, 1000, **bind(key)) or first
-    look: dict[str, Any] = {"step": 0.5, "format": "%g"}
-    return number_within(column.container(), label, key, 0.01, 1000.0, **look)
+    box = column.container()
+    return number_within(box, label, key, 0.01, 1000.0, step=0.5, format="%g")
 
 
 def _use(each: float) -> None:
