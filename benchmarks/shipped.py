@@ -21,7 +21,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 if platform.machine() in ("x86_64", "AMD64"):
@@ -172,7 +172,7 @@ def main() -> None:
         old = shipped_runs.everything()
         if partly:  # what is not computed anew is taken as it is
             old = {name: it for name, it in old.items() if name in records}
-            runs = {name: replace(old[name], record=it) for name, it in records.items()}
+            runs = {name: old[name]._replace(record=it) for name, it in records.items()}
         else:
             values, models = dict(_first_view_values()), _models()
             runs = {
