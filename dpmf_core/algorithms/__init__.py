@@ -23,7 +23,7 @@ REGISTRY = Registry(
         "private-bias": "baselines:PrivateBias",
         "local-bias": "baselines:LocalBias",
         "popularity": "baselines:Popularity",
-        "slope-one": "slope_one:SlopeOne",
+        "slope-one": "ease:SlopeOne",
         "als": "als:ALS",
         "ease": "ease:EASE",
         "bmf": "bayesian:BMF",
