@@ -69,6 +69,8 @@ def main() -> None:
     context = click.Context(program)
     fit = program.get_command(context, "fit")
     assert fit is not None
+    options = [it for it in fit.params if isinstance(it, click.Option)]
+    hidden = sum(it.hidden for it in options)
     rows = {
         "product: lines of dpmf_core, pages, datasets": lines("dpmf_core", "pages", "datasets"),
         "tests: lines": lines("tests"),
@@ -77,7 +79,8 @@ def main() -> None:
         "floors": floors(arrows),
         "arrows": len(arrows),
         "circles of files": len(circles(by_file)),
-        "options of fit": sum(isinstance(it, click.Option) and not it.hidden for it in fit.params),
+        "options of fit": len(options) - hidden,
+        "options of fit that --param lists": hidden,
         "commands": len(program.list_commands(context)),
     }
     for name, value in rows.items():
