@@ -1,5 +1,6 @@
 """The upload quota, checked before a file is stored: of its session and in total."""
 
+import contextlib
 import re
 from collections import Counter, OrderedDict
 from typing import Any
@@ -7,7 +8,7 @@ from uuid import uuid4
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -116,7 +117,8 @@ class Guard:
         is_put = scope["type"] == "http" and scope["method"] == "PUT"
         match = PATH.match(scope["path"]) if is_put else None
         if match:
-            await self._upload(match["session"], match["file"], scope, receive, send)
+            with contextlib.suppress(ClientDisconnect):  # nobody is left to answer
+                await self._upload(match["session"], match["file"], scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -135,6 +137,7 @@ class Guard:
             return
         _refusals.pop(file, None)
         n_arrived = n_counted = 0
+        refused = ""
 
         async def next_piece() -> Message:
             """Return the next piece, or a disconnect if there is no room left.
@@ -142,7 +145,7 @@ class Guard:
             The bytes that arrived count, not those declared: an upload that declares much and sends
             nothing blocks no one.
             """
-            nonlocal n_arrived, n_counted
+            nonlocal n_arrived, n_counted, refused
             message = await receive()
             n_arrived += len(message.get("body", b""))
             if n_arrived - n_counted >= MB:
@@ -150,12 +153,17 @@ class Guard:
                 n_counted = n_arrived
                 try:
                     must_fit(ident, 0)
-                except BadInput:
+                except BadInput as error:
+                    refused = str(error)
                     return {"type": "http.disconnect"}
             return message
 
         try:
             await self.app(scope, next_piece, send)
+        except ClientDisconnect:
+            if not refused:
+                raise
+            await PlainTextResponse(refused, 413)(scope, receive, send)
         finally:
             _coming.subtract({ident: n_counted})
 

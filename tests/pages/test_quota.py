@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -91,8 +92,8 @@ def test_all_sessions_together_have_an_end(storage, send):
 
 
 @pytest.mark.usefixtures("storage")
-def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_ended():
-    received = {}
+def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_refused():
+    received, answers = {}, []
 
     async def keeper(scope, receive, send):
         """As Streamlit: reads an upload to its end."""
@@ -100,12 +101,18 @@ def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_ended():
         while not kinds or kinds[-1] == "http.request":
             message = await receive()
             kinds.append("done" if message.get("more_body") is False else message["type"])
+        if kinds[-1] == "http.disconnect":
+            raise ClientDisconnect
 
     async def drive():
-        never, queue = asyncio.Event(), asyncio.Queue[Any]()
+        leaving, queue = asyncio.Event(), asyncio.Queue[Any]()
 
         async def silence():
-            await never.wait()
+            await leaving.wait()
+            return {"type": "http.disconnect"}
+
+        async def answered(message):
+            answers.append(message.get("status"))
 
         def upload(session, receive):
             scope = {
@@ -114,7 +121,7 @@ def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_ended():
                 "path": f"/_stcore/upload_file/{session}/file",
                 "headers": [(b"content-length", b"%d" % (3 * MB))],
             }
-            return asyncio.create_task(upload_quota.Guard(keeper)(scope, receive, None))
+            return asyncio.create_task(upload_quota.Guard(keeper)(scope, receive, answered))
 
         idle = [upload(f"hostile-{number}", silence) for number in range(7)]
         first, second = upload("ada", queue.get), upload("bob", queue.get)
@@ -123,13 +130,13 @@ def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_ended():
                 await queue.put({"type": "http.request", "body": b"x" * MB, "more_body": True})
         await queue.put({"type": "http.request", "body": b"", "more_body": False})
         await asyncio.wait([first, second])
-        for task in idle:
-            task.cancel()
-        await asyncio.gather(*idle, return_exceptions=True)
+        leaving.set()
+        await asyncio.gather(first, second, *idle)  # none of them fails
 
     asyncio.run(drive())
     ends = sorted(kinds[-1] for path, kinds in received.items() if "hostile" not in path)
     assert ends == ["done", "http.disconnect"]  # six megabytes, where five have room
+    assert [status for status in answers if status] == [413]
     assert not upload_quota._coming.total()
 
 
