@@ -137,7 +137,7 @@ class Guard:
             return
         _refusals.pop(file, None)
         n_arrived = n_counted = 0
-        refused = ""
+        reason = ""
 
         async def next_piece() -> Message:
             """Return the next piece, or a disconnect if there is no room left.
@@ -145,7 +145,7 @@ class Guard:
             The bytes that arrived count, not those declared: an upload that declares much and sends
             nothing blocks no one.
             """
-            nonlocal n_arrived, n_counted, refused
+            nonlocal n_arrived, n_counted, reason
             message = await receive()
             n_arrived += len(message.get("body", b""))
             if n_arrived - n_counted >= MB:
@@ -154,16 +154,16 @@ class Guard:
                 try:
                     must_fit(ident, 0)
                 except BadInput as error:
-                    refused = str(error)
+                    reason = str(error)
                     return {"type": "http.disconnect"}
             return message
 
         try:
             await self.app(scope, next_piece, send)
         except ClientDisconnect:
-            if not refused:
+            if not reason:
                 raise
-            await PlainTextResponse(refused, 413)(scope, receive, send)
+            await PlainTextResponse(reason, 413)(scope, receive, send)
         finally:
             _coming.subtract({ident: n_counted})
 
