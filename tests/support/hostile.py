@@ -319,15 +319,18 @@ def run_in_fork(request: bytes, seconds: int) -> tuple[int, bytes, bytes]:
     """As `sandbox._run`, in a fork, for thousands of files in a process without threads."""
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
-        sandbox.is_inside = True
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        module, function = json.loads(request)["task"]
-        task = getattr(importlib.import_module(module), function)
-        code, result = sandbox.called(task, json.loads(request)["arguments"])
-        with os.fdopen(writing, "w") as pipe:
-            json.dump(result, pipe)
-        os._exit(code)
+        code = sandbox.FAILED
+        try:
+            sandbox.is_inside = True
+            signal.signal(signal.SIGPROF, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            module, function, arguments, _ = json.loads(request)
+            task = getattr(importlib.import_module(module), function)
+            code, result = sandbox.called(task, arguments)
+            with os.fdopen(writing, "w") as pipe:
+                json.dump(result, pipe)
+        finally:  # an error here must not go on as a second copy of the process
+            os._exit(code)
     os.close(writing)
     with os.fdopen(reading, "rb") as answers:
         answer = answers.read()
