@@ -109,8 +109,10 @@ def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) ->
 
 def _part(name: str, work: Work, main: Work) -> str:
     """Return what a button asks for: the page's run, further draws, or other methods."""
-    if main is None or name == "main":
-        return FIRST[main is not None]
+    if main is None:
+        return FIRST[0]
+    if name == "main":
+        return FIRST[1]
     if work.seed != main.seed:
         return "Further draws of each"
     private = issubclass(algorithms.find(work.algorithm), algorithms.PrivateAlgorithm)
@@ -220,7 +222,8 @@ def panel(data_id: str, where: str, units: int, *, awaits: bool = False) -> None
         )
         if total.n_uncovered:
             st.caption(f"Runs without a guarantee: {total.n_uncovered:,}.")
-        st.caption(terms(total) + f" {WHOLE_PLAN}" * is_running)
+        plan = f" {WHOLE_PLAN}" if is_running else ""
+        st.caption(terms(total) + plan)
         with st.popover("Details and budget", width="stretch"):
             _draw_account(account, total)
             st.caption(linked(PROMISE if budget else NO_PROMISE))
