@@ -17,10 +17,10 @@ from dpmf_core.base.paths import cache_folder, data_folder, usable, workplace
 from dpmf_core.base.program import program
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
+from dpmf_core.data.report import Report
 from dpmf_datasets import download, npz_folder, partitions, registry
 from dpmf_datasets.path_facts import files_of, is_own
 from dpmf_datasets.readers.archives import fingerprint_of
-from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.registry import LARGE, SOURCES, Source, is_stand_in, source_of, stand_in_id
 from dpmf_datasets.simulated.large_cinema import large_cinema

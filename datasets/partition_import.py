@@ -19,11 +19,13 @@ import pyarrow.feather
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, held_alone
+from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS
 from dpmf_core.data.partitioned import Members, usual_parts
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.report import Kind, Order, Problem, Report
 from dpmf_datasets import partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
-from dpmf_datasets.path_facts import ITEM_TABLE, RATING_FACTS, facts_in, path_of, split_path, ways
+from dpmf_datasets.path_facts import facts_in, path_of, split_path, ways
 from dpmf_datasets.readers.archives import fingerprint_of, fingerprint_of_all
 from dpmf_datasets.readers.cleaning import Batch, Ids
 from dpmf_datasets.readers.dates import (
@@ -44,7 +46,6 @@ from dpmf_datasets.readers.ratings_tables import (
     spelling_notes,
     user_keys,
 )
-from dpmf_datasets.readers.report import Kind, Order, Problem, Report
 from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import read_item_table
 

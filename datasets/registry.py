@@ -12,9 +12,9 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.data import Data, Ratings
 from dpmf_core.data.catalogue import Entry, SampleEntry
+from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import sample_sets
-from dpmf_datasets.readers.report import Report
 from dpmf_datasets.simulated.cinema import BOUNDS, cinema
 from dpmf_datasets.simulated.faces import faces
 from dpmf_datasets.simulated.low_rank import lowrank, rankone

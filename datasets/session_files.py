@@ -27,11 +27,11 @@ from dpmf_core.base.paths import claim_folder, clear, data_folder
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
+from dpmf_core.data.report import Order, Outside, Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, sandbox, upload_conversion
 from dpmf_datasets.path_facts import UPLOADS, is_own
 from dpmf_datasets.readers.ratings_tables import detect_columns, on_page, read_table
-from dpmf_datasets.readers.report import Order, Outside, Report
 from dpmf_datasets.readers.tables import OwnTable
 
 TEMPORARY = tempfile.gettempdir()

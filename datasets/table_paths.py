@@ -13,25 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS, SAMPLE_FACTS, TABLE_FACTS, value
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
+from dpmf_core.data.report import Report
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples, is_sparse
-from dpmf_datasets.path_facts import (
-    ITEM_TABLE,
-    RATING_FACTS,
-    SAMPLE_FACTS,
-    TABLE_FACTS,
-    facts_in,
-    path_of,
-    split_path,
-    value,
-    ways,
-)
+from dpmf_datasets.path_facts import facts_in, path_of, split_path, ways
 from dpmf_datasets.readers import databases, matlab, picture_files, text
 from dpmf_datasets.readers.archives import fingerprint_of, members_of
 from dpmf_datasets.readers.arrow_tables import melted
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.ratings_tables import Advice, after_path, read_table
-from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import Table, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table, ratings_tables, read_item_table
 from dpmf_datasets.registry import SOURCES, source_of

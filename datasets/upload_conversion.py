@@ -14,9 +14,9 @@ from pydantic import TypeAdapter
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
+from dpmf_core.data.report import Report
 from dpmf_datasets import npz_folder, table_paths
 from dpmf_datasets.readers.archives import GZIP, fingerprint_of, members_of
-from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import (
     ZIP,

@@ -14,10 +14,10 @@ import numpy as np
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.report import Kind, Report, Tally
 from dpmf_datasets.published.movielens import published_or_private
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.arrow_tables import sheet_rows
-from dpmf_datasets.readers.report import Kind, Report, Tally
 from dpmf_datasets.readers.table import file_name
 
 JOKES, NOT_RATED, LIMIT = 100, 99.0, 10.0

@@ -18,10 +18,10 @@ import pyarrow.csv
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.report import Report
 from dpmf_datasets.published.movielens import published_or_private
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.ratings_tables import in_header, read_table
-from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.table import Table, file_name
 
 BLOCK = 16 << 20  # bytes of text that are read together

@@ -15,8 +15,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpmf_core.data.report import LINES_SHOWN, Kind, Outside, Problem, Tally
 from dpmf_datasets.readers.dates import Part, read_times, stripped
-from dpmf_datasets.readers.report import LINES_SHOWN, Kind, Outside, Problem, Tally
 from dpmf_datasets.readers.table import Table
 
 Flags = npt.NDArray[np.bool_]

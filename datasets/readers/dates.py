@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.tseries.api import guess_datetime_format
 
-from dpmf_datasets.readers.report import Order
+from dpmf_core.data.report import Order
 
 Times = npt.NDArray[np.int64]
 ORDERS: dict[Order, str] = {"dmy": "the day first", "mdy": "the month first"}

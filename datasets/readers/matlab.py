@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse
+from dpmf_core.data.report import Report
+from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse, samples_report
 from dpmf_datasets import sandbox
-from dpmf_datasets.readers.report import Report, samples_report
 
 IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # if it is read from them
 KNOWN_KEYS = ("fea", "X", "V", "data", "faces", "images", "Y", "A", "dtm")

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
-from dpmf_core.data.samples import Samples
+from dpmf_core.data.report import Report, Tally
+from dpmf_core.data.samples import Samples, samples_report
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.matlab import IMAGE_SIZE_IS_PUBLIC
-from dpmf_datasets.readers.report import Report, Tally, samples_report
 from dpmf_datasets.readers.table import file_name
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from dpmf_core.data.ratings import (
     checked_bounds,
     interaction_bounds,
 )
+from dpmf_core.data.report import UNUSABLE, Kind, Order, Outside, Problem, Report, outside_of
 from dpmf_datasets.readers.cleaning import CleanRows, Ids, numbered
 from dpmf_datasets.readers.dates import column_times, looks_like_times
-from dpmf_datasets.readers.report import UNUSABLE, Kind, Order, Outside, Problem, Report, outside_of
 from dpmf_datasets.readers.table import PREVIEW, Table, is_number, report_damage
 from dpmf_datasets.readers.tables import Source, open_table
 

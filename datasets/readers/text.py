@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts
+from dpmf_core.data.report import Problem, Report
+from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts, samples_report
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.encodings import Reader
-from dpmf_datasets.readers.report import Problem, Report, samples_report
 from dpmf_datasets.readers.table import file_name
 
 SHORTEST = 3  # letters of a word

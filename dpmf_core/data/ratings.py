@@ -21,6 +21,7 @@ from dpmf_core.base.hashing import digest_of, keyed_uniform
 from dpmf_core.data.domain import Domain, OutsideDomain
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
+from dpmf_core.data.report import Report
 
 Result = TypeVar("Result")
 Ints = npt.NDArray[np.int32]
@@ -90,6 +91,8 @@ class Ratings:
     user_keys : uint64 (n_users,) or None
         Keys of each user's random draws: hashes of their ids in that file. None: their numbers. A
         user's number changes when another user leaves the file; their key does not.
+    report : Report or None
+        What reading the file or the table left out, changed and assumed.
     """
 
     users: Ints
@@ -107,6 +110,7 @@ class Ratings:
     labels: tuple[str, ...] | None = None
     item_features: ItemFeatures | None = None
     user_keys: npt.NDArray[np.uint64] | None = None
+    report: Report | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.user_keys is not None and len(self.user_keys) != self.n_users:

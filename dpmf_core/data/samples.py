@@ -19,6 +19,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import digest_of
 from dpmf_core.data.domain import Domain
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.report import Report
 
 Array = npt.NDArray[Any]
 Matrix = Any  # csr_array or ndarray, float32 (n_samples, n_features)
@@ -95,6 +96,8 @@ class Samples:
         privacy unit.
     n_people : int
         Their public number.
+    report : Report or None
+        What reading the file or the table left out, changed and assumed.
     """
 
     X: Matrix
@@ -111,6 +114,7 @@ class Samples:
     origin: str = ""
     people: npt.NDArray[np.int32] | None = None
     n_people: int | None = None
+    report: Report | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -364,3 +368,11 @@ def of_ratings(ratings: Ratings) -> Samples:
     origin = "" if ratings.public else ratings.account
     facts: Any = {name: getattr(ratings, name) for name in ("name", "public", "assumptions")}
     return Samples(_small(X), titles, unit="user", origin=origin, **facts)
+
+
+def samples_report(samples: Samples, **facts: Any) -> Report:
+    """The report on documents or images; by default every row that was read is kept."""
+    n, d = samples.X.shape
+    what = ("documents", "words") if samples.unit == "document" else ("images", "pixels")
+    facts = {"read": n, "what": what, **facts}
+    return Report(name=samples.name, kept=n, n_users=n, n_items=d, **facts)

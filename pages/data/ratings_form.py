@@ -10,10 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.data.column_names import REQUIRED_ROLES
+from dpmf_core.data.report import Order, Outside, outside_of
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.dates import ORDERS, parse_dates
 from dpmf_datasets.readers.ratings_tables import LABELS, detect_columns
-from dpmf_datasets.readers.report import Order, Outside, outside_of
 from dpmf_datasets.readers.tables import OwnTable
 from pages.data import session_data, uploaded_data
 from pages.data.uploaded_data import LONGEST

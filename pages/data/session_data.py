@@ -9,10 +9,10 @@ from typing import Any, NoReturn, cast
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.report import Report
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
-from dpmf_datasets.readers.report import Report
 from dpmf_datasets.readers.tables import OwnTable
 from pages.kit import data_sets, drawing
 from pages.server import sessions, upload_quota

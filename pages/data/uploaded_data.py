@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.report import Report
 from dpmf_datasets.readers.ratings_tables import LABELS
-from dpmf_datasets.readers.report import Report
 from pages.data import session_data
 from pages.kit import data_sets, links, odometer, safe_text
 from pages.server import upload_quota

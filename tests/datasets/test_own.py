@@ -11,12 +11,12 @@ import pytest
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.report import Kind
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Status
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_datasets import session_files
-from dpmf_datasets.readers.report import Kind
 from tests.support.engines import WAIT
 
 TABLE = """Customer No,Product,Points,When

@@ -18,9 +18,9 @@ import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import data_folder
+from dpmf_core.data.report import Kind
 from dpmf_datasets import catalogue, fetch, import_, load, npz_folder, present
 from dpmf_datasets.published import netflix
-from dpmf_datasets.readers.report import Kind
 from dpmf_datasets.registry import SOURCES
 
 REAL = Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../shared/data")

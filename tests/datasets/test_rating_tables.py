@@ -10,10 +10,10 @@ import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC
+from dpmf_core.data.report import Kind
 from dpmf_datasets import load, session_files
 from dpmf_datasets.readers.dates import FORMAT_IS_PUBLIC
 from dpmf_datasets.readers.ratings_tables import detect_columns, read_table
-from dpmf_datasets.readers.report import Kind
 from dpmf_datasets.readers.tables import open_table
 
 GOOD = [f"{user},{item},{1 + (user * item) % 5}" for user in range(1, 6) for item in range(10, 14)]

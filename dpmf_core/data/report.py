@@ -9,8 +9,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.data.samples import Samples
-
 
 class Kind(StrEnum):
     """The problems of a row of ratings, and what was done about each, in the order of a report."""
@@ -29,7 +27,7 @@ class Kind(StrEnum):
 
 Order = Literal["dmy", "mdy"]  # of day and month in dates such as 03/04/2021
 # what is done with a rating outside the declared bounds
-Outside = Literal["clamp", "leave-out"]
+Outside = Literal["leave-out", "clamp", "refuse"]
 LINES_SHOWN = 5
 VALUES_NAMED = 5  # of ratings outside the bounds
 # unusable rows
@@ -137,14 +135,6 @@ class Report:
         """
         names = ("name", "n_users", "n_items", "columns", "ignored", "what")
         return {name: getattr(self, name) for name in names}
-
-
-def samples_report(samples: Samples, **facts: Any) -> Report:
-    """The report on documents or images; by default every row that was read is kept."""
-    n, d = samples.X.shape
-    what = ("documents", "words") if samples.unit == "document" else ("images", "pixels")
-    facts = {"read": n, "what": what, **facts}
-    return Report(name=samples.name, kept=n, n_users=n, n_items=d, **facts)
 
 
 class Tally:
