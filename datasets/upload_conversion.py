@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
 from dpmf_core.data.report import Report
-from dpmf_datasets import npz_folder, table_paths
+from dpmf_datasets import npz_folder, sample_paths
 from dpmf_datasets.readers.archives import GZIP, fingerprint_of, members_of
 from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import (
@@ -63,7 +63,7 @@ def write_samples(path: str, name: str, facts: dict[str, str], target: str) -> d
             alone = len(tables) == 1 and file.suffix == ".txt"
             table = "" if alone else f", {file_name(tables[0])}"
             raise BadInput(f"{name} holds a table of ratings{table}. Choose Ratings above.")
-        result = table_paths.samples_at(file, facts)
+        result = sample_paths.samples_at(file, facts)
     if result is None:
         raise BadInput(
             f"{name} holds neither text (.txt, .zip, a table with a text column) nor images (.zip,"

@@ -1,7 +1,7 @@
 """Errors a person can act on: what is wrong, where, what is allowed, what was found."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # commands that only list things do not need it
 Model = TypeVar("Model", bound="BaseModel")
 
 LONGEST = 200  # characters of a refused value that a message repeats
+LONGEST_IN_LIST = 40  # characters of one text in a list
 
 
 class BadInput(ValueError):
@@ -33,12 +34,39 @@ def words_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
+def shortened(text: object, most: int = 80) -> str:
+    """The beginning of a text from a file, on one line and without unprintable characters.
+
+    A message repeats at most some 300 characters of a file in all.
+    """
+    beginning = str(text)[: most + 1]
+    plain = "".join(letter if letter.isprintable() else " " for letter in beginning)
+    return plain if len(plain) <= most else f"{plain[: most - 3]}..."
+
+
+def quoted(text: object, most: int = 80) -> str:
+    """The beginning of a text from a file, in quotation marks."""
+    return f"'{shortened(text, most)}'"
+
+
+def listed(texts: Sequence[object], most: int = LONGEST) -> str:
+    """The first of some texts from a file, with at most `most` characters, and how many follow."""
+    beginnings: list[str] = []
+    for text in texts:
+        beginnings.append(shortened(text, LONGEST_IN_LIST))
+        if len(", ".join(beginnings)) > most:
+            beginnings.pop()
+            break
+    more = len(texts) - len(beginnings)
+    return ", ".join(beginnings) + (f" and {more:,} more" if more else "")
+
+
 def closest(name: str, choices: Iterable[str]) -> str:
     """' Did you mean ...?' if a known name is close or begins so; else ''."""
     names = list(choices)
     longer = [it for it in names if name and it.startswith(name)]
     near = longer if len(longer) == 1 else difflib.get_close_matches(name, names, n=1)
-    return f" Did you mean '{near[0]}'?" if near else ""
+    return f" Did you mean {quoted(near[0])}?" if near else ""
 
 
 def range_words(field: dict[str, object]) -> str:

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.errors import BadInput, closest, listed, quoted
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 ROLE_NAMES: dict[str, str] = WORDS["roles"]
@@ -87,7 +87,7 @@ def chosen_columns(
         example = {role: spare[min(at, len(spare) - 1)] for at, role in enumerate(missing)}
         raise BadInput(
             f"No column of {source} is recognised as the {' or the '.join(missing)}. Its columns:"
-            f" {listing(names)}. {advice(example)}"
+            f" {listed(names)}. {advice(example)}"
         )
     return {role: places[role] for role in ROLE_NAMES if role in places}
 
@@ -109,8 +109,8 @@ def _given_places(
         label = f"column {column}" if not has_header and column.isdecimal() else column
         if column and label not in names:
             raise BadInput(
-                f"There is no column '{column[:40]}' for the {role} in {source}."
-                f"{closest(label, names)} Its columns: {listing(names)}."
+                f"There is no column {quoted(column, 40)} for the {role} in {source}."
+                f"{closest(label, names)} Its columns: {listed(names)}."
                 f" {advice({role: (*names, '?')[0]})}"
             )
         if column:
@@ -119,16 +119,10 @@ def _given_places(
     for role, place in places.items():
         if role != "title" and roles.setdefault(place, role) != role:  # a title may be the item
             raise BadInput(
-                f"The column '{names[place]}' was chosen for both the {roles[place]} and the"
+                f"The column {quoted(names[place])} was chosen for both the {roles[place]} and the"
                 f" {role}. Choose a different column for each."
             )
     return places
-
-
-def listing(names: Sequence[str]) -> str:
-    """The first names of a header, shortened, without unprintable characters."""
-    plain = ["".join(letter for letter in name if letter.isprintable())[:40] for name in names[:20]]
-    return ", ".join(plain) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")
 
 
 def _times(names: Sequence[str]) -> list[int]:

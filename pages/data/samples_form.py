@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from dpmf_datasets import session_files
-from dpmf_datasets.table_paths import FOLDER
+from dpmf_datasets.sample_paths import FOLDER
 from pages.data import session_data
 from pages.kit import safe_text
 from pages.server import visitor

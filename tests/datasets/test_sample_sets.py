@@ -10,7 +10,7 @@ from scipy.io import savemat
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
-from dpmf_datasets import sample_sets, table_paths
+from dpmf_datasets import sample_paths, sample_sets
 from dpmf_datasets.readers import text
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.registry import SOURCES
@@ -140,7 +140,7 @@ def test_a_matrix_of_ones_own_is_turned_where_it_is_declared(tmp_path):
     faces = portraits(25)
     savemat(tmp_path / "a.mat", {"fea": faces.swapaxes(1, 2).reshape(25, -1).T})
     path = str(tmp_path / "a.mat")
-    samples, _ = table_paths.samples_at(tmp_path / "a.mat", {})
+    samples, _ = sample_paths.samples_at(tmp_path / "a.mat", {})
     # 5 x 5 pixels: the numbers cannot tell
     assert len(samples) == 144
     for facts in ("?transpose=1", "?image=12,12"):
