@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from dpmf_core.base.errors import BadInput, listed
+from dpmf_core.base.errors import BadInput, listing
 from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns
 from dpmf_core.data.ratings import (
@@ -286,7 +286,7 @@ def columns_of(
         others = other_columns(table, places["rating"])
         raise BadInput(
             f"The column '{column}' of {name} would be the rating, but it holds times"
-            f" ({sample[0][:40]}). Its columns: {listed(names)}."
+            f" ({sample[0][:40]}). Its columns: {listing(names)}."
             f" {advice({'rating': (others or names)[-1]})}"
         )
     if not has_header and not is_number(sample[0] if sample else ""):

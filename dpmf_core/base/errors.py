@@ -49,7 +49,7 @@ def quoted(text: object, most: int = 80) -> str:
     return f"'{shortened(text, most)}'"
 
 
-def listed(texts: Sequence[object], most: int = LONGEST) -> str:
+def listing(texts: Sequence[object], most: int = LONGEST) -> str:
     """The first of some texts from a file, with at most `most` characters, and how many follow."""
     beginnings: list[str] = []
     for text in texts:

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from dpmf_core.base.errors import BadInput, closest, listed, quoted
+from dpmf_core.base.errors import BadInput, closest, listing, quoted
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 ROLE_NAMES: dict[str, str] = WORDS["roles"]
@@ -87,7 +87,7 @@ def chosen_columns(
         example = {role: spare[min(at, len(spare) - 1)] for at, role in enumerate(missing)}
         raise BadInput(
             f"No column of {source} is recognised as the {' or the '.join(missing)}. Its columns:"
-            f" {listed(names)}. {advice(example)}"
+            f" {listing(names)}. {advice(example)}"
         )
     return {role: places[role] for role in ROLE_NAMES if role in places}
 
@@ -110,7 +110,7 @@ def _given_places(
         if column and label not in names:
             raise BadInput(
                 f"There is no column {quoted(column, 40)} for the {role} in {source}."
-                f"{closest(label, names)} Its columns: {listed(names)}."
+                f"{closest(label, names)} Its columns: {listing(names)}."
                 f" {advice({role: (*names, '?')[0]})}"
             )
         if column:

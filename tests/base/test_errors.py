@@ -1,6 +1,6 @@
 """What messages repeat of a file is short and printable."""
 
-from dpmf_core.base.errors import listed, quoted
+from dpmf_core.base.errors import listing, quoted
 
 
 def test_a_quoted_text_is_on_one_line_and_shortened():
@@ -10,8 +10,8 @@ def test_a_quoted_text_is_on_one_line_and_shortened():
 
 
 def test_a_list_says_how_many_texts_it_leaves_out():
-    assert listed(["user", "item"]) == "user, item"
-    long = listed(["x" * 100] * 50, 100)
+    assert listing(["user", "item"]) == "user, item"
+    long = listing(["x" * 100] * 50, 100)
     assert len(long) < 120
     assert long.endswith(" and 48 more")
-    assert listed([]) == ""
+    assert listing([]) == ""
