@@ -10,8 +10,8 @@ import pandas as pd
 import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput, listing
-from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns
+from dpmf_core.data.ids import keys_of_ids
 from dpmf_core.data.ratings import (
     ITEMS_ARE_PUBLIC,
     USERS_ARE_PUBLIC,

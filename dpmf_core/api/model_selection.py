@@ -11,8 +11,9 @@ from sklearn.utils import _safe_indexing
 
 from dpmf_core.api.recommenders import PrivateRecommender
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.hashing import keyed_uniform, keys_of_ids
+from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.frames import pairs_of
+from dpmf_core.data.ids import keys_of_ids
 from dpmf_core.privacy.odometer import Charge, Total, total
 
 

@@ -23,14 +23,14 @@ def digest_of(*arrays: npt.NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
-def keys_of_ids(ids: Any) -> npt.NDArray[np.uint64]:
-    """A number (n,) for each user's id, from the id alone; a number and its text are equal."""
+def keys_of_texts(texts: npt.NDArray[np.object_]) -> npt.NDArray[np.uint64]:
+    """A number for each of some texts (n,), from the text alone."""
     from pandas.util import hash_array  # most commands do not need it
 
-    keys = np.empty(len(ids), np.uint64)
-    for first in range(0, len(ids), AT_ONCE):
-        texts = np.array(list(map(str, ids[first : first + AT_ONCE])), object)
-        keys[first : first + AT_ONCE] = hash_array(texts, categorize=False)
+    keys = np.empty(len(texts), np.uint64)
+    for first in range(0, len(texts), AT_ONCE):
+        some = texts[first : first + AT_ONCE]
+        keys[first : first + AT_ONCE] = hash_array(some, categorize=False)
     return keys
 
 

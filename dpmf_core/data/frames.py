@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
-from dpmf_core.base.hashing import keys_of_ids
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns
+from dpmf_core.data.ids import keys_of_ids
 from dpmf_core.data.item_features import SEVERAL, encode
 from dpmf_core.data.ratings import (
     ITEMS_ARE_PUBLIC,

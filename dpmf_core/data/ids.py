@@ -1,0 +1,167 @@
+"""Ids of users and items: their canonical text, their order, and the keys of random draws.
+
+A file holds the id 1 as text, and a data frame as a whole number, or as the float 1.0 after a join.
+Each of these is the same id, because all entry points convert ids to the same text. The text of an
+id follows from that id alone, never from the type that the other ids of its column have.
+"""
+
+import math
+import re
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dpmf_core.base.hashing import keys_of_texts
+
+Texts = npt.NDArray[np.object_]
+Places = npt.NDArray[np.int64]
+WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
+WHOLE_AS_DECIMAL = re.compile(rf"({WHOLE.pattern})\.0+")
+LONGEST_WHOLE = 18  # characters of a whole number that is sorted by size, which fits 64 bits
+# the kinds of objects of which equal ones have equal texts; True equals 1, and has another text
+PLAIN_OBJECTS = ("string", "integer", "floating", "mixed-integer-float")
+
+
+def canonical_text(value: Any) -> str:
+    """Convert an id of any type to its text.
+
+    A whole number of any type, and text such as `1`, `-3` or `1.00`, become the plain whole number.
+    Other text stays as written, such as `007`, `1e3` and `.5`. A bool is not a number: `True`.
+
+    Examples
+    --------
+    >>> [canonical_text(value) for value in (1, 1.0, "1.00", "007", True)]
+    ['1', '1', '1', '007', 'True']
+    """
+    if isinstance(value, str):
+        return _plain(value)
+    if isinstance(value, bytes):
+        return _plain(value.decode(errors="backslashreplace"))
+    if isinstance(value, bool | np.bool_):
+        return str(value)
+    if isinstance(value, np.number):
+        value = value.item()  # in single precision 0.1 would have another text
+    if isinstance(value, int | float | Decimal) and math.isfinite(value):
+        whole = int(value)
+        if whole == value:
+            return str(whole)
+    return _plain(str(value))
+
+
+def _plain(text: str) -> str:
+    """The text, or the plain whole number that it writes."""
+    if "." in text:
+        whole = WHOLE_AS_DECIMAL.fullmatch(text)
+        if whole is None:
+            return text
+        text = whole[1]
+    return "0" if text == "-0" else text
+
+
+def canonical_texts(column: Any) -> Texts:
+    """Return the canonical texts (n,) of a column: an array, a series, an index or a list."""
+    codes, texts = _coded(_series(column))
+    return texts[codes]
+
+
+def canonical_arrow(column: Any) -> Any:
+    """Convert a `pyarrow.Array` of ids of any type to one of canonical texts; nulls stay null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_integer(kind):
+        return column.cast(pa.string())
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        texts = column.cast(pa.string())
+        if len(texts) and pc.any(pc.match_substring(texts, ".")).as_py():
+            texts = pc.replace_substring_regex(
+                texts, pattern=rf"\A{WHOLE_AS_DECIMAL.pattern}\z", replacement=r"\1"
+            )
+        return pc.if_else(pc.equal(texts, "-0"), "0", texts)
+    if pa.types.is_dictionary(kind):
+        return canonical_arrow(column.dictionary).take(column.indices)
+    distinct = column.dictionary_encode()
+    values = distinct.dictionary.to_pylist()
+    return pa.array(list(map(canonical_text, values)), pa.string()).take(distinct.indices)
+
+
+def keys_of_ids(column: Any) -> npt.NDArray[np.uint64]:
+    """Return a number (n,) for each id of a column, from its canonical text alone."""
+    return keys_of_texts(canonical_texts(column))
+
+
+def numbering_order(texts: Texts) -> Places:
+    """Return the places (n,) that sort distinct canonical texts for their numbering.
+
+    Whole numbers of at most 18 characters come first, by size; all others follow by alphabet. So
+    the order depends on the texts alone, and a further id only moves those after it.
+    """
+    is_whole = np.fromiter(map(_is_short_whole, texts), np.bool_, len(texts))
+    whole_numbers = np.flatnonzero(is_whole)
+    others = np.flatnonzero(~is_whole)
+    by_size = np.argsort(texts[whole_numbers].astype(np.int64))
+    by_alphabet = np.argsort(texts[others])
+    return np.concatenate([whole_numbers[by_size], others[by_alphabet]])
+
+
+def arrow_numbering_order(texts: Any) -> Any:
+    """Return the order of `numbering_order` for a `pyarrow.Array` of distinct canonical texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    is_short = pc.less_equal(pc.binary_length(texts), LONGEST_WHOLE)
+    is_whole = pc.and_(pc.match_substring_regex(texts, rf"\A{WHOLE.pattern}\z"), is_short)
+    whole_numbers = pc.indices_nonzero(is_whole)
+    others = pc.indices_nonzero(pc.invert(is_whole))
+    by_size = pc.sort_indices(texts.take(whole_numbers).cast(pa.int64()))
+    by_alphabet = pc.sort_indices(texts.take(others))
+    return pa.concat_arrays([whole_numbers.take(by_size), others.take(by_alphabet)])
+
+
+def numbered(column: Any) -> tuple[Places, Texts]:
+    """Number the ids of a column.
+
+    Returns
+    -------
+    tuple
+        The number of each cell's id (n,), and the ids' canonical texts (n_ids,), each once, in
+        the order of their numbers; see `numbering_order`.
+    """
+    codes, texts = _coded(_series(column))
+    same, distinct = pd.factorize(texts)
+    order = numbering_order(distinct)
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.arange(len(order))
+    return numbers[same][codes], distinct[order]
+
+
+def _is_short_whole(text: str) -> bool:
+    return len(text) <= LONGEST_WHOLE and WHOLE.fullmatch(text) is not None
+
+
+def _series(column: Any) -> "pd.Series[Any]":
+    """The cells of a column, of which equal ones have equal texts."""
+    if isinstance(column, list | tuple):
+        column = pd.Series(column, dtype=object)  # numpy would make one type of all
+    if not isinstance(column, pd.Series | pd.Index):
+        column = np.asarray(column)
+    cells = pd.Series(column)
+    if cells.dtype == np.float16:
+        return cells.astype(np.float64)  # pandas finds no distinct ones of half precision
+    if cells.dtype == object and pd.api.types.infer_dtype(cells) not in PLAIN_OBJECTS:
+        return pd.Series(list(map(canonical_text, cells)), dtype=object)
+    return cells
+
+
+def _coded(cells: "pd.Series[Any]") -> tuple[Places, Texts]:
+    """The places (n,) of cells among some texts, which may hold a text twice."""
+    codes, distinct = pd.factorize(cells, use_na_sentinel=False)
+    values = np.asarray(distinct)
+    to_text = str if values.dtype.kind in "iu" else canonical_text
+    texts = np.empty(len(values), object)
+    texts[:] = list(map(to_text, values.tolist()))
+    return codes, texts
