@@ -19,13 +19,14 @@ import pyarrow.feather
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, held_alone
+from dpmf_core.data.addresses import path_of, require_known, split
 from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS
 from dpmf_core.data.partitioned import Members, usual_parts
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Kind, Order, Problem, Report
 from dpmf_datasets import partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
-from dpmf_datasets.path_facts import facts_in, path_of, split_path, ways
+from dpmf_datasets.path_facts import ways
 from dpmf_datasets.readers.archives import fingerprint_of, fingerprint_of_all
 from dpmf_datasets.readers.cleaning import Batch, Ids
 from dpmf_datasets.readers.dates import (
@@ -100,8 +101,9 @@ def import_partitions(
 
 def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
     """The tables that a path, a folder or a pattern names, and the facts after it."""
-    path, query = split_path(path_and_facts)
-    facts = facts_in(query, {**RATING_FACTS, "encoding": None})
+    place, facts = split(path_and_facts)
+    require_known(facts, {**RATING_FACTS, "encoding": None})
+    path = path_of(place)
     if path.is_dir():
         paths = sorted(it for it in path.iterdir() if it.suffix.lower() in SUFFIXES)
     elif "*" in path.name and path.parent.is_dir():

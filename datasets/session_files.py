@@ -17,13 +17,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy as np
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import OWNED_BY
 from dpmf_core.base.paths import claim_folder, clear, data_folder
+from dpmf_core.data.addresses import join
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
@@ -142,7 +142,7 @@ def ratings(
         **({"dates": dates} if dates else {}),
         **({"outside": outside} if outside != "clamp" else {}),
     }
-    (file.parent / COMMAND).write_text(f"{name}?{urlencode(facts, safe=',')}", "utf-8")
+    (file.parent / COMMAND).write_text(join(name, facts), "utf-8")
     sizes: Any = {"n_users": data.n_users, "n_items": data.n_items, "n_ratings": len(data)}
     entry = Entry(**_facts(data, file, name), **sizes, bounds=data.bounds)
     return Upload(entry, report, data)

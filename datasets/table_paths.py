@@ -2,17 +2,16 @@
 
 import dataclasses
 import io
-import sys
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import parse_qsl
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.addresses import is_database, path_of, require_known, split
 from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS, SAMPLE_FACTS, TABLE_FACTS, value
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
-from dpmf_datasets.path_facts import facts_in, path_of, split_path, ways
+from dpmf_datasets.path_facts import ways
 from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.archives import fingerprint_of, members_of
 from dpmf_datasets.readers.arrow_tables import melted
@@ -23,44 +22,40 @@ from dpmf_datasets.registry import SOURCES, source_of
 from dpmf_datasets.sample_paths import samples_at
 
 ARCHIVES = (".zip", ".tar", ".tgz")
-Read = tuple[dict[str, str], tuple[Ratings | Samples, Report]]
+Read = tuple[Ratings | Samples, Report]
 OF_SAMPLES = set(SAMPLE_FACTS)  # for documents and images only
 
 
 def from_a_file(path_and_facts: str) -> Ratings | Samples:
     """Private data at a path, with the fingerprint of their source, or in a database.
 
-    The account of ratings in a database goes by the ratings themselves. Repairs are printed to a
-    person at a terminal only: counts follow from private rows, and a log or a notebook's output
-    would carry them away.
+    The account of ratings in a database goes by the ratings themselves.
     """
     path: Path | None = None
-    if databases.is_address(path_and_facts):
-        facts, (data, report) = _in_database(path_and_facts)
+    place, facts = split(path_and_facts)
+    if is_database(place):
+        data, report = _in_database(place, facts)
     else:
-        path, query = split_path(path_and_facts)
-        facts, (data, report) = _at_path(path, query)
+        path = path_of(place)
+        data, report = _at_path(path, facts)
     if ITEM_TABLE in facts:
         data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
-    if (report.problems or report.assumed) and sys.stderr.isatty():
-        print(report.words, file=sys.stderr)
+    data = dataclasses.replace(data, report=report)
     return data if path is None else dataclasses.replace(data, origin=fingerprint_of(path))
 
 
-def _in_database(address_and_facts: str) -> Read:
-    """The facts after an address, and the ratings of a table in a database."""
-    address, _, query = address_and_facts.partition("?")
-    arguments = dict(parse_qsl(query, keep_blank_values=True))
+def _in_database(address: str, declared: dict[str, str]) -> Read:
+    """The ratings of a table in a database. declared: facts, and options of its driver."""
     known_facts = {*RATING_FACTS, *TABLE_FACTS}
-    facts = {name: it for name, it in arguments.items() if name in known_facts}
-    options = {name: it for name, it in arguments.items() if name not in facts}
+    facts = {name: text for name, text in declared.items() if name in known_facts}
+    options = {name: text for name, text in declared.items() if name not in facts}
     table = databases.read(address, options, facts.get("table"))
     name = facts.get("table", "the database")
-    return facts, _ratings_of_table(table, name, facts, after_path(address, arguments))
+    return _ratings_of_table(table, name, facts, after_path(address, declared))
 
 
-def _at_path(file: Path, query: str) -> Read:
-    """The facts after a path, and the ratings, documents or images there."""
+def _at_path(file: Path, facts: dict[str, str]) -> Read:
+    """The ratings, documents or images at a path."""
     if not (file.suffix or len(file.parts) > 1 or file.is_file()):
         source_of(str(file))  # neither a path nor an id: the message lists the ids
     if not file.exists():
@@ -68,8 +63,8 @@ def _at_path(file: Path, query: str) -> Read:
             f"There is no file {file_name(file)}. Give the path of a ratings table, or one of"
             f" {', '.join(SOURCES)}."
         )
-    facts = facts_in(query)
-    return facts, (_ratings_within(file, facts) or samples_at(file, facts) or _ratings(file, facts))
+    require_known(facts)
+    return _ratings_within(file, facts) or samples_at(file, facts) or _ratings(file, facts)
 
 
 def _with_item_table(

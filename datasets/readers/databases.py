@@ -10,14 +10,8 @@ from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.base.extras import extra
 from dpmf_datasets.readers.table import Table
 
-ADDRESS = re.compile(r"[a-z][a-z0-9]*(\+[a-z0-9_]+)?://", re.I)
 SQLITE = b"SQLite format 3\0"  # the first bytes of such a file
 ROWS = 100_000  # fetched together
-
-
-def is_address(text: str) -> bool:
-    """Whether it is the address of a database rather than a path."""
-    return bool(ADDRESS.match(text))
 
 
 def is_sqlite(path: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput, listing
+from dpmf_core.data.addresses import join
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns
 from dpmf_core.data.ids import keys_of_ids
 from dpmf_core.data.ratings import (
@@ -37,9 +37,7 @@ MOST = {"users": 20_000_000, "items": 1_000_000}
 
 def after_path(path: str, facts: Mapping[str, str]) -> Advice:
     """Advice for a path with facts after it: that path with further facts."""
-    return lambda more: (
-        f"Declare it after the path, e.g. '{path}?{urlencode({**facts, **more}, safe=',/')}'."
-    )
+    return lambda more: f"Declare it after the path, e.g. '{join(path, {**facts, **more})}'."
 
 
 def in_python(facts: Mapping[str, str]) -> str:

@@ -14,11 +14,12 @@ from dpmf_core.cli import accounts, output
 from dpmf_core.cli.options import Decorator, Options, field_option, ledger_option, with_options
 from dpmf_core.cli.runs import finish, measured
 from dpmf_core.data import PartitionedRatings, Ratings, Samples
+from dpmf_core.data.addresses import file_of, join, path_of, split
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs import data_access
 from dpmf_core.runs.record import provenance
-from dpmf_core.runs.specification import DataSpec, file_of
+from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import answer
 from dpmf_core.runs.tuning.choosing.finding import Finding, among_the_best, notebook, report
@@ -133,12 +134,17 @@ def _finding(question: Question, dataset: str, data: Ratings | PartitionedRating
     result = answer(runs, finished_runs)
     assert result is not None  # every run has finished
     title = dataset if data.public else file_of(dataset)
-    name, mark, facts = dataset.partition("?")
-    file = Path(name).expanduser()
-    path = dataset if data.public or not file.exists() else f"{file.absolute()}{mark}{facts}"
+    path = dataset if data.public else _from_anywhere(dataset)
     return Finding(
         runs, result, title, path, data.public, data.assumptions, program=program.start()
     )
+
+
+def _from_anywhere(dataset: str) -> str:
+    """The address of a file from any folder; another address as it is."""
+    place, facts = split(dataset)
+    file = path_of(place)
+    return join(str(file.absolute()), facts) if file.exists() else dataset
 
 
 def _text(finding: Finding) -> str:

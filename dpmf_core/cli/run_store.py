@@ -10,10 +10,10 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import write_whole
 from dpmf_core.base.program import program
 from dpmf_core.cli import output
+from dpmf_core.data.addresses import file_of
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import permissions, reports
 from dpmf_core.runs.record import RAW_FIGURES, Run
-from dpmf_core.runs.specification import file_of
 from dpmf_core.runs.store import Store
 
 MOST = 6  # runs of a report, so that curves can be told apart

@@ -20,12 +20,13 @@ import numpy.typing as npt
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from dpmf_core import __version__, algorithms
+from dpmf_core.data.addresses import file_of
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.runs.privacy_record import Count, PrivacyRecord, Size
 from dpmf_core.runs.public_shape import PublicShape
-from dpmf_core.runs.specification import RunSpec, Value, file_of
+from dpmf_core.runs.specification import RunSpec, Value
 
 Figures = dict[str, int | float | None]
 # computed from raw rows, so these stay on the machine if the data are private

@@ -6,9 +6,7 @@ the command line, the sidebar and the links to pages are made from it.
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -312,13 +310,6 @@ def run_key(spec: RunSpec, data: HasFingerprint) -> str:
     if budget and budget.calibration is Calibration.SOURCE:
         parts.append(SOURCE_RULES)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def file_of(data_id: str) -> str:
-    """A private data set's id without the folders of its files, so that it may be shown."""
-    path, mark, facts = data_id.rpartition("?")
-    facts = re.sub(r"(?i)(?<=item_table=)[^&]*(/|\\|%2f|%5c)", "", facts)
-    return f"{Path(path).name}{mark}{facts}" if mark else Path(data_id).name
 
 
 class Seeds(NamedTuple):

@@ -13,13 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.base.errors import BadInput, checked, closest
+from dpmf_core.data.addresses import file_of
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import Calibration, NoiseKind, Relation
 from dpmf_core.privacy.formatting import epsilon_number
 from dpmf_core.runs import noisy_errors
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import DataSpec, RunSpec, Value, bad_input, file_of, sections
+from dpmf_core.runs.specification import DataSpec, RunSpec, Value, bad_input, sections
 
 MOST_RUNS = 5_000
 

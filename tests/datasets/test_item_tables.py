@@ -9,10 +9,11 @@ import pytest
 import dpmf_datasets as datasets
 from dpmf import fit
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.addresses import file_of
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC
 from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.planning import prepared_for
-from dpmf_core.runs.specification import RunSpec, file_of
+from dpmf_core.runs.specification import RunSpec
 
 ROWS = [(u, i, 1 + (u * i) % 5) for u in range(30) for i in range(1, 9)]
 FILMS = pd.DataFrame(

@@ -20,6 +20,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput, Cancelled, checked
 from dpmf_core.base.progress import Progress, Report, ignore
 from dpmf_core.data import AnyData
+from dpmf_core.data.addresses import file_of
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.privacy import (
     NOTHING,
@@ -45,7 +46,7 @@ from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_deviation, score_event
 from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.record import Run, provenance
-from dpmf_core.runs.specification import DataSpec, RunSpec, Value, file_of
+from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.tuning.search_space import Interval, TuneSpec
 
 REDRAWS = 200
