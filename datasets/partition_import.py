@@ -6,6 +6,7 @@ partition; each partition is sorted and written.
 """
 
 import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -94,9 +95,23 @@ def import_partitions(
         shutil.rmtree(folder, ignore_errors=True)  # left by an import that was killed
         create_folder(folder)
         try:
-            return _Import(name, files, facts, n_partitions, progress, folder).run()
+            tables = _Import(name, files, facts, n_partitions, progress, folder)
+            report, manifest = tables.run()
+            tables.store(manifest)
+            return report
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_tables(path_and_facts: str) -> tuple[Report, tuple[str, ...]]:
+    """The report of an import, and what it leaves conditional; nothing is stored."""
+    files, facts = _files(path_and_facts)
+    with tempfile.TemporaryDirectory(dir=create_folder(partitions.root()), prefix=".") as folder:
+        tables = _Import(
+            file_name(files[0].parent), files, facts, None, lambda *_: None, Path(folder)
+        )
+        report, manifest = tables.run()
+    return report, manifest.assumptions
 
 
 def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
@@ -137,7 +152,7 @@ class _Import:
     n_batches: int = 0
     bounds: tuple[float, float] = (0.0, 1.0)  # of all files
 
-    def run(self) -> Report:
+    def run(self) -> tuple[Report, Manifest]:
         reports = [self._read(file) for file in self.files]
         self.has_order &= len(self.ways_of_times) == 1
         n_users = declared_size(self._ways["n_users"], len(self.users.labels), "users", self.name)
@@ -150,8 +165,9 @@ class _Import:
         )
         require_several(sum(raters), self.name)
         merged, empty = sum(read) - sum(kept), len(self.users.labels) - sum(raters)
-        sentences = self._finish(item_labels(self.items, n_items), n_users, hashes, sum(kept))
-        return replace(
+        labels = item_labels(self.items, n_items)
+        manifest, sentences = self._manifest(labels, n_users, hashes, sum(kept))
+        report = replace(
             reports[0],
             name=self.name,
             read=sum(it.read for it in reports),
@@ -170,6 +186,7 @@ class _Import:
                 *sentences,
             ),
         )
+        return report, manifest
 
     @cached_property
     def _ways(self) -> dict[str, Any]:
@@ -276,10 +293,10 @@ class _Import:
         )
         return digest, len(ratings), len(rows), len(np.unique(ratings.users))
 
-    def _finish(
+    def _manifest(
         self, labels: tuple[str, ...], n_users: int, hashes: tuple[str, ...], n_ratings: int
-    ) -> tuple[str, ...]:
-        """Write the manifest and move the set into place; returns the item table's sentences."""
+    ) -> tuple[Manifest, tuple[str, ...]]:
+        """The manifest of the set, and the item table's sentences."""
         features, sentences = None, tuple[str, ...]()
         if ITEM_TABLE in self.facts:
             path = path_of(self.facts[ITEM_TABLE])
@@ -304,6 +321,10 @@ class _Import:
             feature_names=None if features is None else features.names,
             features=None if features is None else tuple(features.values.tolist()),
         )
+        return manifest, sentences
+
+    def store(self, manifest: Manifest) -> None:
+        """Write the manifest and move the set into place."""
         partitions.finish(self.folder, manifest)
         target = partitions.folder_of(self.name)
         aside = target.with_name(f".{self.name}.old")
@@ -312,7 +333,6 @@ class _Import:
             target.replace(aside)
         self.folder.replace(target)
         shutil.rmtree(aside, ignore_errors=True)
-        return sentences
 
 
 def _times_of(batch: Batch, declared: Order | None, name: str) -> ColumnTimes:

@@ -36,6 +36,10 @@ PLACES = {
         "audit:audit",
         "Attack an algorithm and print the measured epsilon next to the proven one.",
     ),
+    "check": (
+        "data:check",
+        "Read data and report what was left out, changed, recognised and assumed.",
+    ),
     "choose": ("choosing:choose", "Find a proven private algorithm and an epsilon."),
     "datasets": (
         "data:datasets",

@@ -7,6 +7,7 @@ import click
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import output
+from dpmf_core.cli.data_options import on_data
 from dpmf_core.cli.options import Options, ledger_option, with_options
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.accounts import Account, in_full
@@ -41,6 +42,7 @@ class SpentOptions(Options):
 
 @click.command("spent")
 @click.argument("data", metavar="DATA")
+@on_data("data")
 @with_options(SpentOptions)
 @ledger_option
 @output.json_option

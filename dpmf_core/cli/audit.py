@@ -10,6 +10,7 @@ from tqdm import tqdm
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent
 from dpmf_core.cli import output
+from dpmf_core.cli.data_options import on_data
 from dpmf_core.cli.options import Decorator, Options, field_option, pairs, with_options
 from dpmf_core.cli.run_options import algorithm_of
 from dpmf_core.cli.runs import measured
@@ -50,6 +51,7 @@ class AuditOptions(Options):
 
 
 @click.command()
+@on_data("dataset", without=("user",))
 @with_options(AuditOptions)
 @_ask("epsilon")
 @_ask("delta")

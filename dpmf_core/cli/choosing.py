@@ -11,6 +11,7 @@ from dpmf_core.base import program
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import accounts, output
+from dpmf_core.cli.data_options import on_data
 from dpmf_core.cli.options import Decorator, Options, field_option, ledger_option, with_options
 from dpmf_core.cli.runs import finish, measured
 from dpmf_core.data import PartitionedRatings, Ratings, Samples
@@ -49,6 +50,7 @@ class ChooseOptions(Options):
 
 @click.command()
 @click.option("--dataset", required=True, metavar="ID|PATH")
+@on_data("dataset", without=("group",))
 @_ask("protect", type=click.Choice(["person", "rating"]))
 @_ask("group", help="Protect any group of up to so many people instead.")
 @_ask("spend", metavar="EPSILON")

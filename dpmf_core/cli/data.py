@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,14 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.registry import find
 from dpmf_core.cli import output
+from dpmf_core.cli.data_options import on_data, tell_changes
 from dpmf_core.cli.options import Options, with_options
+from dpmf_core.data.addresses import split
 from dpmf_core.data.catalogue import catalogue
+from dpmf_core.data.facts import FACTS
+from dpmf_core.data.ratings import USERS_ARE_PUBLIC
+from dpmf_core.data.report import BY_PLACE, Report, condition_words, outside_of
+from dpmf_core.data.samples import PEOPLE_ARE_COUNTED
 
 
 def _entries() -> dict[str, Any]:
@@ -85,6 +92,7 @@ class ImportOptions(Options):
 @datasets.command("import")
 @click.argument("data_id", metavar="ID")
 @click.argument("path")
+@on_data("path", is_told=False)
 @with_options(ImportOptions)
 @output.json_option
 def import_(
@@ -97,7 +105,8 @@ def import_(
 ) -> None:
     """Import a file or folder: the official archive or folder, or a table with a header.
 
-    With --partitioned, ratings need not fit in memory.
+    With --partitioned, ratings need not fit in memory. The facts of the tables are options, listed
+    by `check --help`.
     """
     if partitions is not None and not partitioned:
         raise BadInput("--partitions needs --partitioned. Add it, or leave --partitions out.")
@@ -105,9 +114,21 @@ def import_(
         report = _import_partitions(data_id, path, partitions, replace)
     else:
         find(_entries(), data_id, "data set")
+        _refuse_facts(data_id, path)
         report = catalogue().import_(data_id, Path(path), replace=replace)
     facts = {"id": data_id, "present": catalogue().present(data_id), **report.facts}
     output.show(as_json, facts, report.words)
+    tell_changes(path, report)
+
+
+def _refuse_facts(data_id: str, path: str) -> None:
+    """Raise BadInput on facts of a published set's files."""
+    _, facts = split(path)
+    if facts:
+        raise BadInput(
+            f"The facts of {data_id} are known. Leave {', '.join(facts)} out. For ratings of your"
+            " own add --partitioned, or use the file itself as the data set."
+        )
 
 
 def _import_partitions(name: str, path: str, n_partitions: int | None, replace: bool) -> Any:
@@ -123,6 +144,42 @@ def _import_partitions(name: str, path: str, n_partitions: int | None, replace: 
 
         return catalogue().import_partitions(
             name, path, n_partitions=n_partitions, replace=replace, progress=tell
+        )
+
+
+@click.command()
+@click.argument("data", metavar="FILE|ID")
+@on_data("data", in_help=FACTS, is_told=False)
+@output.json_option
+def check(data: str, as_json: bool) -> None:
+    """Read data and report what was left out, changed, recognised and assumed.
+
+    FILE is a table of ratings, documents or images, or what `datasets import --partitioned` reads.
+    Nothing is stored, and no account is charged. The options declare facts of the file, as they do
+    for all commands that read it; each may also follow the path: 'ratings.csv?bounds=1,5&user=who'.
+    With --json the report has the counts of problems, which follow from private rows.
+    """
+    report, assumptions = catalogue().check(data)
+    sentences = [str(report), condition_words(assumptions), *_further_facts(report, assumptions)]
+    output.show(as_json, report.to_dict(), "\n".join(sentences))
+
+
+def _further_facts(report: Report, assumptions: tuple[str, ...]) -> Iterator[str]:
+    """What can be declared next, with the options that do."""
+    if USERS_ARE_PUBLIC in assumptions:
+        yield "Declare the number of users if it is public: --users N, at least as many."
+    if PEOPLE_ARE_COUNTED in assumptions:
+        yield "Declare the number of people if it is public: --people N, at least as many."
+    if BY_PLACE in dict(report.recognised).values():
+        yield "Columns were taken by their place. Name them: --user, --item, --rating, --time."
+    beyond = outside_of(report.problems)
+    if beyond is not None and not beyond.is_left_out:
+        yield "Ratings outside the bounds were changed. Leave their rows out: --outside leave-out."
+    elif beyond is not None and beyond.commonest:
+        value, _ = beyond.commonest[0]
+        yield (
+            f"If {value} means 'not rated', say so: --missing={value}. If the bounds are wrong,"
+            " declare others: --bounds LOW,HIGH."
         )
 
 

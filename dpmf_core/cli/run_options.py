@@ -12,6 +12,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.base import interrupts
 from dpmf_core.base.errors import BadInput, checked, closest
 from dpmf_core.cli import output
+from dpmf_core.cli.data_options import on_data
 from dpmf_core.cli.options import (
     Decorator,
     Options,
@@ -34,9 +35,12 @@ USUAL = (
 OTHERS = tuple(
     name for name, it in PARAMETERS.items() if it.section in ("data", "split") and name not in USUAL
 )
-_FACTS: dict[str, Choices] = {
+_SETTINGS: dict[str, Choices] = {
     "algorithm": {"metavar": "ID", "required": True},
-    "dataset": {"metavar": "ID|PATH"},
+    "dataset": {
+        "metavar": "ID|PATH",
+        "help": "An id of `datasets`, or the path of a file. `check --help` lists its facts.",
+    },
     "delta": {"show_default": "1/(10 n) for n users, documents or images, rounded down"},
     **{name: {"hidden": True, "default": None} for name in OTHERS},
 }
@@ -45,11 +49,11 @@ _FACTS: dict[str, Choices] = {
 def run_options(own: type[Options], *names: str) -> Decorator:
     """The options of these parameters of a run, of all commands that make runs, and its own."""
     fields = (
-        field_option(name, PARAMETERS[name].info, **_FACTS.get(name, {}))
+        field_option(name, PARAMETERS[name].info, **_SETTINGS.get(name, {}))
         for name in (*names, *USUAL, *OTHERS)
     )
     common = (_param_option, ledger_option, _config_option, output.json_option)
-    return combined(*fields, with_options(own), *common)
+    return combined(*fields, on_data("dataset"), with_options(own), *common)
 
 
 def _use_file(context: click.Context, option: click.Parameter, file: Path | None) -> None:

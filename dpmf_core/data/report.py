@@ -1,7 +1,8 @@
 """What a loader found in a file: how much it read, what it repaired or refused, and where."""
 
+import shlex
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal
@@ -28,8 +29,11 @@ class Kind(StrEnum):
 Order = Literal["dmy", "mdy"]  # of day and month in dates such as 03/04/2021
 # what is done with a rating outside the declared bounds
 Outside = Literal["leave-out", "clamp", "refuse"]
+# how a column was recognised
+DECLARED, BY_NAME, BY_PLACE = "declared", "by its name", "by its place"
 LINES_SHOWN = 5
 VALUES_NAMED = 5  # of ratings outside the bounds
+LETTERS_SHOWN = 60  # of an example
 # unusable rows
 UNUSABLE = (Kind.MISSING, Kind.NOT_A_NUMBER, Kind.INFINITE, Kind.RAGGED_LINE)
 
@@ -68,6 +72,12 @@ class Problem:
         return self.kind.endswith("left out")
 
     @property
+    def reason(self) -> str:
+        """What is wrong; of rows that were changed also what was done."""
+        what, _, repair = self.kind.partition(", ")
+        return what if self.is_left_out or not repair else f"{what}: {repair}"
+
+    @property
     def row(self) -> dict[str, str]:
         """A row of the table for the holder of the file."""
         what, _, repair = self.kind.partition(", ")
@@ -81,7 +91,22 @@ class Problem:
 
     @property
     def words(self) -> str:
-        return f"{self.count:,} x {self.kind}{f' ({self.place})' if self.place else ''}"
+        """Its count, what is wrong and what was done, the first places and an example."""
+        such_as = f"such as '{self.examples[:LETTERS_SHOWN]}'" if self.examples else ""
+        details = "; ".join(filter(None, [self.place, such_as]))
+        return f"{self.count:,} x {self.kind}{f' ({details})' if details else ''}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON, with all that is known of it."""
+        return {
+            "kind": self.kind,
+            "count": self.count,
+            "left_out": self.is_left_out,
+            "where": self.where,
+            "places": self.lines,
+            "example": self.example,
+            "commonest": self.commonest,
+        }
 
 
 def outside_of(problems: Sequence[Problem]) -> Problem | None:
@@ -91,11 +116,13 @@ def outside_of(problems: Sequence[Problem]) -> Problem | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The account of one file.
+    """The account of one file. Printed it is sentences; iterating yields its problems.
 
     read: rows that are not blank; kept: ratings after merging; columns: (role, column) pairs as
-    detected. assumed: how ambiguous values were read, and other remarks. values: some values of
-    each column, for the holder of the file only; `words` do not show them.
+    detected; recognised: (role, how) pairs, such as ("user", DECLARED). layout: (what, value)
+    pairs of the file, such as ("encoding", "UTF-8"). assumed: how ambiguous values were read, and
+    other remarks. values: some values of each column, for the holder of the file only; `words` do
+    not show them.
     """
 
     name: str
@@ -109,6 +136,14 @@ class Report:
     values: tuple[tuple[str, ...], ...] = ()
     what: tuple[str, ...] = ()  # for samples: what rows and columns are
     ignored: tuple[str, ...] = ()  # columns without a role
+    recognised: tuple[tuple[str, str], ...] = ()
+    layout: tuple[tuple[str, str], ...] = ()
+
+    def __iter__(self) -> Iterator[Problem]:
+        return iter(self.problems)
+
+    def __str__(self) -> str:
+        return self.words
 
     @property
     def words(self) -> str:
@@ -119,13 +154,56 @@ class Report:
         lines += [f"{problem.words}." for problem in self.problems] or ["No problem found."]
         lines += self.assumed
         if self.columns:
-            lines.append(f"Columns: {', '.join(f'{role}: {it}' for role, it in self.columns)}.")
+            lines.append(f"Columns: {', '.join(self._column_words())}.")
+        if self.layout:
+            lines.append(f"Layout: {', '.join(f'{what} {how}' for what, how in self.layout)}.")
         return "\n".join(lines)
+
+    def _column_words(self) -> Iterator[str]:
+        """Each role with its column, and how the column was recognised."""
+        ways = dict(self.recognised)
+        for role, column in self.columns:
+            way = f" ({ways[role]})" if role in ways else ""
+            yield f"{role}: {column}{way}"
 
     @property
     def rows_left_out(self) -> int:
         """Rows that were left out."""
-        return sum(it.count for it in self.problems if it.is_left_out)
+        return sum(problem.count for problem in self.problems if problem.is_left_out)
+
+    @property
+    def changed(self) -> int:
+        """Rows that were left out or changed."""
+        return sum(problem.count for problem in self.problems)
+
+    def line(self, address: str, command: str = "dpmf") -> str:
+        """One line on what was left out or changed, and the command that shows it; else ""."""
+        if not self.problems:
+            return ""
+        left_out = [problem for problem in self.problems if problem.is_left_out]
+        others = [problem for problem in self.problems if not problem.is_left_out]
+        unit = self.what[0] if self.what else "rows"
+        parts = [f"{self.read - self.rows_left_out:,} of {self.read:,} {unit} used"]
+        if left_out:
+            parts.append(f"{self.rows_left_out:,} left out ({_reasons(left_out)})")
+        if others:
+            n_changed = self.changed - self.rows_left_out
+            parts.append(f"{n_changed:,} changed ({_reasons(others)})")
+        return (
+            f"{self.name}: {', '.join(parts)}. {command} check {shlex.quote(address)} lists them."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it for JSON, for the holder of the file: counts follow from private rows."""
+        return {
+            **self.facts,
+            "read": self.read,
+            "kept": self.kept,
+            "left_out": self.rows_left_out,
+            "changed": self.changed - self.rows_left_out,
+            "problems": [problem.to_dict() for problem in self.problems],
+            "assumed": self.assumed,
+        }
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -133,8 +211,24 @@ class Report:
 
         Repairs are in `words`, for the screen.
         """
-        names = ("name", "n_users", "n_items", "columns", "ignored", "what")
+        names = ("name", "n_users", "n_items", "columns", "recognised", "layout", "ignored", "what")
         return {name: getattr(self, name) for name in names}
+
+
+def _reasons(problems: Sequence[Problem]) -> str:
+    if len(problems) == 1:
+        return problems[0].reason
+    return "; ".join(f"{problem.count:,} {problem.reason}" for problem in problems)
+
+
+def condition_words(assumptions: Sequence[str]) -> str:
+    """The sentence on what data leave open for a guarantee."""
+    if not assumptions:
+        return "These data leave no guarantee conditional."
+    return (
+        f"A guarantee is CONDITIONAL on these data: it holds provided that"
+        f" {' and '.join(assumptions)}."
+    )
 
 
 class Tally:

@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
@@ -16,6 +16,7 @@ from dpmf_core.data import AnyData, Data, PartitionedRatings
 from dpmf_core.data.catalogue import catalogue, is_in_parts, lent_here
 from dpmf_core.data.partitioned import Folding, Watch
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.report import Report
 from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.evaluation import coherence
 from dpmf_core.evaluation.blocks import require_both, split_part
@@ -28,6 +29,12 @@ from dpmf_core.runs.specification import DataSpec, RunSpec, seeds
 Ints = npt.NDArray[np.int64]
 # where sums over ratings in partitions are computed, inside `folded_by`
 _folding: ContextVar[Any] = ContextVar("folding", default=None)
+
+
+# what is called with the address and the report of data that are read, inside `reading_told`
+_listener: ContextVar[Callable[[str, Report | None], None] | None] = ContextVar(
+    "listener", default=None
+)
 
 
 class DataIdentity(NamedTuple):
@@ -60,12 +67,25 @@ def folded_by(folding: Folding) -> Iterator[None]:
         _prepared_data.cache_clear()  # its ratings refer to `folding`
 
 
+@contextlib.contextmanager
+def reading_told(listener: Callable[[str, Report | None], None]) -> Iterator[None]:
+    """Call `listener` with the address and the report of data that are read inside the block."""
+    before = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
 @functools.lru_cache(2)
 def _raw(data_id: str, stamp: Hashable) -> AnyData:
     if (lent_data := lent_here(data_id)) is not None:
         return lent_data
     data: AnyData = catalogue().load(data_id)
     memory.give_back()  # reading a table takes several times its ratings
+    listener = _listener.get()
+    if listener is not None and not isinstance(data, PartitionedRatings):
+        listener(data_id, data.report)
     return data
 
 
