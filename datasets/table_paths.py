@@ -1,9 +1,7 @@
 """Private data at a path: `ratings.csv?bounds=1,5`, or documents or images."""
 
 import dataclasses
-import io
 from pathlib import Path
-from typing import BinaryIO
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.addresses import is_database, path_of, require_known, split
@@ -13,7 +11,7 @@ from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets.path_facts import ways
 from dpmf_datasets.readers import databases
-from dpmf_datasets.readers.archives import fingerprint_of, members_of
+from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.arrow_tables import melted
 from dpmf_datasets.readers.ratings_tables import Advice, after_path, read_table
 from dpmf_datasets.readers.table import Table, file_name, report_damage
@@ -89,47 +87,40 @@ def _with_item_table(
     )
 
 
-def _ratings_within(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report] | None:
-    """The one table of ratings in a folder, archive or text file that could hold documents.
+def _ratings_within(path: Path, facts: dict[str, str]) -> Read | None:
+    """The ratings in a folder, archive, text or MATLAB file, which could also hold samples.
 
-    Raises BadInput if there are several.
+    They are ratings if facts of ratings are declared. Raises BadInput if there are tables of
+    ratings and nothing is declared.
     """
+    if path.suffix.lower() == ".mat":
+        return _ratings(path, facts) if "bounds" in facts else None
     is_text = path.is_file() and path.suffix.lower() == ".txt"
     may_be = is_text or path.is_dir() or path.suffix.lower() in ARCHIVES
     if set(facts) & OF_SAMPLES or not may_be:
         return None
-    tables = ratings_tables(path)
-    if is_text and (tables or set(facts) & {*RATING_FACTS, *TABLE_FACTS}):
+    if (is_text and ratings_tables(path)) or set(facts) & {*RATING_FACTS, *TABLE_FACTS}:
         return _ratings(path, facts)
-    if not tables:
+    if not (tables := ratings_tables(path)):
         return None
-    if len(tables) > 1:
-        raise BadInput(
-            f"{file_name(path)} holds {len(tables)} tables of ratings:"
-            f" {', '.join(map(file_name, tables[:5]))}. Name one of them, with its bounds."
-        )
-    if "bounds" not in facts:
-        raise BadInput(
-            f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}. Declare its"
-            f" bounds, e.g. '{file_name(path)}?bounds=1,5'; give documents in a separate folder."
-        )
-    with members_of(path) as members, members.open(tables[0]) as stream:
-        return _ratings(path, facts, io.BytesIO(stream.read()))
+    raise BadInput(
+        f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}. Declare its bounds,"
+        f" e.g. '{file_name(path)}?bounds=1,5'; give documents in a separate folder."
+    )
 
 
-def _ratings(
-    path: Path, facts: dict[str, str], source: BinaryIO | Table | None = None
-) -> tuple[Ratings, Report]:
-    """The ratings table at a path with its facts. source: the open table."""
+def _ratings(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]:
+    """The ratings table at a path with its facts."""
     with report_damage(path.name):
-        if source is None and databases.is_sqlite(path):
-            source = databases.read(f"sqlite:///{path}", {}, facts.get("table"))
+        if databases.is_sqlite(path):
+            table = databases.read(f"sqlite:///{path}", {}, facts.get("table"))
         elif "table" in facts:
             raise BadInput(
                 f"'table' names a table of a database; {file_name(path)} is not a database. Leave"
                 " it out."
             )
-        table = open_table(source or path, path.name, facts.get("encoding"), facts.get("sheet"))
+        else:
+            table = open_table(path, path.name, facts)
     return _ratings_of_table(table, path.name, facts, after_path(str(path), facts))
 
 

@@ -16,10 +16,9 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
 from dpmf_core.data.report import Report
 from dpmf_datasets import npz_folder, sample_paths
-from dpmf_datasets.readers.archives import GZIP, fingerprint_of, members_of
+from dpmf_datasets.readers.archives import GZIP, ZIP, fingerprint_of, members_of
 from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import (
-    ZIP,
     is_packed_table,
     ratings_tables,
     read_item_table,

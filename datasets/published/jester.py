@@ -17,7 +17,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Kind, Report, Tally
 from dpmf_datasets.published.movielens import published_or_private
 from dpmf_datasets.readers.archives import Members, members_of
-from dpmf_datasets.readers.arrow_tables import sheet_rows
+from dpmf_datasets.readers.spreadsheets import first_sheet
 from dpmf_datasets.readers.table import file_name
 
 JOKES, NOT_RATED, LIMIT = 100, 99.0, 10.0
@@ -43,7 +43,7 @@ def _rows(members: Members, name: str) -> list[list[Any]]:
     with members.open(name) as stream:
         content = stream.read()
     if name.lower().endswith(".xls"):
-        return sheet_rows(io.BytesIO(content), name, kind=object)[0].to_numpy().tolist()
+        return first_sheet(io.BytesIO(content), name)
     text = content.decode("latin-1")
     separator = max(",;\t", key=text[:5000].count)
     return [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row]

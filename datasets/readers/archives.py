@@ -3,8 +3,11 @@
 Nothing is ever unpacked to disk.
 """
 
+import bz2
 import gzip
 import hashlib
+import io
+import lzma
 import re
 import tarfile
 import zipfile
@@ -14,11 +17,19 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput, listing
 from dpmf_datasets.readers.table import file_name, report_damage
 
 GZIP = b"\x1f\x8b"  # the first bytes of such a file
+ZIP = b"PK\x03\x04"
+# by the first bytes of a packed file: what opens it
+PACKED: dict[bytes, Callable[..., Any]] = {
+    GZIP: gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
 LARGEST = 4 << 30  # bytes: four times the largest member of an official archive
+HIDDEN = (".", "__")  # how the names of hidden files begin
 
 
 @dataclass(frozen=True)
@@ -32,7 +43,7 @@ class Members:
     @property
     def some(self) -> str:
         """The first names, for messages."""
-        return ", ".join(map(file_name, self.names[:5])) or "nothing"
+        return listing([file_name(name) for name in self.names]) or "nothing"
 
     def find(self, name: str) -> str | None:
         """The member called `name` in the highest folder; official archives have a folder."""
@@ -42,7 +53,7 @@ class Members:
 
 @contextmanager
 def members_of(path: Path) -> Iterator[Members]:
-    """The members of a folder, zip or file.
+    """The members of a folder, zip, tar or file.
 
     Raises BadInput if it is missing, unsafe, damaged or cut short.
     """
@@ -50,61 +61,112 @@ def members_of(path: Path) -> Iterator[Members]:
         raise BadInput(f"There is no file or folder {file_name(path)}.")
     with report_damage(path):
         if path.is_dir():
-            sizes = {
-                file.relative_to(path).as_posix(): file.stat().st_size
-                for file in path.rglob("*")
-                if file.is_file()
-            }
-            yield _members(sizes, lambda name: (path / name).open("rb"))
+            yield _in_folder(path)
         elif _looks_zipped(path):
             with zipfile.ZipFile(path) as archive:
-                if any(it.flag_bits & 1 for it in archive.infolist()):
-                    raise BadInput(
-                        f"{file_name(path)} is encrypted, which no official archive is. Unpack it"
-                        " and give the folder."
-                    )
-                sizes = {it.filename: it.file_size for it in archive.infolist()}
-                _require_safe(sizes, path)
-                files = {name: size for name, size in sizes.items() if not name.endswith("/")}
-                yield _members(files, archive.open)
+                yield _in_zip(archive, path)
         elif tarfile.is_tarfile(path):
-            with tarfile.open(path) as tar:
-                inside = {member.name: member for member in tar if member.isfile()}
-                sizes = {name: member.size for name, member in inside.items()}
-                _require_safe(sizes, path)
-                yield _members(sizes, lambda name: tar.extractfile(inside[name]))
+            with tarfile.open(path) as archive:
+                yield _in_tar(archive, path)
         else:
             yield Members([path.name], lambda _: path.open("rb"), path.stat().st_size)
 
 
+def _in_folder(path: Path) -> Members:
+    files = [file for file in path.rglob("*") if file.is_file()]
+    sizes = {file.relative_to(path).as_posix(): file.stat().st_size for file in files}
+    return _members(sizes, lambda name: (path / name).open("rb"))
+
+
+def _in_zip(archive: zipfile.ZipFile, path: Path) -> Members:
+    sizes = {}
+    for member in archive.infolist():
+        if member.flag_bits & 1:
+            raise BadInput(
+                f"{file_name(path)} is encrypted, which no official archive is. Unpack it and give"
+                " the folder."
+            )
+        _require_safe(member.filename, member.file_size, path)
+        if not member.is_dir():
+            sizes[member.filename] = member.file_size
+    return _members(sizes, archive.open)
+
+
+def _in_tar(archive: tarfile.TarFile, path: Path) -> Members:
+    files = {}
+    for member in archive:  # unpacks as it goes, so each size is checked before its content
+        _require_safe(member.name, member.size, path)
+        if member.isfile():
+            files[member.name] = member
+    sizes = {name: member.size for name, member in files.items()}
+    return _members(sizes, lambda name: archive.extractfile(files[name]))
+
+
 def _members(sizes: Mapping[str, int], open_member: Callable[[str], Any]) -> Members:
-    names = [it for it in sizes if not PurePosixPath(it).name.startswith((".", "__"))]
+    names = [name for name in sizes if not PurePosixPath(name).name.startswith(HIDDEN)]
     return Members(names, open_member, sum(sizes.values()))
 
 
 def _looks_zipped(path: Path) -> bool:
     with path.open("rb") as file:
-        return path.suffix.lower() == ".zip" or file.read(4) == b"PK\x03\x04"
+        return path.suffix.lower() == ".zip" or file.read(len(ZIP)) == ZIP
 
 
-def _require_safe(sizes: Mapping[str, int], path: Path) -> None:
+def _require_safe(member: str, size: int, path: Path) -> None:
     """Raise BadInput on a member that points outside the archive or claims an absurd size."""
-    for member, size in sizes.items():
-        inside = PurePosixPath(member.replace("\\", "/"))
-        if inside.is_absolute() or ".." in inside.parts or re.match("[A-Za-z]:", member):
-            raise BadInput(
-                f"{file_name(path)} has a member outside its own folder, '{file_name(member)}',"
-                " which no official archive has. Nothing was read from it."
-            )
-        if size > LARGEST:
-            raise BadInput(
-                f"'{file_name(member)}' in {file_name(path)} claims {size:,} bytes. At most"
-                f" {LARGEST:,} are read."
-            )
+    inside = PurePosixPath(member.replace("\\", "/"))
+    if inside.is_absolute() or ".." in inside.parts or re.match("[A-Za-z]:", member):
+        raise BadInput(
+            f"{file_name(path)} has a member outside its own folder, '{file_name(member)}',"
+            " which no official archive has. Nothing was read from it."
+        )
+    if size > LARGEST:
+        raise BadInput(
+            f"'{file_name(member)}' in {file_name(path)} claims {size:,} bytes. At most"
+            f" {LARGEST:,} are read."
+        )
+
+
+# ---- one packed file -----------------------------------------------------------------------------
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes of a packed stream; reading more than `LARGEST` raises BadInput."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream: Any = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return int(self._stream.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._stream.tell())
+
+    def readinto(self, buffer: Any) -> int:
+        count = int(self._stream.readinto(buffer))
+        if self.tell() > LARGEST:
+            raise BadInput(f"The file unpacks to more than {LARGEST:,} bytes. Use a part of it.")
+        return count
+
+
+def unpacked(stream: BinaryIO) -> BinaryIO:
+    """The stream, unpacked if it is gzip, bz2 or xz."""
+    magic = stream.read(max(map(len, PACKED)))
+    stream.seek(0)
+    for beginning, open_packed in PACKED.items():
+        if magic.startswith(beginning):
+            return io.BufferedReader(_Unpacked(open_packed(stream)), 1 << 17)
+    return stream
 
 
 def fingerprint_of(path: Path) -> str:
-    """sha256 of a file's content (unpacked if gzip), or of a folder's file names and contents.
+    """sha256 of a file's content (unpacked if packed), or of a folder's file names and contents.
 
     Equal bytes are the same data, however often they are brought and however they are read.
     """
@@ -112,9 +174,7 @@ def fingerprint_of(path: Path) -> str:
         inside = sorted(file for file in path.rglob("*") if file.is_file())
         return fingerprint_of_all({str(file.relative_to(path)): file for file in inside})
     with path.open("rb") as file:
-        is_gzip = file.read(2) == GZIP
-    with gzip.open(path) if is_gzip else path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.file_digest(unpacked(file), "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def fingerprint_of_all(files: Mapping[str, Path]) -> str:

@@ -1,86 +1,144 @@
-"""Tables read by pyarrow, numpy and calamine: Parquet, Feather, JSON, arrays, spreadsheets."""
+"""Tables of pyarrow and numpy: Parquet, Feather, arrays; and tables made of rows."""
 
-import json
-import re
+import itertools
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from io import BytesIO
 from typing import Any, BinaryIO
 
 import numpy as np
-import pandas as pd
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.feather
-import pyarrow.json
 import pyarrow.parquet
 
-from dpmf_core.base.errors import BadInput, closest
-from dpmf_core.base.extras import extra
-from dpmf_core.data.column_names import ROLES
-from dpmf_datasets.readers.table import PREVIEW, Table, as_texts, first_sentence
+from dpmf_core.base.errors import BadInput, closest, shortened
+from dpmf_core.data.column_names import ROLES, by_name
+from dpmf_core.data.samples import is_sparse
+from dpmf_datasets.readers.table import (
+    BETWEEN,
+    PREVIEW,
+    RaggedLines,
+    Table,
+    as_texts,
+    cell_text,
+    first_sentence,
+)
 
 LARGEST = 500_000_000  # bytes that a packed file may claim to unpack to
 SPREADSHEET = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # members of xlsx, xlsb, ods
-OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of a spreadsheet before 2007
 ROWS = 1 << 16  # read together
-BETWEEN = "|"  # separates the values of a cell that holds a list
+TRIPLETS = (3, 4)  # columns of a matrix with a row for each rating
+OF_SPARSE = {"format", "shape", "data"}  # arrays of a matrix saved by scipy
 
 
 def arrow_table(
     schema: pa.Schema,
     batches: Callable[[list[str], int], Iterable[pa.RecordBatch]],
     layout: str,
-    **facts: Any,
+    n_rows: int = 0,
 ) -> Table:
-    """The rows that pyarrow reads, of columns with unique names and readable types.
+    """The rows that pyarrow reads, of columns with readable types.
 
     Readable are numbers, texts, times and lists of these. batches: reads columns by name, so many
     rows at a time. layout: follows the number of columns in the report.
     """
-    times = Counter(schema.names)
-    kinds = {it.name: it.type.value_type if _is_list(it.type) else it.type for it in schema}
-    names = [it for it in kinds if times[it] == 1 and not pa.types.is_nested(kinds[it])]
+    places = [place for place, field in enumerate(schema) if _is_readable(field.type)]
+    names = [schema.names[place] for place in places]
 
     def read(columns: Sequence[int], rows: int = ROWS) -> Iterator[list[pa.Array]]:
-        chosen_names = [names[j] for j in columns]
-        for batch in batches(list(dict.fromkeys(chosen_names)), rows):
-            yield [_flat(batch.column(name)) for name in chosen_names]
+        chosen_names = list(dict.fromkeys(names[column] for column in columns))
+        for batch in batches(chosen_names, rows):
+            yield [_plain(_column(batch, schema, places[column])) for column in columns]
 
     first = next(read(range(len(names)), PREVIEW), []) if names else []
     head = list(zip(*(as_texts(column.slice(0, PREVIEW)) for column in first), strict=True))
-    return Table(tuple(names), head, read, layout=f"{len(names):,} columns {layout}.", **facts)
-
-
-def in_memory(table: pa.Table, layout: str, assumptions: tuple[str, ...] = ()) -> Table:
-    """The rows of a pyarrow table."""
-    return arrow_table(
-        table.schema,
-        lambda names, _: table.select(names).to_batches(),
-        layout,
-        assumptions=assumptions,
-        n_rows=len(table),
+    return Table(
+        tuple(names), head, read, layout=f"{len(names):,} columns {layout}.", n_rows=n_rows
     )
+
+
+def _column(batch: pa.RecordBatch, schema: pa.Schema, place: int) -> pa.Array:
+    """The column of a batch at a place in the schema; several may have one name."""
+    name = schema.names[place]
+    which = schema.get_all_field_indices(name).index(place)
+    return batch.column(batch.schema.get_all_field_indices(name)[which])
+
+
+def in_memory(table: pa.Table, layout: str) -> Table:
+    """The rows of a pyarrow table."""
+
+    def batches(names: list[str], rows: int) -> Iterable[pa.RecordBatch]:
+        places = [place for place, name in enumerate(table.schema.names) if name in names]
+        batches: Iterable[pa.RecordBatch] = table.select(places).to_batches(rows)
+        return batches
+
+    return arrow_table(table.schema, batches, layout, n_rows=len(table))
 
 
 def _is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
-def _flat(column: pa.Array) -> pa.Array:
-    """A column of lists as text with | between the values; others unchanged."""
-    if not _is_list(column.type):
-        return column
-    return pc.binary_join(column.cast(pa.list_(pa.string())), BETWEEN)
+def _is_readable(kind: pa.DataType) -> bool:
+    return not pa.types.is_nested(kind.value_type if _is_list(kind) else kind)
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """A column of numbers, times or text, each cell of which follows from that cell alone."""
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        return column.cast(pa.uint8())
+    if pa.types.is_dictionary(kind):
+        return _plain(column.cast(kind.value_type))
+    if _is_list(kind):
+        return pc.binary_join(column.cast(pa.list_(pa.string())), BETWEEN)
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return pa.array([cell_text(value) for value in column.to_pylist()], pa.string())
+    return column
+
+
+def table_of_rows(
+    names: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    layout: str,
+    unit: str = "row",
+    ragged_lines: RaggedLines | None = None,
+) -> Table:
+    """A table of rows whose cells are of any type, each of which becomes text by itself.
+
+    rows: may add to `ragged_lines` while they are read.
+    """
+    rest = iter(rows)
+    beginning = list(itertools.islice(rest, PREVIEW))
+
+    def read(columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+        every_row = itertools.chain(beginning, rest)
+        while part := list(itertools.islice(every_row, ROWS)):
+            yield [
+                pa.array([cell_text(row[column]) for row in part], pa.string())
+                for column in columns
+            ]
+
+    return Table(
+        tuple(names),
+        [tuple(cell_text(value) or "" for value in row) for row in beginning],
+        read,
+        unit=unit,
+        layout=layout,
+        ragged_lines=[] if ragged_lines is None else ragged_lines,
+    )
 
 
 @contextmanager
-def _refusals(name: str, kind: str, advice: str) -> Iterator[None]:
+def refusals(name: str, kind: str, advice: str) -> Iterator[None]:
     """Convert errors of readers to BadInput."""
     try:
         yield
+    except BadInput:
+        raise
     except (
         pa.ArrowException,
         ValueError,
@@ -89,14 +147,13 @@ def _refusals(name: str, kind: str, advice: str) -> Iterator[None]:
         AttributeError,
         RecursionError,
     ) as e:
-        raise BadInput(
-            f"{name} cannot be read as {kind}: {first_sentence(e)[:200]} {advice}"
-        ) from e
+        why = shortened(first_sentence(e), 200)
+        raise BadInput(f"{name} cannot be read as {kind}: {why} {advice}") from e
 
 
 def parquet(stream: BinaryIO, name: str) -> Table:
     """Open a Parquet file. Raises BadInput."""
-    with _refusals(name, "Parquet", "It may be cut short: fetch or save it again."):
+    with refusals(name, "Parquet", "It may be cut short: fetch or save it again."):
         file = pa.parquet.ParquetFile(stream)
     return arrow_table(
         file.schema_arrow,
@@ -108,35 +165,18 @@ def parquet(stream: BinaryIO, name: str) -> Table:
 
 def feather(stream: BinaryIO, name: str) -> Table:
     """Read a Feather or Arrow file. Raises BadInput."""
-    with _refusals(name, "Feather", "Save it again."):
+    with refusals(name, "Feather", "Save it again."):
         return in_memory(pyarrow.feather.read_table(stream), "of a Feather file")
 
 
-def json_lines(content: bytes, name: str) -> Table:
-    """Read lines of JSON objects, or one list of objects. Raises BadInput."""
-    keys = (
-        'Each line holds one object with the same keys, e.g. {"user": 1, "item": 7, "rating": 4.5}.'
-    )
-    with _refusals(name, "lines of JSON", keys):
-        if content.lstrip()[:1] == b"[":
-            return in_memory(pa.Table.from_pylist(json.loads(content)), "of a list in JSON")
-        block = pa.json.ReadOptions(block_size=max(len(content), 1))
-        return in_memory(pa.json.read_json(BytesIO(content), block), "of lines of JSON")
-
-
-def looks_like_json(head: bytes) -> bool:
-    """Whether a file begins with an object, or with a list of objects."""
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return text[:1] == b"{" or bool(re.match(rb"\[\s*\{", text))
-
-
-# ---- zip files that are one table ----------------------------------------------------------------
+# ---- arrays and matrices -------------------------------------------------------------------------
 
 
 def kind_of_zip(stream: BinaryIO) -> str:
     """Return "arrays" for a numpy archive, "spreadsheet" for a spreadsheet, else ""."""
     with zipfile.ZipFile(stream) as archive:
-        members, size = archive.namelist(), sum(it.file_size for it in archive.infolist())
+        members = archive.namelist()
+        size = sum(member.file_size for member in archive.infolist())
     stream.seek(0)
     is_arrays = bool(members) and all(name.endswith(".npy") for name in members)
     if not is_arrays and not set(members) & set(SPREADSHEET):
@@ -159,65 +199,65 @@ def arrays(stream: BinaryIO, name: str) -> Table:
         " numpy.savez(file, user=..., item=..., rating=...), or a matrix saved by"
         " scipy.sparse.save_npz."
     )
-    with _refusals(name, "arrays", advice):
+    with refusals(name, "arrays", advice):
         with np.load(stream, allow_pickle=False) as file:
             columns = {each: file[each] for each in file.files}
-        if not {"format", "shape", "data"} <= set(columns):
-            table = pa.table({each: pa.array(it) for each, it in columns.items()})
-            return in_memory(table, "of numpy")
+        if not set(columns) >= OF_SPARSE:
+            return _of_arrays(columns)
         from scipy.sparse import load_npz  # reads no pickles
 
         stream.seek(0)
-        cells: Any = load_npz(stream)
-        cells = cells.tocoo()
-        table = pa.table({"user": cells.row, "item": cells.col, "rating": cells.data})
-        return in_memory(table, "of a sparse matrix, users by items")
+        return matrix_table(load_npz(stream), name)
 
 
-def spreadsheet(stream: BinaryIO, name: str, sheet: str | None = None) -> Table:
-    """Read a sheet of a spreadsheet (.xlsx, .xlsb, .xls, .ods) whose first row names the columns.
+def _of_arrays(columns: Mapping[str, npt.NDArray[Any]]) -> Table:
+    """The table of the arrays that are as long as the ratings, or as most of them."""
+    lengths = {each: len(array) for each, array in columns.items() if array.ndim == 1}
+    rating = by_name(list(lengths), loosely=False).get("rating")
+    length = max(Counter(lengths.values()).items(), key=lambda pair: pair[::-1], default=(0, 0))[0]
+    if rating is not None:
+        length = list(lengths.values())[rating]
+    names = [each for each in lengths if lengths[each] == length]
+    return in_memory(pa.table({each: pa.array(columns[each]) for each in names}), "of numpy")
 
-    sheet: its name; by default the first one. Raises BadInput.
+
+def saved_array(stream: BinaryIO, name: str) -> Table:
+    """Read an array saved by numpy.save: see `matrix_table`; no pickles. Raises BadInput."""
+    advice = "It must hold numbers: one row per rating with user, item and rating."
+    with refusals(name, "an array", advice):
+        values = np.load(stream, allow_pickle=False)
+        if values.dtype.names and values.ndim == 1:
+            return _of_arrays({each: values[each] for each in values.dtype.names})
+        return matrix_table(values, name)
+
+
+def matrix_table(matrix: Any, name: str) -> Table:
+    """The ratings in a matrix (m, n), dense or sparse.
+
+    Three or four dense columns are user, item, rating and time. Other matrices have a row for each
+    user and a column for each item, counted from 0: each stored entry, or each number of a dense
+    matrix, is a rating. Raises BadInput.
     """
-    rows, sheets = sheet_rows(stream, name, sheet)
-    sheet_name = sheet or sheets[0]
-    rows = rows[(rows != "").any(axis=1)]
-    if len(rows) < 2:
+    if matrix.ndim != 2 or matrix.dtype.kind not in "buif":
         raise BadInput(
-            f"The sheet '{sheet_name}' of {name} has no row below its header. The first row names"
-            f" the columns: user, item, rating. Its sheets: {', '.join(sheets[:20])}."
+            f"{name} does not hold a matrix of numbers. Give one row per rating with user, item and"
+            " rating, or one row per user and one column per item."
         )
-    header = [it or f"column {j + 1}" for j, it in enumerate(rows.iloc[0])]
-    columns = [pa.array(rows.iloc[1:, j], pa.string()) for j in range(len(header))]
-    table = pa.Table.from_arrays(columns, names=header)
-    return in_memory(table, f"of the sheet '{sheet_name}'")
+    if is_sparse(matrix):
+        cells = matrix.tocoo()
+        return _of_entries(cells.row, cells.col, cells.data)
+    if matrix.shape[1] not in TRIPLETS:
+        users, items = np.nonzero(~np.isnan(matrix))
+        return _of_entries(users, items, matrix[users, items])
+    columns = {str(place): pa.array(column) for place, column in enumerate(matrix.T)}
+    table = in_memory(pa.table(columns), "of a matrix, a row for each rating")
+    table.names = ()
+    return table
 
 
-def sheet_rows(
-    stream: BinaryIO, name: str, sheet: str | None = None, kind: type = str
-) -> tuple[pd.DataFrame, list[str]]:
-    """All cells of a sheet as text, or as objects, and the names of all sheets. Raises BadInput.
-
-    A damaged file may make the reader raise anything, even what is not an `Exception`.
-    """
-    options: Any = {"header": None, "dtype": kind, "keep_default_na": False, "na_values": []}
-    try:
-        with extra("files"), pd.ExcelFile(stream, engine="calamine") as book:
-            sheets = [str(it) for it in book.sheet_names]
-            if sheet is None or sheet in sheets:
-                return pd.read_excel(book, sheet_name=sheet or sheets[0], **options), sheets
-    except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        if isinstance(error, BadInput):
-            raise
-        raise BadInput(
-            f"{name} cannot be read as a spreadsheet: {str(error)[:200]}. Export it as CSV."
-        ) from None
-    raise BadInput(
-        f"{name} has no sheet '{sheet[:60]}'.{closest(sheet, sheets)} Its sheets:"
-        f" {', '.join(sheets[:20])}. Name one after the path: sheet={sheets[0]}."
-    )
+def _of_entries(users: Any, items: Any, ratings: Any) -> Table:
+    table = pa.table({"user": users, "item": items, "rating": ratings})
+    return in_memory(table, "of a matrix, users by items, both counted from 0")
 
 
 # ---- tables made from other tables ---------------------------------------------------------------
@@ -252,4 +292,6 @@ def melted(table: Table, user: str | None, name: str) -> Table:
     ratings["variable"] = ratings["variable"].map(dict(zip(columns, names, strict=True)))
     rows = pa.Table.from_arrays([pa.array(ratings[it], pa.string()) for it in ratings], ROLES[:3])
     words = f"for {len(names) - 1:,} items, a row for each user"
-    return in_memory(rows, words, table.assumptions)
+    long = in_memory(rows, words)
+    long.assumptions = table.assumptions
+    return long

@@ -1,17 +1,17 @@
 """A table of a database by its SQLAlchemy address, for the command line and Python only."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.errors import BadInput, closest, listing, quoted, shortened
 from dpmf_core.base.extras import extra
 from dpmf_datasets.readers.table import Table
 
 SQLITE = b"SQLite format 3\0"  # the first bytes of such a file
-ROWS = 100_000  # fetched together
 
 
 def is_sqlite(path: Path) -> bool:
@@ -47,7 +47,7 @@ def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
         with engine.connect() as connection:
             return _read_table(connection.execution_options(**reading), address, table)
     except (SQLAlchemyError, ImportError) as error:
-        first_line = str(error).splitlines()[0].strip()[:200].rstrip(".")
+        first_line = shortened(str(error).partition("\n")[0].strip().rstrip("."), 200)
         raise BadInput(
             f"'{address[:80]}' cannot be read as a database: {first_line}. Give an address such as"
             " 'sqlite:///ratings.db?table=ratings&bounds=1,5', and check your permission; other"
@@ -73,39 +73,32 @@ def _check(url: Any, address: str) -> None:
 
 
 def _read_table(connection: Any, address: str, table: str | None) -> Table:
-    import pyarrow as pa
     import sqlalchemy
 
-    from dpmf_datasets.readers.arrow_tables import in_memory
+    from dpmf_datasets.readers.arrow_tables import table_of_rows
 
     inspector = sqlalchemy.inspect(connection)
     names = [*inspector.get_table_names(), *inspector.get_view_names()]
     if table is None and len(names) == 1:
         table = names[0]
     if table is None or table not in names:
-        problem = f"no table '{table[:60]}'.{closest(table, names)}" if table else "several tables."
+        problem = "several tables."
+        if table:
+            problem = f"no table {quoted(table)}.{closest(table, names)}"
         example = f" E.g. '{address}?table={names[0]}&bounds=1,5'." if names else ""
         raise BadInput(
             f"The database has {problem if names else 'no table.'} Its tables and views:"
-            f" {', '.join(names[:20]) or 'none'}.{example}"
+            f" {listing(names) or 'none'}.{example}"
         )
     sql_table = sqlalchemy.Table(table, sqlalchemy.MetaData(), autoload_with=connection)
     result = connection.execution_options(stream_results=True).execute(sqlalchemy.select(sql_table))
     columns = list(result.keys())
-    parts = [_columns(rows, columns) for rows in result.partitions(ROWS)]
-    empty = pa.table({name: pa.array([], pa.string()) for name in columns})
-    whole = pa.concat_tables(parts, promote_options="permissive") if parts else empty
-    return in_memory(whole, f"of the table '{table}' of a database")
+    layout = f"{len(columns):,} columns of the table {quoted(table)} of a database."
+    rows = table_of_rows(columns, result, layout)
+    batches = list(rows.batches(range(len(columns))))  # while the connection is open
 
+    def read(places: Sequence[int]) -> Iterator[list[Any]]:
+        for batch in batches:
+            yield [batch[place] for place in places]
 
-def _columns(rows: Any, names: list[str]) -> Any:
-    """Rows as columns of Arrow; a column with values of several types as text."""
-    import pyarrow as pa
-
-    arrays = []
-    for values in zip(*rows, strict=True):
-        try:
-            arrays.append(pa.array(values))
-        except pa.ArrowException:
-            arrays.append(pa.array([None if it is None else str(it) for it in values]))
-    return pa.Table.from_arrays(arrays, names=names)
+    return replace(rows, batches=read)

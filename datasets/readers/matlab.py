@@ -5,17 +5,19 @@ server too.
 """
 
 import math
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput, shortened
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse, samples_report
 from dpmf_datasets import sandbox
+from dpmf_datasets.readers.table import Table, file_name
 
 IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # if it is read from them
 KNOWN_KEYS = ("fea", "X", "V", "data", "faces", "images", "Y", "A", "dtm")
@@ -54,8 +56,8 @@ def write_matrix(path: str, key: str | None, target: str) -> str:
     except Exception as error:  # a damaged file makes scipy raise almost anything
         raise BadInput(
             f"{file.name} cannot be read as a table of numbers in a MATLAB file"
-            f" ({str(error)[:200]}). It may be cut short. Give one saved by MATLAB 7 or older, or"
-            " with `save -v7`."
+            f" ({shortened(error, 200)}). It may be cut short. Give one saved by MATLAB 7 or older,"
+            " or with `save -v7`."
         ) from None
     return name
 
@@ -91,6 +93,18 @@ def _write(matrix: Any, target: str) -> None:
         save_npz(target, csr_array(rows), compressed=False)
     else:
         np.savez(target, allow_pickle=False, dense=np.asarray(matrix))
+
+
+def ratings(stream: BinaryIO, name: str, key: str | None = None) -> Table:
+    """Read the matrix of an open MATLAB file as ratings: see `matrix_table`. Raises BadInput."""
+    from dpmf_datasets.readers.arrow_tables import matrix_table
+
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, file_name(name))
+        with copy.open("wb") as file:
+            shutil.copyfileobj(stream, file)
+        matrix, key = table(copy, key)
+    return matrix_table(matrix, f"'{key}' of {name}")
 
 
 # ---- images and word counts ------------------------------------------------------------------

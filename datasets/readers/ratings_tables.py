@@ -141,7 +141,7 @@ def open_rows(
     if columns.get("rating") == "":
         bounds = interaction_bounds(bounds)
     low, high = checked_bounds(bounds, name, advice({"bounds": "1,5"}))
-    table = open_table(source, name, encoding)
+    table = open_table(source, name, {"encoding": encoding} if encoding else {})
     places = columns_of(table, columns, name, advice)
     return CleanRows(table, places, (low, high), outside)
 

@@ -9,18 +9,22 @@ import tarfile
 import zipfile
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date, datetime, time
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.column_names import REQUIRED_ROLES, ROLE_NAMES, by_name
 
 HEAD = 1 << 16  # bytes from which a file is recognised
 SAMPLE_ROWS = 30  # rows from which a column is judged
 PREVIEW = 300  # rows from which a person sees some distinct values
 MOST_COLUMNS = 2000
+BETWEEN = "|"  # separates the values of a cell that holds a list
 LONGEST_NAME = 80  # characters of a file's name in a message
 DAMAGE = (  # errors of readers on damaged files
     zipfile.BadZipFile,
@@ -38,6 +42,8 @@ DAMAGE = (  # errors of readers on damaged files
     MemoryError,
     OSError,
 )
+RaggedLines = list[tuple[int, str]]  # places and contents
+RAGGED_SHOWN = 80  # letters of the content that are kept
 Batches = Callable[[Sequence[int]], Iterator[list[Any]]]  # arrays of pyarrow
 
 
@@ -45,9 +51,10 @@ Batches = Callable[[Sequence[int]], Iterator[list[Any]]]  # arrays of pyarrow
 class Table:
     """A table of a file, read in batches of rows.
 
-    names: the header; empty if there is none. head: the first rows of data as text. batches: yields
-    the chosen columns, some rows at a time; can be called once. unit: what `line` counts, lines or
-    rows. decimal_comma: whether a comma may be a decimal sign, because it does not separate
+    names: the header; empty if there is none. If several columns have one name, their places are
+    added, so that none of them gets a role unasked. head: the first rows of data as text. batches:
+    yields the chosen columns, some rows at a time; can be called once. unit: what `line` counts,
+    lines or rows. decimal_comma: whether a comma may be a decimal sign, because it separates no
     columns. above: lines above the first row of data. layout: how columns and header were found, in
     a sentence. assumptions: what its reading takes as public. n_rows: how many rows the file claims
     to have; 0 if unknown. Complete once `batches` is exhausted are ragged_lines, lines with another
@@ -64,8 +71,15 @@ class Table:
     layout: str = ""
     assumptions: tuple[str, ...] = ()
     n_rows: int = 0
-    ragged_lines: list[tuple[int, str]] = field(default_factory=list)
+    ragged_lines: RaggedLines = field(default_factory=list)
     read_as: Callable[[], tuple[str, ...]] = tuple
+
+    def __post_init__(self) -> None:
+        times = Counter(self.names)
+        self.names = tuple(
+            f"{name} (column {place})" if times[name] > 1 else name
+            for place, name in enumerate(self.names, 1)
+        )
 
     @property
     def first(self) -> tuple[str, ...]:
@@ -96,6 +110,42 @@ class Table:
 def as_texts(column: Any) -> list[str]:
     """The cells of a column as text."""
     return ["" if value is None else str(value) for value in column.to_pylist()]
+
+
+def cell_text(value: Any, exact: float = 2.0**53) -> str | None:
+    """The text of one cell; it follows from the cell alone.
+
+    Whole numbers have no decimal point, whatever their type. One of at least `exact` in floating
+    point may have lost its last digits, so it is written as 7.656119800000000e+16.
+    """
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value)) if abs(value) < exact else f"{value:.15e}"
+    if isinstance(value, date | time):
+        return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    if isinstance(value, list | tuple):
+        return BETWEEN.join(text for part in value if (text := cell_text(part)))
+    return None if isinstance(value, dict) else str(value)
+
+
+def has_ratings(names: Sequence[str], facts: Mapping[str, str]) -> bool:
+    """Whether a header has the declared columns, and columns for the roles that are not declared.
+
+    facts: as after a path. With `text` no column of ratings is needed.
+    """
+    declared = {facts[fact] for fact in (*ROLE_NAMES, "text", "group") if facts.get(fact)}
+    roles = set(REQUIRED_ROLES) - set(facts)
+    if facts.get("layout") == "wide":
+        roles &= {"user"}
+    if "text" in facts:
+        roles = set()
+    others = ["" if name in declared else name for name in names]
+    return declared <= set(names) and roles <= set(by_name(others, loosely=False))
 
 
 def is_number(text: str) -> bool:

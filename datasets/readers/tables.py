@@ -1,15 +1,15 @@
 """The table in a file of any kind, recognised by the file's first bytes."""
 
-import gzip
 import itertools
 import json
-import shutil
-import tempfile
+import re
+import tarfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import cached_property
-from io import BytesIO
+from io import BytesIO, FileIO
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -17,26 +17,55 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput, listing, quoted, shortened
 from dpmf_core.base.program import program
-from dpmf_core.data.column_names import REQUIRED_ROLES, by_name
 from dpmf_core.data.item_features import EncodedTable, encode
-from dpmf_datasets import sandbox
-from dpmf_datasets.readers import arrow_tables
-from dpmf_datasets.readers.archives import GZIP, Members, members_of
+from dpmf_datasets.readers import arrow_tables, matlab, matrix_market
+from dpmf_datasets.readers.archives import ZIP, Members, members_of, unpacked
+from dpmf_datasets.readers.json_tables import json_table, looks_like_json
+from dpmf_datasets.readers.spreadsheets import spreadsheet
 from dpmf_datasets.readers.table import (
     HEAD,
     MOST_COLUMNS,
+    RaggedLines,
     Table,
     as_texts,
     damage,
     file_name,
+    has_ratings,
     report_damage,
 )
 from dpmf_datasets.readers.text_tables import text_table
 
-BEGINNING = 64  # bytes that tell the kind of a file
-ZIP = b"PK\x03\x04"
+BEGINNING = 512  # bytes that tell the kind of a file
+OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of a spreadsheet before 2007
+# by the first bytes of a binary table: its reader
+BINARY: dict[bytes, Callable[[BinaryIO, str], Table]] = {
+    b"PAR1": arrow_tables.parquet,
+    b"ARRO": arrow_tables.feather,
+    b"FEA1": arrow_tables.feather,
+    b"\x93NUMPY": arrow_tables.saved_array,
+}
+EXPORT = "Save its table as CSV or Parquet."
+# by the first bytes of other files: what they are and what to do
+NO_TABLES = {
+    rb"\x89HDF": f"an HDF5 file, which is not read. {EXPORT}",
+    rb"SQLite format 3": "an SQLite database. Give its path, with table=NAME.",
+    rb"\x80[\x02-\x05]": f"a pickle. Reading it could run a program. {EXPORT}",
+    rb"%PDF": f"a PDF, which is not read. {EXPORT}",
+    rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*": "a picture, not a table.",
+    rb"7z\xbc\xaf|Rar!|\x28\xb5\x2f\xfd": "packed in a way that is not read. Unpack it first.",
+    rb"RD[AX][23]\n": f"a file of R. {EXPORT}",
+    rb"(\xef\xbb\xbf)?\s*<(!|\?|html|head|body|table|div|meta|style)": (
+        "a web page or XML, whatever its ending says. Open it in a spreadsheet program and save it"
+        " as .xlsx or CSV."
+    ),
+}
+TABLES = (  # endings
+    *(".csv", ".tsv", ".dat", ".data", ".txt", ".inter", ".jsonl", ".ndjson", ".json"),
+    *(".parquet", ".feather", ".xlsx", ".xlsb", ".xls", ".ods", ".npz", ".npy", ".mat", ".mtx"),
+)
+PART = re.compile(r"(.*/)?part-[^/]*$")  # a part of a table that Spark wrote
 RATINGS_IN = (".csv", ".tsv", ".dat", ".data", ".txt")
 OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
 MOST = 50  # files that are checked
@@ -51,46 +80,29 @@ KINDS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.type
 Source = str | Path | bytes | BinaryIO | Table
 
 
-def open_table(
-    source: Source, name: str, encoding: str | None = None, sheet: str | None = None
-) -> Table:
-    """Open the table in a file, in bytes or in an open binary file that can be rewound.
+def open_table(source: Source, name: str, facts: Mapping[str, str] | None = None) -> Table:
+    """Open the table in a file, in a folder or archive, in bytes or in an open binary file.
 
-    name: what messages call the file. encoding: the declared one of a text. sheet: of a
-    spreadsheet; by default the first. Raises BadInput.
+    The file must be one that can be rewound. name: what messages call it. facts: as after a path;
+    `encoding`, `sheet`, `header`, `member` and `key` say how to read it. Raises BadInput.
     """
+    facts = facts or {}
     if isinstance(source, Table):
         return source
-    stream, magic = _unpacked(_stream(source))
-    if magic[:4] == b"PAR1":
-        return arrow_tables.parquet(stream, name)
-    if magic[:4] in (b"ARRO", b"FEA1"):
-        return arrow_tables.feather(stream, name)
-    if arrow_tables.looks_like_json(magic):
-        return arrow_tables.json_lines(stream.read(), name)
-    kind = arrow_tables.kind_of_zip(stream) if magic[:4] == ZIP else ""
-    if kind == "arrays":
-        return arrow_tables.arrays(stream, name)
-    if kind == "spreadsheet" or magic[:4] == arrow_tables.OLE:
-        return _spreadsheet(stream, name, sheet)
-    if magic[:4] == ZIP:
+    if isinstance(source, str | Path):
+        path = Path(source).expanduser()
+        if not path.exists():
+            raise BadInput(
+                f"There is no file {file_name(path)}. Give the path of a ratings table (CSV, TSV or"
+                " Parquet)."
+            )
+        if is_archive(path):
+            return _table_within(path, name, facts)
+    if "member" in facts:
         raise BadInput(
-            f"{name} is a zip file, not a table. Unpack a table from it, or import an official"
-            " archive with `import ID PATH`."
+            f"'member' names a table in a folder or archive; {name} is one file. Leave it out."
         )
-    return text_table(stream, name, encoding)
-
-
-def _unpacked(stream: BinaryIO) -> tuple[BinaryIO, bytes]:
-    """Return the stream, unpacked if it is gzip; and its first bytes."""
-    magic = stream.read(BEGINNING)
-    stream.seek(0)
-    if magic[:2] != GZIP:
-        return stream, magic
-    inside: BinaryIO = gzip.GzipFile(fileobj=stream)  # type: ignore[assignment]
-    magic = inside.read(BEGINNING)
-    inside.seek(0)
-    return inside, magic
+    return _table(_stream(source), name, facts)
 
 
 def _stream(source: str | Path | bytes | BinaryIO) -> BinaryIO:
@@ -99,32 +111,57 @@ def _stream(source: str | Path | bytes | BinaryIO) -> BinaryIO:
     if not isinstance(source, str | Path):
         return source
     path = Path(source).expanduser()
-    if not path.is_file():
-        raise BadInput(
-            f"There is no file {file_name(path)}. Give the path of a ratings table (CSV, TSV or"
-            " Parquet)."
-        )
     return BytesIO(path.read_bytes()) if path.stat().st_size < HEAD else path.open("rb")
 
 
-def _spreadsheet(stream: BinaryIO, name: str, sheet: str | None) -> Table:
-    """A sheet, read in a child process, because a kilobyte may claim a table of terabytes."""
-    if sandbox.is_inside:
-        return arrow_tables.spreadsheet(stream, name, sheet)
-    with tempfile.TemporaryDirectory() as folder:
-        book, target = Path(folder, "book"), Path(folder, "table.parquet")
-        with book.open("wb") as file:
-            shutil.copyfileobj(stream, file)
-        sandbox.read(
-            write_parquet, name, str(book), name, sheet, str(target), limits=sandbox.OWN_MACHINE
-        )
-        return read_bounded(BytesIO(target.read_bytes()))
+def _table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
+    """The table in one file, by its first bytes."""
+    stream = unpacked(stream)
+    magic = stream.read(BEGINNING)
+    stream.seek(0)
+    for kind, advice in NO_TABLES.items():
+        if re.match(kind, magic, re.I):
+            raise BadInput(f"{name} is {advice}")
+    for kind, read in BINARY.items():
+        if magic.startswith(kind):
+            return read(_whole(stream), name)
+    if magic.startswith(ZIP):
+        return _zipped_table(_whole(stream), name, facts)
+    if magic.startswith(OLE):
+        return spreadsheet(stream, name, facts)
+    if magic.startswith(matrix_market.MAGIC):
+        return matrix_market.matrix_market(stream, name)
+    if magic.startswith(b"MATLAB") or name.lower().endswith(".mat"):
+        return matlab.ratings(stream, name, facts.get("key"))
+    if looks_like_json(magic):
+        return json_table(stream, name, magic, facts.get("encoding"))
+    return text_table(stream, name, facts.get("encoding"))
+
+
+def _whole(stream: BinaryIO) -> BinaryIO:
+    """A stream in which any place can be read at once; in a packed one that takes long."""
+    is_plain = isinstance(stream, BytesIO) or isinstance(getattr(stream, "raw", None), FileIO)
+    return stream if is_plain else BytesIO(stream.read())
+
+
+def _zipped_table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
+    kind = arrow_tables.kind_of_zip(stream)
+    if kind == "arrays":
+        return arrow_tables.arrays(stream, name)
+    if kind == "spreadsheet":
+        return spreadsheet(stream, name, facts)
+    raise BadInput(
+        f"{name} is a zip file inside another file, not a table. Unpack a table from it, or import"
+        " an official archive with `import ID PATH`."
+    )
 
 
 def write_parquet(path: str, name: str, sheet: str | None, target: str) -> None:
     """Write the table in a file as Parquet, within bounds. Raises BadInput."""
     with report_damage(name), Path(path).open("rb") as stream:
-        write_bounded(open_table(stream, name, sheet=sheet), name, Path(target))
+        write_bounded(
+            open_table(stream, name, {"sheet": sheet} if sheet else {}), name, Path(target)
+        )
 
 
 def is_packed_table(file: Path) -> bool:
@@ -136,7 +173,14 @@ def is_packed_table(file: Path) -> bool:
         return False  # reading it reports the damage
 
 
-# ---- tables among files that could be documents --------------------------------------------------
+# ---- a table in a folder or archive --------------------------------------------------------------
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a path is a folder or an archive, rather than one table."""
+    if path.is_dir() or tarfile.is_tarfile(path):
+        return True
+    return zipfile.is_zipfile(path) and not is_packed_table(path)
 
 
 def ratings_tables(path: Path) -> tuple[str, ...]:
@@ -145,33 +189,123 @@ def ratings_tables(path: Path) -> tuple[str, ...]:
     They are given by their names in it.
     """
     with members_of(path) as members:
-        tables = [name for name in members.names if _plain(name).suffix in RATINGS_IN]
-        if len(members.names) > 1:
-            tables = [
-                name for name in tables if _plain(name).suffix != ".txt" or "rating" in name.lower()
-            ]
-        return tuple(sorted(name for name in tables[:MOST] if _is_ratings(members, name)))
+        tables = [name for name in _tables(members) if _plain(name).suffix in RATINGS_IN]
+        return tuple(name for name in tables[:MOST] if _is_ratings(members, name, {}))
+
+
+def _table_within(path: Path, name: str, facts: Mapping[str, str]) -> Table:
+    """The table of a member, or of all parts that Spark wrote, in a folder or archive."""
+    opened = ExitStack()
+    members = opened.enter_context(members_of(path))
+    chosen_names = _chosen_members(members, name, facts)
+
+    def open_part(part: str) -> Table:
+        return _table(members.open(part), file_name(part), facts)
+
+    table = open_part(chosen_names[0])
+    if len(chosen_names) > 1:
+        table = joined(table, chosen_names, open_part)
+    batches = table.batches
+
+    def read(columns: Sequence[int]) -> Iterator[list[Any]]:
+        with opened:
+            yield from batches(columns)
+
+    table.batches = read
+    return table
+
+
+def _chosen_members(members: Members, name: str, facts: Mapping[str, str]) -> list[str]:
+    """The declared table, the only one, all parts, or the only one of ratings. Raises BadInput."""
+    declared = facts.get("member")
+    tables = _tables(members)
+    if declared and declared in members.names:
+        tables = [declared]
+    elif declared:
+        tables = [table for table in members.names if _is_called(table, declared)]
+    folders = {PurePosixPath(table).parent for table in tables if PART.match(table)}
+    is_in_parts = len(folders) == 1 and all(PART.match(table) for table in tables)
+    if is_in_parts:
+        tables = [table for table in tables if members.open(table).read(1)]
+    elif len(tables) > 1:
+        tables = [table for table in tables[:MOST] if _is_ratings(members, table, facts)] or tables
+    if len(tables) == 1 or (tables and is_in_parts):
+        return tables
+    which = f"no single table {quoted(declared)}" if declared else f"{len(tables):,} tables"
+    raise BadInput(
+        f"{name} holds {which}. Its files: {listing(tables or members.names)}. Name a table after"
+        f" the path, e.g. member={shortened((tables or ['ratings.csv'])[0])}."
+    )
+
+
+def joined(first: Table, names: Sequence[str], open_part: Callable[[str], Table]) -> Table:
+    """The tables of several parts, one below another. Raises BadInput if their columns differ."""
+    ragged_lines: RaggedLines = []
+
+    def read(columns: Sequence[int]) -> Iterator[list[Any]]:
+        above = 0
+        for name in names:
+            part = first if name == names[0] else open_part(name)
+            if sorted(part.shown_names) != sorted(first.shown_names):
+                raise BadInput(
+                    f"The part {file_name(name)} has other columns than {file_name(names[0])}:"
+                    f" {listing(part.shown_names)}. Name one part with member=."
+                )
+            places = [part.shown_names.index(first.shown_names[column]) for column in columns]
+            n_rows = 0
+            for batch in part.batches(places):
+                n_rows += len(batch[0])
+                yield batch
+            ragged_lines.extend(
+                (above + line - part.above, text) for line, text in part.ragged_lines
+            )
+            above += n_rows + len(part.ragged_lines)
+
+    return replace(
+        first,
+        batches=read,
+        unit="row",
+        above=0,
+        layout=f"{first.layout} It is in {len(names):,} parts.",
+        ragged_lines=ragged_lines,
+    )
+
+
+def _tables(members: Members) -> list[str]:
+    """The members that may be tables; of several files, no text without `rating` in its name."""
+    names = [
+        name
+        for name in sorted(members.names)
+        if _plain(name).suffix in TABLES or PART.match(name)
+        if not any(part.startswith(("_", ".")) for part in PurePosixPath(name).parts)
+    ]
+    if len(members.names) == 1:
+        return names
+    return [name for name in names if _plain(name).suffix != ".txt" or "rating" in name.lower()]
+
+
+def _is_called(name: str, declared: str) -> bool:
+    """Whether a member, or a folder with it, has the declared name."""
+    parts = PurePosixPath(name).parts
+    return declared in parts and not parts[-1].startswith("_")
 
 
 def _plain(name: str) -> PurePosixPath:
-    """A file's name in lower case, without `.gz`."""
-    return PurePosixPath(name.lower().removesuffix(".gz"))
+    """A file's name in lower case, without the ending of a packed file."""
+    return PurePosixPath(re.sub(r"\.(gz|bz2|xz)$", "", name.lower()))
 
 
-def _is_ratings(members: Members, name: str) -> bool:
+def _is_ratings(members: Members, name: str, facts: Mapping[str, str]) -> bool:
     if _plain(name).name in OFFICIAL:
         return True
+    if _plain(name).suffix not in RATINGS_IN:
+        return False
     try:
         with members.open(name) as stream:
-            head = (
-                gzip.GzipFile(fileobj=stream).read(HEAD - 1)
-                if name.lower().endswith(".gz")
-                else stream.read(HEAD - 1)
-            )
-        roles = by_name(open_table(head, name).names, loosely=False)
+            head = unpacked(stream).read(HEAD - 1)
+        return has_ratings(open_table(head, name).names, facts)
     except damage(BadInput):
         return False
-    return set(REQUIRED_ROLES) <= set(roles)
 
 
 # ---- a public table of items next to ratings: one row per item -----------------------------------

@@ -39,7 +39,8 @@ def is_when(name: str) -> bool:
 def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
     """The place of each role's column by its whole name.
 
-    loosely: also by how the name begins, for a person to check.
+    A name that several columns have gives none of them a role. loosely: also by how a name begins,
+    for a person to check.
     """
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
     places: dict[str, int] = {}
@@ -50,7 +51,8 @@ def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
             places[role] = place
 
     for role, role_names in ROLE_NAMES.items():
-        take_first(role, (plain.index(word) for word in role_names.split() if word in plain))
+        unique = (word for word in role_names.split() if plain.count(word) == 1)
+        take_first(role, map(plain.index, unique))
     take_first("time", _times(names))
     for role in ROLE_NAMES if loosely else ():
         take_first(role, _likely(role, names, plain))

@@ -9,7 +9,7 @@ import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets import load, stamp
-from dpmf_datasets.readers import arrow_tables
+from dpmf_datasets.readers import tables
 
 FRAME = pd.DataFrame(
     {
@@ -111,9 +111,8 @@ def test_pickles_are_not_read(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.jsonl", b'{"user": 1}\n{"user": [', "lines"),
-        ("a.json", b"[{]", "lines"),
-        ("a.json", b'[{"user": 1}, 3]', "lines"),
+        ("a.jsonl", b'{"user": [\n1]}', "lines of JSON"),
+        ("a.json", b"[{]", "a list in JSON"),
         ("a.feather", b"ARROW1\0\0" + b"x" * 50, "cannot be read as Feather|damaged"),
         ("a.npz", b"PK\x03\x04" + b"x" * 50, "damaged"),
         ("a.jsonl", b'{"user": 1, "film": 2}', "recognised"),
@@ -155,6 +154,6 @@ def test_a_sheet_is_named_and_a_damaged_book_refused(tmp_path):
     for facts, words in (({"sheet": "saen"}, "'saen'"), ({}, "recognised")):
         with pytest.raises(BadInput, match=words):
             load_from(tmp_path, name, **facts, bounds="1,5")
-    (tmp_path / "bad.xls").write_bytes(arrow_tables.OLE + b"x" * 600)
+    (tmp_path / "bad.xls").write_bytes(tables.OLE + b"x" * 600)
     with pytest.raises(BadInput, match=r"cannot be read as a spreadsheet|damaged"):
         load_from(tmp_path, "bad.xls", sheet="seen", bounds="1,5")

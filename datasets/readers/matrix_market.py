@@ -1,0 +1,64 @@
+"""Matrices of users by items in the text format of Matrix Market; each entry is read by itself."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+from dpmf_core.base.errors import BadInput
+from dpmf_core.data.column_names import REQUIRED_ROLES
+from dpmf_datasets.readers.arrow_tables import table_of_rows
+from dpmf_datasets.readers.table import RAGGED_SHOWN, RaggedLines, Table
+
+MAGIC = b"%%MatrixMarket"
+HEADER = re.compile(
+    rb"%%MatrixMarket\s+matrix\s+(coordinate|array)\s+(real|double|integer|pattern)\s+general", re.I
+)
+SIZE = re.compile(rb"\s*(\d+)\s+\d+")
+
+
+def matrix_market(stream: BinaryIO, name: str) -> Table:
+    """Read a matrix with a row for each user and a column for each item, both counted from 1.
+
+    A line that is no entry is left out. Raises BadInput.
+    """
+    header = HEADER.match(stream.readline())
+    above = 1
+    size = None
+    for line in stream if header else ():
+        above += 1
+        if line.strip() and not line.startswith(b"%"):
+            size = SIZE.match(line)
+            break
+    if header is None or size is None:
+        raise BadInput(
+            f"{name} is no Matrix Market file of ratings. Its first line should be"
+            " '%%MatrixMarket matrix coordinate real general', and the first line without % should"
+            " hold the numbers of users, items and ratings."
+        )
+    has_values = header[2].lower() != b"pattern"
+    names = REQUIRED_ROLES[: 2 + has_values]
+    n_users = int(size[1]) if header[1].lower() == b"array" else 0
+    ragged_lines: RaggedLines = []
+    rows = _entries(enumerate(stream, above + 1), len(names), n_users, ragged_lines)
+    layout = "A matrix, users by items, both counted from 1."
+    table = table_of_rows(names, rows, layout, unit="line", ragged_lines=ragged_lines)
+    table.above = above
+    return table
+
+
+def _entries(
+    lines: Iterable[tuple[int, bytes]], width: int, n_users: int, ragged_lines: RaggedLines
+) -> Iterator[list[str]]:
+    """User, item and value of each line.
+
+    n_users: if each line holds a value only, one user after another and one item after another.
+    """
+    for place, (number, line) in enumerate(lines):
+        cells = line.decode("ascii", "replace").split()
+        if n_users:
+            item, user = divmod(place, n_users)
+            cells = [str(user + 1), str(item + 1), *cells]
+        if len(cells) == width:
+            yield cells
+        else:
+            ragged_lines.append((number, " ".join(cells)[:RAGGED_SHOWN]))
