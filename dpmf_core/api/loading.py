@@ -10,14 +10,22 @@ from scipy.sparse import sparray, spmatrix
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput as BadInput
-from dpmf_core.data import AnyData, PartitionedRatings, frames
+from dpmf_core.base.errors import closest, warn_of_rows
+from dpmf_core.base.program import program
+from dpmf_core.data import AnyData, Data, PartitionedRatings, frames
+from dpmf_core.data.addresses import address_of
 from dpmf_core.data.catalogue import catalogue, is_own
+from dpmf_core.data.column_names import ROLE_NAMES
+from dpmf_core.data.facts import FACTS
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.report import Outside, Report
 from dpmf_core.data.samples import Samples, is_sparse
 from dpmf_core.privacy import Budget, accounts
 from dpmf_core.privacy.accounts import Account
 
+Facts = dict[str, Any]  # of data, by their names in `FACTS`
+OF_TABLES = {"bounds", "outside", "missing", *ROLE_NAMES}  # facts of tables in memory
 Arrays = tuple[npt.ArrayLike, ...] | npt.NDArray[Any]
 
 
@@ -31,8 +39,20 @@ class ArrowTable(Protocol):
 Source = str | Path | AnyData | pd.DataFrame | ArrowTable | Arrays | sparray | spmatrix
 
 
-def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) -> AnyData:
+def load(
+    data: Source,
+    *,
+    bounds: Bounds | None = None,
+    public: bool = False,
+    columns: Mapping[str, str] | None = None,
+    outside: Outside | None = None,
+    missing: float | Sequence[float] | None = None,
+    **facts: Any,
+) -> AnyData:
     """Load ratings, documents or images.
+
+    What was left out or changed is in the `report` of ratings and samples: it prints as sentences,
+    yields its problems and has `to_dict`. If anything was, a `RowsChanged` warning says so.
 
     Parameters
     ----------
@@ -49,6 +69,17 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
     public
         Whether data in memory are published or simulated. Others have an account (`account`), which
         is found by their content: the same ratings have one account in whatever form they come.
+    columns
+        The columns of a file or a data frame by role: user, item, rating, time, and for a file
+        title. With "" for the rating each row says that a user had an item.
+    outside
+        "leave-out", "clamp" or "refuse": what becomes of a rating outside the bounds.
+    missing
+        The values that mean "not rated", such as 0 or (-1, 99).
+    facts
+        Further facts of a file, which may also follow its path: `users=500`, `sheet="Ratings"`,
+        `header=3`, `dates="dmy"`, `encoding="cp1251"`, `text="body"` and so on, as
+        `python -m dpmf check --help` lists them.
 
     Returns
     -------
@@ -66,17 +97,19 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
     >>> ratings.n_items, ratings.bounds
     (200, (0.5, 5.0))
     """
+    declared = _together(columns, bounds=bounds, outside=outside, missing=missing, **facts)
     if frames.is_table(data):
-        if bounds is None and is_sparse(data):
-            return frames.documents_of(data, public=public)
-        return frames.ratings_of(data, bounds, public=public)
+        return _of_table(data, declared, public)
     if isinstance(data, str | Path) and not public:
-        data_of_file: AnyData = catalogue().load(_address(data, bounds))
+        address = _address(data, declared)
+        data_of_file: AnyData = catalogue().load(address)
+        if not isinstance(data_of_file, PartitionedRatings):
+            _warn_of_changes(address, data_of_file.report)
         return data_of_file
-    if bounds is not None or public:
+    if declared or public:
         raise BadInput(
-            "bounds are for a file, a data frame, arrays or a sparse matrix; public for the latter"
-            f" three. Got {type(data).__name__}."
+            "bounds and other facts are for a file, a data frame, arrays or a sparse matrix; public"
+            f" for the latter three. Got {type(data).__name__}."
         )
     if isinstance(data, Ratings | Samples | PartitionedRatings):
         return data
@@ -87,7 +120,11 @@ def load(data: Source, *, bounds: Bounds | None = None, public: bool = False) ->
 
 
 def account(
-    data: Source, ledger: str | Path | None = None, *, bounds: Bounds | None = None
+    data: Source,
+    ledger: str | Path | None = None,
+    *,
+    bounds: Bounds | None = None,
+    **facts: Any,
 ) -> Account:
     """Open the account of private data, which composes everything drawn from them.
 
@@ -95,7 +132,7 @@ def account(
 
     Parameters
     ----------
-    data, bounds
+    data, bounds, facts
         See `load`.
     ledger
         The file that was given to `fit` or `sweep`. By default one in the data folder.
@@ -117,7 +154,8 @@ def account(
     >>> dpmf.account(frame, "my.ledger", bounds=(1, 5)).total.epsilon
     0.0
     """
-    dataset, in_hand = load(data, bounds=bounds), not isinstance(data, str | Path)
+    dataset = load(data, bounds=bounds, **facts)
+    in_hand = not isinstance(data, str | Path)
     lasting = in_hand or not is_own(str(data))
     own_account = accounts.account_of(dataset, ledger, lasting, in_hand=in_hand)
     if own_account is None:
@@ -129,43 +167,94 @@ def account(
 
 
 def data_of(
-    data: Source, bounds: Bounds | None, ids: Sequence[str], choices: Mapping[str, Any]
+    data: Source, facts: Facts, ids: Sequence[str], choices: Mapping[str, Any]
 ) -> tuple[AnyData, AnyData | None, dict[str, Any]]:
     """The data for these algorithms, the data again if no id finds them, and the choices.
 
-    A given item table is added to the data, and the data's id to the choices. Raises BadInput,
-    after quick checks first.
+    facts: of the data, by name. A given item table is added to the data, and the data's id to the
+    choices. Raises BadInput, after quick checks first.
     """
     algorithms.refuse_budget(ids, **{name: choices.get(name) for name in Budget.model_fields})
+    items = choices.get("item_features")
     if isinstance(data, str | Path):
-        data, bounds = _address(data, bounds), None
-    needs_bounds = any(algorithms.find(name).task == "ratings" for name in ids)
-    if needs_bounds and bounds is None and frames.is_table(data):
-        dataset: AnyData = frames.ratings_of(data, bounds)
+        address = _address(data, facts)
+        if isinstance(items, pd.DataFrame):
+            raise BadInput(
+                "An item table can be passed only with ratings in memory. For a file give its path:"
+                " item_table='films.csv', with item_features='public'."
+            )
+        return _read_once(address), None, {**choices, "dataset": address}
+    if frames.is_table(data):
+        holds_ratings = any(algorithms.find(name).task == "ratings" for name in ids)
+        dataset: AnyData = _of_table(data, facts, public=False, holds_ratings=holds_ratings)
     else:
-        dataset = load(data, bounds=bounds)
-    choices, items = dict(choices), choices.get("item_features")
+        dataset = load(data, **facts)
+    choices = {**choices, "dataset": dataset.name}
     if isinstance(items, pd.DataFrame):
-        dataset = frames.with_item_table(data if isinstance(data, str) else dataset, items)
+        dataset = frames.with_item_table(dataset, items)
         choices["item_features"] = "public"
-    if isinstance(data, str):
-        return dataset, None, {**choices, "dataset": data}
-    return dataset, dataset, {**choices, "dataset": dataset.name}
+    return dataset, dataset, choices
 
 
-def _address(data: str | Path, bounds: Bounds | None) -> str:
-    """A catalogue id, or a path with its bounds. Raises BadInput."""
-    address = str(data)
-    if address in ("-", "/dev/stdin"):
+def facts_apart(choices: Mapping[str, Any]) -> tuple[Facts, dict[str, Any]]:
+    """The facts of data among the arguments of a function, and the other arguments.
+
+    `columns` become facts by their roles.
+    """
+    facts = {name: choice for name, choice in choices.items() if name in FACTS}
+    others = {name: choice for name, choice in choices.items() if name not in facts}
+    return _together(others.pop("columns", None), **facts), others
+
+
+def _together(columns: Mapping[str, str] | None, **facts: Any) -> Facts:
+    """The declared facts, with a column for each role. Raises BadInput on a role with two."""
+    declared = {name: fact for name, fact in facts.items() if fact is not None}
+    for role, column in (columns or {}).items():
+        if role not in ROLE_NAMES:
+            raise BadInput(
+                f"The roles of columns are {', '.join(ROLE_NAMES)}. Got '{role[:40]}'."
+                f"{closest(role, ROLE_NAMES)}"
+            )
+        if declared.setdefault(role, column) != column:
+            raise BadInput(f"The column of '{role}' is given twice. Give it once, in columns.")
+    return declared
+
+
+def _of_table(data: Any, facts: Facts, public: bool, holds_ratings: bool = False) -> Data:
+    """The ratings or documents of a table in memory. Raises BadInput on facts of files."""
+    of_files = [name for name in facts if name not in OF_TABLES]
+    if of_files:
+        raise BadInput(
+            f"{', '.join(of_files)} can be declared of a file only. Of a table in memory declare"
+            " bounds, columns, outside and missing."
+        )
+    if is_sparse(data) and not facts and not holds_ratings:
+        return frames.documents_of(data, public=public)
+    columns = {role: facts[role] for role in ROLE_NAMES if role in facts}
+    options = {name: facts[name] for name in ("outside", "missing") if name in facts}
+    return frames.ratings_of(data, facts.get("bounds"), public=public, columns=columns, **options)
+
+
+def _read_once(address: str) -> AnyData:
+    """The data at an address, which stay in memory for the runs on them."""
+    from dpmf_core.runs import data_access  # `load` alone does not need it
+
+    with data_access.reading_told(_warn_of_changes):
+        return data_access.open_raw(address)
+
+
+def _warn_of_changes(address: str, report: Report | None) -> None:
+    """Warn if rows of a file were left out or changed."""
+    line = "" if report is None else report.line(address, program())
+    if line:
+        warn_of_rows(line)
+
+
+def _address(data: str | Path, facts: Facts) -> str:
+    """A catalogue id, or a path with its facts. Raises BadInput."""
+    if str(data) in ("-", "/dev/stdin"):
         raise BadInput(
             "Ratings are read from a file, not from standard input. Write them to a file first, or"
             " give a data frame: fit(pandas.read_csv(sys.stdin), ...)."
         )
-    if bounds is None:
-        return address
-    if "bounds=" in address:
-        raise BadInput(
-            f"The bounds of {address} stand after the path and in bounds. Give them once."
-        )
-    joint = "&" if "?" in address else "?"
-    return f"{address}{joint}bounds={','.join(f'{it:g}' for it in bounds)}"
+    return address_of(str(data), facts)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from dpmf_core.api.loading import Source, data_of
+from dpmf_core.api.loading import Source, data_of, facts_apart
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData, frames
 from dpmf_core.data.catalogue import lent
+from dpmf_core.data.facts import FACTS
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import NoiseKind
@@ -38,11 +39,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _with_parameters(*left_out: str) -> Callable[[Function], Function]:
-    """Show the parameters of a run in the signature, with their types and defaults."""
+    """Show the facts of data and the parameters of a run in the signature, with their types."""
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
         *own, rest = signature.parameters.values()
+        for name, fact in FACTS.items():
+            if name not in signature.parameters:
+                kind = inspect.Parameter.KEYWORD_ONLY
+                own.append(inspect.Parameter(name, kind, default=None, annotation=fact.kind))
         for name, (_, _, info) in PARAMETERS.items():
             if name not in signature.parameters and name not in ("dataset", *left_out):
                 default = None if info.is_required() else info.default
@@ -60,6 +65,7 @@ def fit(
     algorithm: str,
     *,
     bounds: Bounds | None = None,
+    columns: Mapping[str, str] | None = None,
     keep: bool = True,
     ledger: str | Path | None = None,
     spread: bool | str = False,
@@ -71,8 +77,8 @@ def fit(
 
     Parameters
     ----------
-    data, bounds
-        See `dpmf.load`.
+    data, bounds, columns
+        See `dpmf.load`. Its other facts are keywords too: `outside`, `missing`, `users` and so on.
     algorithm
         An id of `python -m dpmf algorithms`.
     keep
@@ -114,7 +120,8 @@ def fit(
     >>> model.recommend(users=[17], k=3)["rank"].tolist()
     [1, 2, 3]
     """
-    dataset, own_data, choices = data_of(data, bounds, [algorithm], choices)
+    facts, choices = facts_apart({"bounds": bounds, "columns": columns, **choices})
+    dataset, own_data, choices = data_of(data, facts, [algorithm], choices)
     choices = with_delta(choices, [algorithm], dataset.shape.n_units)
     spec = RunSpec.of(**choices, algorithm=algorithm)
     stored = contextlib.closing(Store()) if keep else contextlib.nullcontext()
@@ -233,6 +240,7 @@ def sweep(
     seeds: Iterable[int] = (0,),
     grid: Mapping[str, Sequence[Any]] | None = None,
     bounds: Bounds | None = None,
+    columns: Mapping[str, str] | None = None,
     ledger: str | Path | None = None,
     noisy_errors: float | None = None,
     **choices: Any,
@@ -244,7 +252,7 @@ def sweep(
 
     Parameters
     ----------
-    data, bounds, ledger
+    data, bounds, columns, ledger
         See `fit`.
     algorithms
         An id, several, or a mapping from ids to parameters, as `{"dpals": {"rank": 4}}`.
@@ -292,7 +300,8 @@ def sweep(
         )
     ids = [method.algorithm for method in methods]
     choices["epsilon"] = next(iter(epsilons), None)
-    dataset, own_data, choices = data_of(data, bounds, ids, choices)
+    facts, choices = facts_apart({"bounds": bounds, "columns": columns, **choices})
+    dataset, own_data, choices = data_of(data, facts, ids, choices)
     spec = Sweep.of(
         with_delta(choices, ids, dataset.shape.n_units),
         methods=methods,

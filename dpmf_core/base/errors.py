@@ -1,6 +1,8 @@
 """Errors a person can act on: what is wrong, where, what is allowed, what was found."""
 
 import difflib
+import inspect
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,12 +21,27 @@ class BadInput(ValueError):
     """Something a person gave cannot be used; the message says what to do. Exit code 2."""
 
 
+class RowsChanged(UserWarning):
+    """Rows of data were left out or changed; their report has the details."""
+
+
 class HoldsPrivateRatings(UserWarning):
     """A pickle holds the private ratings of its training."""
 
 
 class Cancelled(Exception):
     """A run was stopped between two steps; it leaves nothing behind and has no epsilon."""
+
+
+def warn_of_rows(message: str) -> None:
+    """Warn of rows that were left out or changed, at the line of the program that read them."""
+    package = __name__.partition(".")[0]
+    depth = 1
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(package):
+        frame = frame.f_back
+        depth += 1
+    warnings.warn(message, RowsChanged, stacklevel=depth)
 
 
 def words_of(error: BaseException) -> str:

@@ -28,9 +28,9 @@ def on_data(
 ) -> Decorator:
     """Give a command the facts of its data as options, which become part of their address.
 
-    argument: the command's argument or option with the path of the data. in_help: facts in its help.
-    without: facts whose names are other options of the command; they can follow the path. is_told:
-    whether a line on standard error says what was left out or changed in the data.
+    argument: the command's argument or option with the path of the data. in_help: facts that its
+    help shows. without: facts whose names are other options of the command; they can follow the
+    path. is_told: whether a line on standard error says what was left out or changed in the data.
     """
     names = [name for name in FACTS if name not in without]
 
