@@ -20,7 +20,9 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts, is_sparse
 
-FORMAT = 2
+FORMAT = 3
+KEYS_BY_CANONICAL_IDS = 3  # the format since which users' keys follow from canonical ids
+LEAST_OF_SAMPLES = 2  # the oldest format of private samples that is read
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError)
 COMMON = ("name", "public", "assumptions", "titles", "origin")  # fields stored as JSON
 RATING_FACTS = (*COMMON, "n_users", "n_items", "bounds", "labels")
@@ -140,18 +142,33 @@ def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
 
 
 def read_file(file: Path, name: str) -> Ratings | Samples:
-    """Read the data set in a file. Raises BadInput if it is missing or damaged. No pickles."""
+    """Read the data set in a file. No pickles.
+
+    Raises BadInput if it is missing, damaged, or private and from a version with other keys.
+    """
     try:
         with np.load(file, allow_pickle=False) as archive:
             facts = _tuples(json.loads(archive["facts"].tobytes()))
-            if not facts["public"] and facts["format"] < FORMAT:
-                raise ValueError("private ratings without keys of their users")
+            if not facts["public"]:
+                _refuse_older(facts, name)
             arrays = {name: archive[name] for name in archive.files}
             return _samples(facts, arrays) if "samples" in facts else _ratings(facts, arrays)
+    except BadInput:
+        raise
     except DAMAGE as error:
         raise BadInput(
             f"The copy of {name} is missing or damaged. Fetch, import or upload it again."
         ) from error
+
+
+def _refuse_older(facts: dict[str, Any], name: str) -> None:
+    """Raise BadInput on private data whose users had other keys, which draw other samples."""
+    least = LEAST_OF_SAMPLES if "samples" in facts else KEYS_BY_CANONICAL_IDS
+    if facts["format"] < least:
+        raise BadInput(
+            f"An earlier version of dpmf stored {name}, with other keys of its users. Import or"
+            " upload the file again; the account of the file stays."
+        )
 
 
 def _tuples(facts: dict[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import LazyParts, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 
+FORMAT: Literal[3] = 3  # since it, users' keys follow from canonical ids
 MANIFEST = "manifest.json"
 PARTITION_FACTS = ("n_items", "bounds", "name", "public", "origin")
 WORDS = "Ratings in partitions, loaded one at a time."  # of every set
@@ -58,7 +59,7 @@ class Manifest(BaseModel):
     parts: tuple[str, ...]
     feature_names: tuple[str, ...] | None = None
     features: tuple[tuple[float, ...], ...] | None = None
-    format: Literal[2] = 2
+    format: Literal[2, 3] = FORMAT
 
     @property
     def fingerprint(self) -> str:
@@ -172,12 +173,18 @@ def _manifest(file: Path, stamp: int) -> Manifest:
 
 def _manifest_in(text: str, name: str) -> Manifest:
     try:
-        return Manifest.model_validate_json(text)
+        manifest = Manifest.model_validate_json(text)
     except ValueError as error:
         raise BadInput(
             f"The manifest of {name} is damaged ({type(error).__name__}). Import it again with"
             " --replace."
         ) from error
+    if manifest.format < FORMAT and not manifest.public:
+        raise BadInput(
+            f"An earlier version of dpmf stored {name}, with other keys of its users. Import it"
+            " again with --replace; the account of the file stays."
+        )
+    return manifest
 
 
 class ParquetPartitions(LazyParts):

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from dpmf_core.api.recommenders import PrivateRecommender
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
-from dpmf_core.data.frames import pairs_of
+from dpmf_core.data.frame_columns import pairs_of
 from dpmf_core.data.ids import keys_of_ids
 from dpmf_core.privacy.odometer import Charge, Total, total
 
@@ -60,7 +60,8 @@ class RatingFolds(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has
     def _iter_test_indices(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
         """Yield the places of test rows for each fold. X: see `PrivateRecommender.fit`."""
         pairs = pairs_of(X)
-        users, items = (keys_of_ids(pairs[role].to_numpy()) for role in ("user", "item"))
+        users = keys_of_ids(pairs["user"])
+        items = keys_of_ids(pairs["item"])
         fold = np.floor(keyed_uniform(self.seed, users, items) * self.n_splits)
         for number in range(self.n_splits):
             yield np.flatnonzero(fold == number)

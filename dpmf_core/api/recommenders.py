@@ -16,8 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from dpmf_core import algorithms
 from dpmf_core.api.releases import RandomState, Releasing, fitted_before, joined
 from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
-from dpmf_core.data.frames import Bounds, ids_of, pairs_of, ratings_of
+from dpmf_core.data.frame_columns import pairs_of
+from dpmf_core.data.frames import Bounds, ratings_of
+from dpmf_core.data.ids import canonical_texts
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
+from dpmf_core.data.report import Outside
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.planning import charge_before
 from dpmf_core.runs.recommendations import places, ratings_given
@@ -35,6 +38,8 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
 
     bounds: Bounds | None
     items: Sequence[Any] | None
+    outside: Outside | None
+    missing: float | Sequence[float]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from ratings.
@@ -46,7 +51,8 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
             their names, or an array (n, 2) of users and items.
         y
             Ratings (n,). By default the frame's column of ratings, or, without one and with bounds
-            (0, 1), ones. A pair that is rated twice counts once, with its mean.
+            (0, 1), ones. A pair that is rated twice counts once, with its mean. Rows that cannot
+            be used are left out, with a `RowsChanged` warning; see `frames.ratings_of`.
 
         Raises
         ------
@@ -153,16 +159,22 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
                 f"{kind.title} factorises samples: use PrivateNMF or PlainNMF. Algorithms for"
                 f" ratings: {', '.join(algorithms.of_task('ratings'))}."
             )
-        pairs = pairs_of(X, ratings_given(X, y, self.bounds))
-        ratings = ratings_of(pairs, self.bounds, public=self.public)
+        ratings = ratings_of(
+            pairs_of(X, ratings_given(X, y, self.bounds)),
+            self.bounds,
+            public=self.public,
+            outside=self.outside,
+            missing=self.missing,
+        )
+        assert ratings.own_ids is not None
+        users, items = ratings.own_ids
         if not self.public:
             premises = dict.fromkeys((*ratings.assumptions, *fitted_before()))
             ratings = replace(ratings, assumptions=tuple(premises))
-        users = ids_of(pairs["user"])
         if self.items is None:
-            return ratings, users, ids_of(pairs["item"])
+            return ratings, users, items
         item_ids = pd.Index(list(self.items))
-        if not item_ids.map(str).is_unique:
+        if not pd.Index(canonical_texts(item_ids)).is_unique:
             raise BadInput("items must hold each item's id once. Remove the repeated ids.")
         return self._among(ratings, item_ids, "items"), users, item_ids
 
@@ -183,12 +195,13 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
             n_users=ratings.n_users,
             n_items=len(items),
             bounds=ratings.bounds,
-            labels=tuple(map(str, items)),
+            labels=tuple(canonical_texts(items)),
             name=ratings.name,
             public=ratings.public,
             assumptions=tuple(it for it in ratings.assumptions if it != ITEMS_ARE_PUBLIC),
             origin="" if ratings.public else ratings.account,
             user_keys=ratings.user_keys,
+            report=ratings.report,
         )
 
 
@@ -212,6 +225,9 @@ class PrivateRecommender(_RatingsEstimator):
     items
         The ids of all items, if known beforehand. By default the set of rated items is taken as
         public.
+    outside, missing
+        What becomes of ratings outside the bounds, and the values that mean "not rated"; see
+        `frames.ratings_of`.
     random_state
         The seed of starting values.
     public
@@ -270,6 +286,8 @@ class PrivateRecommender(_RatingsEstimator):
         relation: Literal["add-remove", "replace-one"] = "add-remove",
         noise: Literal["continuous", "discrete"] = "continuous",
         items: Sequence[Any] | None = None,
+        outside: Outside | None = None,
+        missing: float | Sequence[float] = (),
         random_state: RandomState = None,
         public: bool = False,
         ledger: str | None = None,
@@ -283,6 +301,8 @@ class PrivateRecommender(_RatingsEstimator):
         self.relation = relation
         self.noise = noise
         self.items = items
+        self.outside = outside
+        self.missing = missing
         self.parameters = joined(parameters, flat)
         self.random_state = random_state
         self.public = public
@@ -314,7 +334,7 @@ class PlainRecommender(_RatingsEstimator):
     ----------
     algorithm
         The id of an algorithm for ratings without privacy.
-    bounds, items, random_state, public, ledger, parameters
+    bounds, items, outside, missing, random_state, public, ledger, parameters
         See `PrivateRecommender`, also for the attributes.
 
     Examples
@@ -332,6 +352,8 @@ class PlainRecommender(_RatingsEstimator):
         *,
         bounds: Bounds | None = None,
         items: Sequence[Any] | None = None,
+        outside: Outside | None = None,
+        missing: float | Sequence[float] = (),
         random_state: RandomState = None,
         public: bool = False,
         ledger: str | None = None,
@@ -341,6 +363,8 @@ class PlainRecommender(_RatingsEstimator):
         self.algorithm = algorithm
         self.bounds = bounds
         self.items = items
+        self.outside = outside
+        self.missing = missing
         self.parameters = joined(parameters, flat)
         self.random_state = random_state
         self.public = public

@@ -12,7 +12,7 @@ import pandas as pd
 
 from dpmf_core.api.loading import Source, data_of, facts_apart
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data import AnyData, frames
+from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.facts import FACTS
 from dpmf_core.data.frames import Bounds
@@ -126,15 +126,15 @@ def fit(
     spec = RunSpec.of(**choices, algorithm=algorithm)
     stored = contextlib.closing(Store()) if keep else contextlib.nullcontext()
     with _spread_over(data, algorithm, spread), stored as store:
-        return TrainedModel.of(_run(spec, own_data, ledger, store), _training(data, own_data))
+        return TrainedModel.of(_run(spec, own_data, ledger, store), _training(own_data))
 
 
-def _training(data: Source, own_data: AnyData | None) -> Training | None:
+def _training(own_data: AnyData | None) -> Training | None:
     """The data in memory that a model is trained on, with their ids."""
     if own_data is None or not isinstance(own_data, Ratings):
         return None
-    if frames.is_table(data):
-        return Training(own_data, *frames.ids_in(data))
+    if own_data.own_ids is not None:
+        return Training(own_data, *own_data.own_ids)
     return Training(own_data, pd.RangeIndex(own_data.n_users))
 
 
@@ -313,7 +313,7 @@ def sweep(
     with contextlib.closing(Store()) as store:
         distinct = {point.key: point.spec for point in points}
         runs = {key: _run(run, own_data, ledger, store) for key, run in distinct.items()}
-    training = _training(data, own_data)
+    training = _training(own_data)
     models = {key: TrainedModel.of(run, training) for key, run in runs.items()}
     noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)
     return Swept(points, models, noisy, noisy_errors)

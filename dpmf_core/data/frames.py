@@ -1,22 +1,25 @@
 """Ratings and documents in a Python program: data frames, numpy arrays, scipy sparse matrices.
 
-Anything wrong with them is an error. Nothing is repaired silently, because there is no report as
-for a file.
+A row is read by the same rules as a row of a file. What was left out or changed is in the report of
+the ratings, and a warning says so.
 """
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
-from dpmf_core.base.errors import BadInput
-from dpmf_core.base.extras import extra
-from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns
-from dpmf_core.data.ids import keys_of_ids
+from dpmf_core.base.errors import BadInput, RowsChanged, quoted
+from dpmf_core.base.hashing import keys_of_texts
+from dpmf_core.data.frame_columns import Columns, columns_by_role, frame_of
+from dpmf_core.data.frame_columns import is_table as is_table
+from dpmf_core.data.frame_rows import RowRules, Rows, numbers_in
+from dpmf_core.data.ids import Coded
 from dpmf_core.data.item_features import SEVERAL, encode
 from dpmf_core.data.ratings import (
     ITEMS_ARE_PUBLIC,
@@ -25,23 +28,16 @@ from dpmf_core.data.ratings import (
     checked_bounds,
     interaction_bounds,
 )
+from dpmf_core.data.report import Kind, Outside, Report
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, is_sparse
 
 Bounds = tuple[float, float]
-Columns = dict[str, "pd.Series[Any]"]  # of a frame by their roles
+Flags = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
 IN_PYTHON = "Add bounds, e.g. bounds=(1, 5)."
-
-
-def is_table(data: Any) -> bool:
-    """Whether it is a data frame, numpy arrays or a sparse matrix."""
-    return is_frame(data) or is_sparse(data) or isinstance(data, tuple | np.ndarray)
-
-
-def is_frame(data: Any) -> bool:
-    """Whether it is a table of pandas, polars (also a LazyFrame) or pyarrow."""
-    return isinstance(data, pd.DataFrame) or any(
-        hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__", "collect_schema")
-    )
+EXACT_FLOATS = 2.0**53  # floats below it hold every whole number
+LARGEST_TIME = 2.0**62
+LONGEST_CELL = 40  # characters of a cell in a report
 
 
 def ratings_of(
@@ -50,15 +46,22 @@ def ratings_of(
     *,
     public: bool = False,
     columns: Mapping[str, str] | None = None,
+    outside: Outside | None = None,
+    missing: float | Sequence[float] = (),
 ) -> Ratings:
     """Convert a table, arrays or a sparse matrix to ratings.
+
+    What was left out, changed and assumed is in `Ratings.report`; if a row was left out or changed,
+    a `RowsChanged` warning says so. Users and items are those of the remaining rows. An id is the
+    same in every type: 1, 1.0, "1" and a category 1 are one user.
 
     Parameters
     ----------
     data
         A data frame with one rating per row; arrays (users, items, ratings[, times]) or one array
         with these columns; or a sparse matrix (n_users, n_items), in which every stored entry is a
-        rating. A pair that is rated twice gets the mean of both in a frame and the sum in a matrix.
+        rating, and users and items are counted by its shape. A pair that is rated twice gets the
+        mean of both in a frame and the sum in a matrix.
     bounds
         The declared lowest and highest possible rating.
     public
@@ -66,121 +69,208 @@ def ratings_of(
     columns
         The frame's columns by role: user, item, rating and time (whole numbers or dates). By
         default they are found by common names. With "" for the rating, each row says that a user
-        had an item; it counts as 1 of 0 to 1, and no bounds are declared.
+        had an item; it counts as 1 of 0 to 1, and no bounds are declared. A rating whose time is
+        empty counts as the earliest.
+    outside
+        "leave-out", "clamp" or "refuse": what becomes of a rating outside the bounds. By default
+        its row is left out, but more than a tenth of such ratings are refused.
+    missing
+        The values that mean "not rated", such as 0 or (-1, 99). Such rows are no ratings.
 
     Raises
     ------
     BadInput
-        If the data are not ratings within the bounds.
+        If the data are not ratings, more than half of the rows cannot be used, or more than a tenth
+        of the ratings lie outside the bounds.
     """
+    numbers = tuple(float(value) for value in np.atleast_1d(np.asarray(missing, np.float64)))
     if is_sparse(data):
-        return _of_matrix(data, bounds, public, columns)
-    by_role = _by_role(_frame_of(data), columns or {})
-    if "rating" in by_role:
-        return _of_columns(by_role, checked_bounds(bounds, "the data frame", IN_PYTHON), public)
-    ones = pd.Series(1.0, by_role["user"].index, name="rating")
-    return _of_columns(by_role | {"rating": ones}, interaction_bounds(bounds), public)
+        name = "the sparse matrix"
+        rules = RowRules(checked_bounds(bounds, name, IN_PYTHON), outside, numbers)
+        ratings = _of_matrix(data, rules, public, columns)
+    else:
+        frame = frame_of(data)
+        by_role = columns_by_role(frame, columns or {})
+        if "rating" in by_role:
+            checked = checked_bounds(bounds, "the data frame", IN_PYTHON)
+        else:
+            checked = interaction_bounds(bounds)
+        rules = RowRules(checked, outside, numbers)
+        ratings = _of_columns(by_role, rules, public, list(map(str, frame.columns)))
+    _warn_of(ratings.report)
+    return ratings
+
+
+def _warn_of(report: Report | None) -> None:
+    """Warn if rows were left out or changed."""
+    if report is None or not report.problems:
+        return
+    problems = "; ".join(f"{problem.count:,} x {problem.kind}" for problem in report.problems)
+    warnings.warn(
+        f"Some rows of the {report.name} were left out or changed ({problems}): load(...).report"
+        " has the details.",
+        RowsChanged,
+        stacklevel=4,
+    )
 
 
 def _of_matrix(
-    data: Any, bounds: Bounds | None, public: bool, columns: Mapping[str, str] | None
+    data: Any, rules: RowRules, public: bool, columns: Mapping[str, str] | None
 ) -> Ratings:
-    bounds = checked_bounds(bounds, "the sparse matrix", IN_PYTHON)
     if columns:
         raise BadInput(
             "Columns can only be named for a data frame; a sparse matrix has users as rows and"
             " items as columns. Leave columns out."
         )
-    rows = _counts(data)
-    if min(rows.shape) < 1 or not rows.nnz:
-        raise BadInput(f"A sparse matrix of ratings stores each rating. Got none in {rows.shape}.")
-    table = rows.tocoo()
-    _within(table.data, bounds, "sparse matrix")
-    facts = _facts("sparse matrix", public, rows.shape, bounds)
-    return Ratings.of(table.row, table.col, table.data, **facts)
-
-
-def _of_columns(by_role: Columns, bounds: Bounds, public: bool) -> Ratings:
-    user, item, rating = (by_role[role] for role in REQUIRED_ROLES)
-    if user.nunique() < 2:
+    matrix = _counts(data)
+    if min(matrix.shape) < 1 or not matrix.nnz:
         raise BadInput(
-            f"A data frame of ratings needs ratings by at least two users. Got {len(user):,} rows"
-            f" by {user.nunique()}."
+            f"A sparse matrix of ratings stores each rating. Got none in {matrix.shape}."
         )
-    for column in (user, item, rating):
-        _refuse(column.isna().to_numpy(), column, "a value")
-    values = pd.to_numeric(rating, errors="coerce").to_numpy(np.float64, na_value=np.nan)
-    _refuse(~np.isfinite(values), rating, "a finite number")
-    _within(values, bounds, "data frame")
-    users, who = pd.factorize(_labels(user), sort=True)
-    items, what = pd.factorize(_labels(item), sort=True)
-    labels = tuple(map(str, what))
-    facts = _facts("data frame", public, (len(who), len(what)), bounds)
-    facts |= {"titles": labels, "labels": labels}
-    order = _times(by_role["time"]) if "time" in by_role else None
-    keys = None if public else keys_of_ids(who)
-    return Ratings.of(users, items, values, order=order, user_keys=keys, **facts)
+    entries = matrix.tocoo()
+    values = entries.data.astype(np.float64)
+    nothing = np.zeros(len(values), np.bool_)
+
+    def example(entry: int, _: Sequence[str]) -> str:
+        return f"{values[entry]:g} in row {entries.row[entry]}, column {entries.col[entry]}"
+
+    rows = Rows(values, nothing, nothing, nothing, example, "sparse matrix", "entry")
+    keep = rows.kept_by(rules)
+    ratings = Ratings.of(
+        entries.row[keep],
+        entries.col[keep],
+        values[keep],
+        n_users=matrix.shape[0],
+        n_items=matrix.shape[1],
+        bounds=rules.bounds,
+        name="sparse matrix",
+        public=public,
+        assumptions=_assumed(public),
+        own_ids=(pd.RangeIndex(matrix.shape[0]), pd.RangeIndex(matrix.shape[1])),
+    )
+    return dataclasses.replace(ratings, report=_report(ratings, rows, {}, (), ()))
 
 
-def _facts(name: str, public: bool, shape: tuple[int, int], bounds: Bounds) -> dict[str, Any]:
-    """The facts about ratings whose users and items were counted in the data."""
-    assumptions = () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
-    facts = {"name": name, "public": public, "assumptions": assumptions, "bounds": bounds}
-    return facts | {"n_users": shape[0], "n_items": shape[1]}
+def _of_columns(by_role: Columns, rules: RowRules, public: bool, names: Sequence[str]) -> Ratings:
+    user_cells = by_role["user"]
+    item_cells = by_role["item"]
+    users = Coded.of(user_cells)
+    items = Coded.of(item_cells)
+    rows = _rows(by_role, users, items)
+    keep = rows.kept_by(rules)
+    user_numbers, user_ids = users.numbered(keep)
+    item_numbers, item_ids = items.numbered(keep)
+    if len(user_ids) < 2:
+        raise BadInput(
+            "A data frame of ratings needs ratings by at least two users. Got"
+            f" {np.count_nonzero(keep):,} ratings by {len(user_ids)}."
+        )
+    labels = tuple(item_ids)
+    ratings = Ratings.of(
+        user_numbers,
+        item_numbers,
+        rows.values[keep],
+        order=_times(by_role["time"], keep, rows) if "time" in by_role else None,
+        n_users=len(user_ids),
+        n_items=len(item_ids),
+        bounds=rules.bounds,
+        titles=labels,
+        labels=labels,
+        user_keys=None if public else keys_of_texts(user_ids),
+        name="data frame",
+        public=public,
+        assumptions=_assumed(public),
+        own_ids=(
+            _own_ids(user_cells[keep], user_numbers, len(user_ids)),
+            _own_ids(item_cells[keep], item_numbers, len(item_ids)),
+        ),
+    )
+    if len(ratings) < len(user_numbers):
+        pairs = pd.DataFrame({"user": user_numbers, "item": item_numbers})
+        again = np.flatnonzero(keep)[pairs.duplicated().to_numpy()]
+        pair = rows.example(int(again[0]), ("user", "item"))
+        rows.tally.add(Kind.DUPLICATE, again, pair)
+    notes = [_float_note(by_role[role], keep) for role in ("user", "item")]
+    if "rating" not in by_role:
+        notes.append("No column holds ratings: each row counts as 1, with bounds 0 to 1.")
+    report = _report(ratings, rows, by_role, names, notes)
+    return dataclasses.replace(ratings, report=report)
 
 
-def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
-    """The pairs of a data frame, or of an array (n, 2) of users and items.
+def _rows(by_role: Columns, users: Coded, items: Coded) -> Rows:
+    """The rows of a frame, before any is left out."""
+    values = np.ones(len(users.codes))
+    no_rating = np.zeros(len(values), np.bool_)
+    if "rating" in by_role:
+        values, no_rating = numbers_in(by_role["rating"])
 
-    The result has the columns user and item, and `ratings` (n,) as the column rating. Raises
-    BadInput if columns are missing, a cell is empty, or the lengths differ.
-    """
-    if is_frame(data):
-        frame = _frame_of(data)
-    else:
-        pairs = np.asarray(data)
-        if pairs.ndim != 2 or pairs.shape[1] != 2:
-            raise BadInput(
-                "X must be a data frame with columns for user and item, or an array (n, 2) of"
-                f" them. Got the shape {pairs.shape}. Give ratings as y."
-            )
-        frame = pd.DataFrame({"user": _whole(pairs[:, 0]), "item": _whole(pairs[:, 1])})
-    columns = _by_role(frame, {"rating": ""})
-    by_role = pd.DataFrame({role: columns[role] for role in ROLES[:2]}).reset_index(drop=True)
-    for role in by_role:
-        _refuse(by_role[role].isna().to_numpy(), by_role[role], "a value")
-    if ratings is not None:
-        y = np.asarray(ratings)
-        if y.shape != (len(by_role),):
-            raise BadInput(
-                f"y must have one rating for each of the {len(by_role):,} rows. Got {y.shape}."
-            )
-        by_role["rating"] = y
-    return by_role
+    def example(row: int, roles: Sequence[str]) -> str:
+        cells = [str(by_role[role].iloc[row]) for role in roles if role in by_role]
+        return ", ".join(cell[:LONGEST_CELL] for cell in cells)
+
+    no_user = by_role["user"].isna().to_numpy(np.bool_) | users.is_blank
+    no_item = by_role["item"].isna().to_numpy(np.bool_) | items.is_blank
+    return Rows(values, no_user, no_item, no_rating, example, "data frame")
 
 
-def ids_in(data: Any) -> "tuple[pd.Index[Any], pd.Index[Any]]":
-    """The ids of users and items in the order in which `ratings_of` numbers them."""
-    if is_sparse(data):
-        return pd.RangeIndex(data.shape[0]), pd.RangeIndex(data.shape[1])
-    columns = _by_role(_frame_of(data), {"rating": ""})
-    return ids_of(columns["user"]), ids_of(columns["item"])
+def _assumed(public: bool) -> tuple[str, ...]:
+    """What is taken as public if users and items were counted in the data."""
+    return () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
+
+
+def _report(
+    ratings: Ratings, rows: Rows, by_role: Columns, names: Sequence[str], notes: Sequence[str]
+) -> Report:
+    """The report on a table in memory; names: of its columns."""
+    columns = tuple((role, str(column.name)) for role, column in by_role.items())
+    used_names = {name for _, name in columns}
+    is_used = ~(rows.no_user & rows.no_item & rows.no_rating)
+    return Report(
+        name=rows.source,
+        read=int(is_used.sum()),
+        kept=len(ratings),
+        n_users=ratings.n_users,
+        n_items=ratings.n_items,
+        problems=rows.problems(),
+        columns=columns,
+        assumed=tuple(filter(None, notes)),
+        ignored=tuple(name for name in names if name not in used_names),
+    )
+
+
+def _own_ids(column: "pd.Series[Any]", numbers: Places, count: int) -> "pd.Index[Any]":
+    """The first id of each number (count,), as the table has it; whole floats as whole numbers."""
+    first = np.empty(count, np.int64)
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    cells = column.iloc[first]
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        cells = cells.astype(cells.cat.categories.dtype)
+    if cells.dtype.kind == "f":
+        values = cells.to_numpy(np.float64)
+        if (values == np.floor(values)).all() and (np.abs(values) < EXACT_FLOATS).all():
+            cells = cells.astype(np.int64)
+    ids: pd.Index[Any] = pd.Index(cells)
+    return ids
+
+
+def _float_note(column: "pd.Series[Any]", keep: Flags) -> str:
+    """A note on ids that are floats too large to tell whole numbers apart; "" without any."""
+    if column.dtype.kind != "f":
+        return ""
+    is_large = np.abs(column.to_numpy(np.float64, na_value=0)[keep]) >= EXACT_FLOATS
+    if not is_large.any():
+        return ""
+    return (
+        f"{int(is_large.sum()):,} ids in the column {quoted(column.name, 40)} are floats of 2^53 or"
+        " more, in which neighbouring whole numbers are one. Read this column as whole numbers or"
+        " as text."
+    )
 
 
 def ids_of(column: "pd.Series[Any]") -> "pd.Index[Any]":
     """The distinct ids of a column in the order in which `ratings_of` numbers them."""
-    ids: pd.Index[Any] = pd.Index(pd.factorize(_labels(column), sort=True)[1])
-    return ids
-
-
-def ratings_column(data: Any) -> npt.NDArray[Any] | None:
-    """The ratings (n,) in a data frame if a column's name identifies them; else None."""
-    if not is_frame(data):
-        return None
-    frame = _frame_of(data)
-    names = list(map(str, frame.columns))
-    at = by_name(names, loosely=False).get("rating")
-    return None if at is None else frame.iloc[:, at].to_numpy()
+    numbers, texts = Coded.of(column).numbered()
+    return _own_ids(column, numbers, len(texts))
 
 
 def documents_of(matrix: Any, *, public: bool = False) -> Samples:
@@ -219,77 +309,6 @@ def _cell(value: Any) -> str:
     return "" if pd.isna(value) else str(value)
 
 
-def _frame_of(data: Any) -> pd.DataFrame:
-    """A table of any library, or numpy arrays, as a pandas frame. Raises BadInput."""
-    if isinstance(data, pd.DataFrame):
-        return data
-    if isinstance(data, tuple | np.ndarray):
-        return _frame_of_arrays(data)
-    if hasattr(data, "collect"):  # a LazyFrame
-        data = data.collect()
-    with extra("files"):
-        import pyarrow as pa  # not needed for pandas' own frames
-
-    try:
-        if hasattr(data, "__arrow_c_stream__"):
-            table = pa.RecordBatchReader.from_stream(data).read_all()
-        else:
-            from pyarrow.interchange import from_dataframe
-
-            table = from_dataframe(data)
-        frame: pd.DataFrame = table.to_pandas()
-    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
-        raise BadInput(
-            f"The table ({type(data).__name__}) cannot be read: {error}. Pass a data frame with one"
-            " rating per row, e.g. from pandas or polars."
-        ) from None
-    return frame
-
-
-def _frame_of_arrays(data: Any) -> pd.DataFrame:
-    """A frame from arrays of users, items, ratings and optional times, or one such array."""
-    if isinstance(data, np.ndarray) and data.dtype.names:
-        return pd.DataFrame(data)
-    parts = [np.asarray(part) for part in (data.T if isinstance(data, np.ndarray) else data)]
-    lengths = {part.shape for part in parts}
-    if len(parts) not in (3, 4) or len(lengths) != 1 or parts[0].ndim != 1:
-        shapes = " and ".join(str(part.shape) for part in parts[:4])
-        raise BadInput(
-            "Arrays of ratings must be (users, items, ratings) or (users, items, ratings, times),"
-            f" all of the same length, or one array with these columns. Got {len(parts)} of the"
-            f" shape {shapes}. Pass a users x items table as scipy.sparse.csr_array."
-        )
-    parts = [_whole(part) if place != 2 else part for place, part in enumerate(parts)]
-    return pd.DataFrame(dict(zip(ROLES, parts, strict=False)))
-
-
-def _whole(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert ids or times that became floats next to the ratings back to whole numbers."""
-    if ids.dtype.kind == "f" and np.isfinite(ids).all() and (ids == np.floor(ids)).all():
-        return ids.astype(np.int64)
-    return ids
-
-
-def _by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
-    """The frame's column of each role, as given ("": none) or by its name. Raises BadInput."""
-
-    def advice(names: Mapping[str, str]) -> str:
-        rename = {name: role for role, name in names.items()}
-        without = " Without ratings, give columns={'rating': ''}." if "rating" in names else ""
-        return f"Rename columns, e.g. frame.rename(columns={rename}).{without}"
-
-    names = [str(name) for name in frame.columns]
-    exact = {role: role for role in ROLES if role in names}
-    places = chosen_columns(names, {**exact, **columns}, "the data frame", advice)
-    for role, place in places.items():
-        if names.count(names[place]) > 1:
-            raise BadInput(
-                f"'{names[place]}' is the name of {names.count(names[place])} columns, one of which"
-                f" would be the {role}. Rename one of them."
-            )
-    return {role: frame.iloc[:, place] for role, place in places.items()}
-
-
 def _counts(matrix: Any) -> Any:
     """The entries of a matrix in a new csr_array, sorted, each cell once."""
     if matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
@@ -302,41 +321,42 @@ def _counts(matrix: Any) -> Any:
     return rows
 
 
-def _labels(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Ids that can be sorted: values that are neither numbers nor text become text."""
-    return column.astype(str) if column.dtype == object else column
+def _times(column: "pd.Series[Any]", keep: Flags, rows: Rows) -> Places:
+    """The times of the kept rows as whole numbers; dates become units of their type.
+
+    A time that is empty or no whole number counts as 0, the earliest, and is counted. Raises
+    BadInput on a column of another type, or in which most are such.
+    """
+    cells = column[keep]
+    if cells.dtype == object:
+        cells = _typed_times(cells)
+    is_date = pd.api.types.is_datetime64_any_dtype(cells.dtype)
+    if not (is_date or pd.api.types.is_numeric_dtype(cells.dtype)):
+        _refuse_times(column)
+    is_unread = np.array(cells.isna(), np.bool_)
+    if cells.dtype.kind == "f":
+        numbers = cells.to_numpy(np.float64, na_value=np.nan)
+        is_unread |= ~((numbers == np.floor(numbers)) & (np.abs(numbers) < LARGEST_TIME))
+    if 2 * np.count_nonzero(is_unread) > len(cells):
+        _refuse_times(column)
+    times = np.zeros(len(cells), np.int64)
+    times[~is_unread] = cells[~is_unread].astype("int64")
+    rows.tally.add(Kind.NO_TIME, np.flatnonzero(keep)[is_unread])
+    return times
 
 
-def _times(column: "pd.Series[Any]") -> npt.NDArray[np.int64]:
-    """Times as whole numbers; dates become nanoseconds."""
-    if not (
-        pd.api.types.is_integer_dtype(column) or pd.api.types.is_datetime64_any_dtype(column.dtype)
-    ):
-        raise BadInput(
-            f"The column '{column.name}' must hold whole numbers or dates. Got {column.dtype}:"
-            " convert it, e.g. with pandas.to_datetime, or leave it out."
-        )
-    _refuse(column.isna().to_numpy(), column, "a time")
-    return np.asarray(column.astype("int64"), np.int64)
+def _typed_times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Whole numbers or dates among which are empty cells, in a type of their own."""
+    kind = pd.api.types.infer_dtype(cells)
+    if kind == "integer":
+        return cells.astype("Int64")
+    if kind in ("date", "datetime"):
+        return pd.to_datetime(cells, utc=True)
+    return cells
 
 
-def _within(values: npt.NDArray[Any], bounds: Bounds, what: str) -> None:
-    """Raise BadInput if a value lies outside the bounds."""
-    outside = ~((values >= bounds[0]) & (values <= bounds[1]))
-    if outside.any():
-        first = values[np.flatnonzero(outside)[0]]
-        raise BadInput(
-            f"Every rating of the {what} must lie between the declared bounds, {bounds[0]:g} and"
-            f" {bounds[1]:g}. Got {first:g} ({int(outside.sum()):,} of {len(values):,} do not)."
-            " Declare wider bounds, or clip the ratings first."
-        )
-
-
-def _refuse(bad: npt.NDArray[np.bool_], column: "pd.Series[Any]", requirement: str) -> None:
-    if bad.any():
-        at = int(np.flatnonzero(bad)[0])
-        raise BadInput(
-            f"Every row of the column '{column.name}' must hold {requirement}. Got"
-            f" '{str(column.iloc[at])[:50]}' in row {at + 1:,} ({int(bad.sum()):,} of {len(bad):,}"
-            " such rows). Correct them or leave them out, e.g. with frame.dropna()."
-        )
+def _refuse_times(column: "pd.Series[Any]") -> NoReturn:
+    raise BadInput(
+        f"The column {quoted(column.name, 40)} must hold whole numbers or dates. Got"
+        f" {column.dtype}: convert it, e.g. with pandas.to_datetime, or leave it out."
+    )

@@ -7,8 +7,9 @@ id follows from that id alone, never from the type that the other ids of its col
 
 import math
 import re
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from dpmf_core.base.hashing import keys_of_texts
 
 Texts = npt.NDArray[np.object_]
 Places = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 WHOLE_AS_DECIMAL = re.compile(rf"({WHOLE.pattern})\.0+")
 LONGEST_WHOLE = 18  # characters of a whole number that is sorted by size, which fits 64 bits
@@ -63,8 +65,8 @@ def _plain(text: str) -> str:
 
 def canonical_texts(column: Any) -> Texts:
     """Return the canonical texts (n,) of a column: an array, a series, an index or a list."""
-    codes, texts = _coded(_series(column))
-    return texts[codes]
+    ids = Coded.of(column)
+    return ids.texts[ids.codes]
 
 
 def canonical_arrow(column: Any) -> Any:
@@ -122,21 +124,47 @@ def arrow_numbering_order(texts: Any) -> Any:
     return pa.concat_arrays([whole_numbers.take(by_size), others.take(by_alphabet)])
 
 
-def numbered(column: Any) -> tuple[Places, Texts]:
-    """Number the ids of a column.
+@dataclass(frozen=True)
+class Coded:
+    """The ids of a column before they are numbered.
 
-    Returns
-    -------
-    tuple
-        The number of each cell's id (n,), and the ids' canonical texts (n_ids,), each once, in
-        the order of their numbers; see `numbering_order`.
+    codes: (n,) the places of the cells' texts. texts: canonical, some of them perhaps twice.
     """
-    codes, texts = _coded(_series(column))
-    same, distinct = pd.factorize(texts)
-    order = numbering_order(distinct)
-    numbers = np.empty(len(order), np.int64)
-    numbers[order] = np.arange(len(order))
-    return numbers[same][codes], distinct[order]
+
+    codes: Places
+    texts: Texts
+
+    @classmethod
+    def of(cls, column: Any) -> Self:
+        """The ids of an array, a series, an index or a list."""
+        codes, distinct = pd.factorize(_series(column), use_na_sentinel=False)
+        values = np.asarray(distinct)
+        to_text = str if values.dtype.kind in "iu" else canonical_text
+        texts = np.empty(len(values), object)
+        texts[:] = list(map(to_text, values.tolist()))
+        return cls(codes, texts)
+
+    @property
+    def is_blank(self) -> Flags:
+        """The cells (n,) that hold nothing but blanks."""
+        are_blank = [not text or text.isspace() for text in self.texts]
+        return np.array(are_blank, np.bool_)[self.codes]
+
+    def numbered(self, keep: Flags | None = None) -> tuple[Places, Texts]:
+        """Number the ids of the cells to keep (n,), by default of all.
+
+        Returns the number of each of these cells, and the canonical texts of their ids, each once,
+        in the order of their numbers; see `numbering_order`.
+        """
+        codes = self.codes if keep is None else self.codes[keep]
+        used = np.flatnonzero(np.bincount(codes, minlength=len(self.texts)))
+        same, distinct = pd.factorize(self.texts[used])
+        order = numbering_order(distinct)
+        numbers = np.empty(len(order), np.int64)
+        numbers[order] = np.arange(len(order))
+        number_of = np.empty(len(self.texts), np.int64)
+        number_of[used] = numbers[same]
+        return number_of[codes], distinct[order]
 
 
 def _is_short_whole(text: str) -> bool:
@@ -155,13 +183,3 @@ def _series(column: Any) -> "pd.Series[Any]":
     if cells.dtype == object and pd.api.types.infer_dtype(cells) not in PLAIN_OBJECTS:
         return pd.Series(list(map(canonical_text, cells)), dtype=object)
     return cells
-
-
-def _coded(cells: "pd.Series[Any]") -> tuple[Places, Texts]:
-    """The places (n,) of cells among some texts, which may hold a text twice."""
-    codes, distinct = pd.factorize(cells, use_na_sentinel=False)
-    values = np.asarray(distinct)
-    to_text = str if values.dtype.kind in "iu" else canonical_text
-    texts = np.empty(len(values), object)
-    texts[:] = list(map(to_text, values.tolist()))
-    return codes, texts

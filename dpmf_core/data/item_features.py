@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import digest_of
+from dpmf_core.data.ids import canonical_text
 
 MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "\\n"}
 SEVERAL = "|"  # between the words of a cell
@@ -184,9 +185,8 @@ def _id_column(columns: Mapping[str, Sequence[str]], items: Sequence[str], name:
 
 
 def plain_id(text: str) -> str:
-    """An item's id without surrounding blanks and without the `.0` of a whole number."""
-    text = text.strip()
-    return text.removesuffix(".0") if text.removesuffix(".0").isdecimal() else text
+    """The canonical text of an item's id, without surrounding blanks."""
+    return canonical_text(text.strip())
 
 
 class _LeftOut(Exception):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
@@ -22,6 +22,9 @@ from dpmf_core.data.domain import Domain, OutsideDomain
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
 from dpmf_core.data.report import Report
+
+if TYPE_CHECKING:  # only tables in memory need it
+    import pandas as pd
 
 Result = TypeVar("Result")
 Ints = npt.NDArray[np.int32]
@@ -93,6 +96,8 @@ class Ratings:
         user's number changes when another user leaves the file; their key does not.
     report : Report or None
         What reading the file or the table left out, changed and assumed.
+    own_ids : tuple of pandas.Index, or None
+        The ids of users and items as a table in memory has them, in the order of their numbers.
     """
 
     users: Ints
@@ -111,6 +116,7 @@ class Ratings:
     item_features: ItemFeatures | None = None
     user_keys: npt.NDArray[np.uint64] | None = None
     report: Report | None = field(default=None, repr=False)
+    own_ids: "tuple[pd.Index[Any], pd.Index[Any]] | None" = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.user_keys is not None and len(self.user_keys) != self.n_users:

@@ -18,6 +18,7 @@ class Kind(StrEnum):
     NOT_A_NUMBER = "rating is not a number, row left out"
     INFINITE = "rating is infinite, row left out"
     RAGGED_LINE = "another number of columns, row left out"
+    NOT_RATED = "value declared as not rated, row left out"
     OUTSIDE = "rating outside the bounds, row left out"
     CLAMPED_VALUE = "rating outside the bounds, set to the nearest bound"
     DUPLICATE = "same user and item again, averaged"

@@ -13,7 +13,9 @@ import pandas as pd
 
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.frames import Bounds, pairs_of, ratings_column
+from dpmf_core.data.frame_columns import pairs_of, ratings_column
+from dpmf_core.data.frames import Bounds
+from dpmf_core.data.ids import canonical_texts
 from dpmf_core.data.ratings import INTERACTIONS, Ratings
 from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs.data_access import own_history
@@ -77,8 +79,9 @@ def ratings_given(X: Any, y: Any, bounds: Bounds | None = None) -> Array:
 
 
 def places(ids: "pd.Index[Any]", names: "pd.Series[Any]") -> npt.NDArray[np.int64]:
-    """The place of each among the ids (n,), -1 if unknown. A number and its text are one id."""
-    return ids.map(str).get_indexer(pd.Index(names.map(str))).astype(np.int64)
+    """The place of each among the ids (n,), -1 if unknown, by their canonical texts."""
+    texts = pd.Index(canonical_texts(ids))
+    return texts.get_indexer(pd.Index(canonical_texts(names))).astype(np.int64)
 
 
 def history_of(

@@ -15,7 +15,9 @@ from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_in_parts, lent
-from dpmf_core.data.frames import ids_of, pairs_of
+from dpmf_core.data.frame_columns import whole_pairs_of
+from dpmf_core.data.frames import ids_of
+from dpmf_core.data.ids import canonical_texts
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs import data_access
@@ -126,7 +128,7 @@ class TrainedModel(Run):
         names = self.items or ItemNames.of(self._answer(data_access.ratings_anywhere))
         ids: Ids[Any] = pd.Index(names.ids)
         own = None if self.training is None else self.training.items
-        return ids if own is None else own[own.map(str).get_indexer(ids)]
+        return ids if own is None else own[places(own, pd.Series(names.ids))]
 
     @property
     def user_ids(self) -> "Ids[Any]":
@@ -159,7 +161,8 @@ class TrainedModel(Run):
         BadInput
             If X or own cannot be read, or the model factorises samples.
         """
-        pairs, people = pairs_of(X), self._people(own)
+        pairs = whole_pairs_of(X)
+        people = self._people(own)
         rows, items = people.rows_of(pairs["user"]), places(self.item_ids, pairs["item"])
         is_known = items >= 0
         predictions = np.empty(len(pairs))
@@ -287,7 +290,7 @@ class TrainedModel(Run):
         return replace(
             self.without_raw_figures(),
             arrays=arrays,
-            items=self.items or ItemNames(tuple(map(str, self.item_ids))),
+            items=self.items or ItemNames(tuple(canonical_texts(self.item_ids))),
             training=Training(
                 None, self.user_ids[:0], None if self.training is None else self.item_ids
             ),
@@ -338,9 +341,9 @@ class TrainedModel(Run):
             own = pd.DataFrame(columns)
             ids: Ids[Any] = pd.Index(["me"])  # even without ratings
         else:
-            ids = ids_of(pairs_of(own)["user"])
+            ids = ids_of(whole_pairs_of(own)["user"])
         bounds = self.recommender.bounds
-        pairs = pairs_of(own, ratings_given(own, None, bounds))
+        pairs = whole_pairs_of(own, ratings_given(own, None, bounds))
         return ids, with_nobody(history_of(pairs, ids, self.item_ids, bounds))
 
     def _means(self, personal: Personal, rows: Array) -> Array:

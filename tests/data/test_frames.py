@@ -1,5 +1,6 @@
 """Data frames and sparse matrices as data."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,9 +9,10 @@ import pyarrow
 import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput, RowsChanged
 from dpmf_core.data import frames
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC
+from dpmf_core.data.report import Kind
 
 FRAME = pd.DataFrame(
     {
@@ -61,11 +63,12 @@ def test_a_stored_zero_is_a_rating_and_the_matrix_stays_as_it_was():
         (FRAME.rename(columns={"user": "whom"}), "'whom'"),
         (FRAME[["user", "item", "comment"]], "'comment'"),
         (pd.concat([FRAME, FRAME[["item"]]], axis=1), "'item'"),
-        (FRAME.assign(rating="good"), "'good'"),
-        (FRAME.assign(rating=[4, np.inf, 1, 3, 2]), "'inf'"),
-        (FRAME.assign(item=[30, 10, None, 20, 10]), "'item'"),
-        (FRAME.assign(rating=[4, 9, 1, 3, 0]), r"1 and 5. Got 9 \(2 of 5 do not"),
+        (FRAME.assign(rating="good"), "5 of the 5 rows .* more than half.* row 1: 'good'"),
+        (FRAME.assign(rating=[4, np.inf, np.inf, np.inf, 2]), "3 of the 5 rows .*'inf'"),
+        (FRAME.assign(item=[30, None, None, None, 10]), "no user or no item"),
+        (FRAME.assign(rating=[4, 9, 1, 3, 0]), "2 of the 5 ratings, more than a tenth.* 1 to 5"),
         (FRAME.assign(time=1.5), "'time'"),
+        (FRAME.assign(time="yesterday"), "'time'"),
         (FRAME.assign(user="ann"), "users"),
         (FRAME.iloc[:0], "users"),
     ],
@@ -73,6 +76,152 @@ def test_a_stored_zero_is_a_rating_and_the_matrix_stays_as_it_was():
 def test_a_frame_that_cannot_be_read_is_one_sentence(frame, words):
     with pytest.raises(BadInput, match=words):
         frames.ratings_of(frame, BOUNDS)
+
+
+MANY = pd.concat([FRAME.assign(item=FRAME["item"] + 100 * n) for n in range(4)], ignore_index=True)
+ODD = pd.DataFrame(
+    {
+        "user": ["ghost", "bob", "bob", None, " ", "cy", None],
+        "item": [10, 500, 510, 10, 10, None, None],
+        "rating": [9, np.inf, None, 3, 3, 3, None],
+        "time": pd.Timestamp("2024-02-01"),
+        "comment": "y",
+    }
+)
+
+
+def counts_of(ratings):
+    return {problem.kind: problem.count for problem in ratings.report.problems}
+
+
+def test_rows_that_are_left_out_are_reported_and_make_no_users_and_items():
+    with pytest.warns(RowsChanged, match=r"1 x rating outside the bounds.*load\(...\).report"):
+        ratings = frames.ratings_of(pd.concat([MANY, ODD]), BOUNDS)
+    expected = frames.ratings_of(MANY, BOUNDS)
+    assert triples(ratings) == triples(expected)
+    assert ratings.labels == expected.labels and ratings.n_users == 3
+    assert (ratings.user_keys == expected.user_keys).all()
+    assert counts_of(ratings) == {Kind.MISSING: 4, Kind.INFINITE: 1, Kind.OUTSIDE: 1}
+    report = ratings.report
+    assert (report.read, report.kept, report.ignored) == (26, 20, ("comment",))
+    (outside,) = [problem for problem in report.problems if problem.kind == Kind.OUTSIDE]
+    assert outside.place == "row 21" and outside.examples == "9 (1 x)"
+
+
+def test_a_frame_without_problems_warns_of_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert frames.ratings_of(FRAME, BOUNDS).report.problems == ()
+
+
+@pytest.mark.filterwarnings("ignore::dpmf_core.base.errors.RowsChanged")
+def test_a_rating_outside_the_bounds_is_left_out_clamped_or_refused():
+    high = FRAME.assign(rating=[4, 9, 1, 3, 0])
+    left_out = frames.ratings_of(high, BOUNDS, outside="leave-out")
+    assert triples(left_out) == [(0, 1, 4.0), (1, 0, 1.0), (2, 0, 3.0)]
+    assert counts_of(left_out) == {Kind.OUTSIDE: 2}
+    clamped = frames.ratings_of(high, BOUNDS, outside="clamp")
+    assert clamped.values.tolist() == [1.0, 4.0, 5.0, 1.0, 3.0]
+    assert counts_of(clamped) == {Kind.CLAMPED_VALUE: 2}
+    with pytest.raises(BadInput, match="2 of the 5 ratings of the data frame lie outside"):
+        frames.ratings_of(high, BOUNDS, outside="refuse")
+    with pytest.raises(BadInput, match="'leave-out', 'clamp' or 'refuse'"):
+        frames.ratings_of(high, BOUNDS, outside="drop")
+
+
+@pytest.mark.filterwarnings("ignore::dpmf_core.base.errors.RowsChanged")
+def test_values_declared_as_not_rated_are_no_ratings():
+    some = FRAME.assign(rating=[4, 0, 1, 99, 2])
+    ratings = frames.ratings_of(some, BOUNDS, missing=(0, 99))
+    assert triples(ratings) == [(0, 0, 2.0), (0, 2, 4.0), (1, 1, 1.0)]
+    assert counts_of(ratings) == {Kind.NOT_RATED: 2}
+    one = frames.ratings_of(FRAME.assign(rating=[4, 3, 1, 1, 2]), BOUNDS, missing=1)
+    assert sorted(one.values.tolist()) == [2.0, 3.0, 4.0]
+
+
+@pytest.mark.filterwarnings("ignore::dpmf_core.base.errors.RowsChanged")
+def test_a_matrix_has_the_same_rules():
+    rated = np.tile([4.0, 5.0, 1.0, 3.0], (5, 1))
+    rated[0] = [9.0, np.nan, 4.0, 2.0]
+    ratings = frames.ratings_of(csr_array(rated), BOUNDS, missing=2)
+    assert (ratings.n_users, ratings.n_items, len(ratings)) == (5, 4, 17)
+    assert counts_of(ratings) == {Kind.NOT_A_NUMBER: 1, Kind.NOT_RATED: 1, Kind.OUTSIDE: 1}
+
+
+def test_a_pair_that_is_rated_twice_is_reported():
+    with pytest.warns(RowsChanged, match="1 x same user and item again"):
+        ratings = frames.ratings_of(pd.concat([FRAME, FRAME.iloc[:1].assign(rating=2)]), BOUNDS)
+    assert triples(ratings)[1] == (0, 2, 3.0)
+
+
+@pytest.mark.parametrize("kind", ["int", "Int64", "datetime", "object"])
+def test_a_time_that_is_empty_is_the_earliest_and_moves_no_other(kind):
+    times = pd.Series([50, 20, 30, None, 10], dtype="Int64")
+    column = {
+        "int": times.astype(float),
+        "Int64": times,
+        "datetime": pd.to_datetime(times.astype(float), unit="D"),
+        "object": times.astype(object).where(times.notna(), None),
+    }[kind]
+    with pytest.warns(RowsChanged, match="time cannot be read"):
+        ratings = frames.ratings_of(FRAME.assign(time=column), BOUNDS)
+    assert ratings.order.argsort().tolist() == [4, 0, 2, 3, 1]
+
+
+TYPES = {
+    "int": lambda ids: ids.astype(int),
+    "int8": lambda ids: ids.astype("int8"),
+    "uint": lambda ids: ids.astype("uint64"),
+    "float": lambda ids: ids.astype(float),
+    "float32": lambda ids: ids.astype("float32"),
+    "nullable": lambda ids: ids.astype("Int64"),
+    "text": lambda ids: ids.astype(str),
+    "text of floats": lambda ids: ids.astype(float).astype(str),
+    "objects": lambda ids: ids.astype(object),
+    "mixed objects": lambda ids: pd.Series(
+        [str(one) if n % 2 else float(one) for n, one in enumerate(ids)], dtype=object
+    ),
+    "category": lambda ids: ids.astype("category"),
+    "category of text": lambda ids: ids.astype(str).astype("category"),
+}
+NUMBERS = pd.DataFrame(
+    {
+        "user": [10, 9, 10, 100, 9, -2],
+        "item": [3, 20, 20, 3, 100, 3],
+        "rating": [1.0, 2.0, 3.0, 4.0, 5.0, 2.0],
+    }
+)
+
+
+@pytest.mark.parametrize("to_type", TYPES.values(), ids=TYPES)
+def test_ids_of_all_types_are_the_same_users_and_items(to_type):
+    expected = frames.ratings_of(NUMBERS, BOUNDS)
+    assert expected.labels == ("3", "20", "100")
+    frame = NUMBERS.assign(user=to_type(NUMBERS["user"].abs()), item=to_type(NUMBERS["item"]))
+    ratings = frames.ratings_of(frame, BOUNDS)
+    expected = frames.ratings_of(NUMBERS.assign(user=NUMBERS["user"].abs()), BOUNDS)
+    assert triples(ratings) == triples(expected)
+    assert ratings.labels == expected.labels and ratings.account == expected.account
+    assert (ratings.user_keys == expected.user_keys).all()
+    users, items = ratings.own_ids
+    assert list(map(float, users)) == [2, 9, 10, 100] and list(map(float, items)) == [3, 20, 100]
+
+
+def test_an_empty_cell_does_not_round_the_long_ids_of_an_arrow_table():
+    long = [2**60 + 1, 2**60 + 2, None, 2**60 + 1]
+    table = pyarrow.table({"user": long, "item": [1, 1, 1, 2], "rating": [1, 2, 3, 4]})
+    with pytest.warns(RowsChanged):
+        ratings = frames.ratings_of(table, BOUNDS)
+    assert ratings.n_users == 2 and ratings.own_ids[0].tolist() == [2**60 + 1, 2**60 + 2]
+
+
+def test_floats_too_large_for_whole_numbers_are_noted():
+    large = NUMBERS.assign(user=NUMBERS["user"].abs() * 1e16)
+    (note,) = frames.ratings_of(large, BOUNDS).report.assumed
+    assert note.startswith("6 ids in the column 'user' are floats of 2^53 or more")
+    assert (
+        frames.ratings_of(NUMBERS.assign(user=NUMBERS["user"] * 1.0), BOUNDS).report.assumed == ()
+    )
 
 
 PLAIN = FRAME.drop(columns="comment")

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from dpmf_core.data.ids import (
+    Coded,
     arrow_numbering_order,
     canonical_arrow,
     canonical_text,
     canonical_texts,
     keys_of_ids,
-    numbered,
     numbering_order,
 )
 
@@ -53,7 +53,7 @@ def test_columns_of_all_types_have_the_same_texts_keys_and_numbers(dtype):
     column = pd.Series([10, 9, 10, 2]).astype(dtype)
     assert canonical_texts(column).tolist() == ["10", "9", "10", "2"]
     assert (keys_of_ids(column) == keys_of_ids(["10", "9", "10", "2"])).all()
-    numbers, texts = numbered(column)
+    numbers, texts = Coded.of(column).numbered()
     assert numbers.tolist() == [2, 1, 2, 0]
     assert texts.tolist() == ["2", "9", "10"]
 
@@ -68,7 +68,7 @@ def test_ids_next_to_others_keep_their_texts():
 
 def test_categories_that_are_not_in_the_column_get_no_number():
     column = pd.Categorical([3, 1, 3], categories=[1, 2, 3])
-    assert numbered(column)[1].tolist() == ["1", "3"]
+    assert Coded.of(column).numbered()[1].tolist() == ["1", "3"]
 
 
 def test_whole_numbers_come_first_by_size_and_texts_follow_by_alphabet():
