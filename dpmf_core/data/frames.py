@@ -103,15 +103,9 @@ def ratings_of(
 
 def _warn_of(report: Report | None) -> None:
     """Warn if rows were left out or changed."""
-    if report is None or not report.problems:
-        return
-    problems = "; ".join(f"{problem.count:,} x {problem.kind}" for problem in report.problems)
-    warnings.warn(
-        f"Some rows of the {report.name} were left out or changed ({problems}): load(...).report"
-        " has the details.",
-        RowsChanged,
-        stacklevel=4,
-    )
+    if report is not None and report.problems:
+        message = f"{report.summary} load(...).report lists them."
+        warnings.warn(message, RowsChanged, stacklevel=4)
 
 
 def _of_matrix(

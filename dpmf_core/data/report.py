@@ -177,8 +177,9 @@ class Report:
         """Rows that were left out or changed."""
         return sum(problem.count for problem in self.problems)
 
-    def line(self, address: str, command: str = "dpmf") -> str:
-        """One line on what was left out or changed, and the command that shows it; else ""."""
+    @property
+    def summary(self) -> str:
+        """What was left out or changed, in a sentence; "" if nothing was."""
         if not self.problems:
             return ""
         left_out = [problem for problem in self.problems if problem.is_left_out]
@@ -190,9 +191,13 @@ class Report:
         if others:
             n_changed = self.changed - self.rows_left_out
             parts.append(f"{n_changed:,} changed ({_reasons(others)})")
-        return (
-            f"{self.name}: {', '.join(parts)}. {command} check {shlex.quote(address)} lists them."
-        )
+        return f"{self.name}: {', '.join(parts)}."
+
+    def line(self, address: str, command: str = "dpmf") -> str:
+        """The summary, and the command that shows more; "" if nothing was left out or changed."""
+        if not self.problems:
+            return ""
+        return f"{self.summary} {command} check {shlex.quote(address)} lists them."
 
     def to_dict(self) -> dict[str, Any]:
         """All of it for JSON, for the holder of the file: counts follow from private rows."""

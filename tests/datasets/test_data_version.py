@@ -48,7 +48,7 @@ def test_private_ratings_in_partitions(tmp_path):
     facts = json.loads(manifest.read_text())
     assert facts["format"] == 3
     manifest.write_text(json.dumps(facts | {"format": 2}))
-    with pytest.raises(BadInput, match="other keys of its users.*--replace"):
+    with pytest.raises(BadInput, match=r"other keys of its users.*--replace"):
         datasets.load("mine")
     datasets.import_partitions("mine", f"{file}?bounds=1,5", n_partitions=2, replace=True)
     assert datasets.load("mine").account == account
