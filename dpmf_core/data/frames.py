@@ -5,7 +5,6 @@ the ratings, and a warning says so.
 """
 
 import dataclasses
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -14,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
-from dpmf_core.base.errors import BadInput, RowsChanged, quoted
+from dpmf_core.base.errors import BadInput, quoted, warn_of_rows
 from dpmf_core.base.hashing import keys_of_texts
 from dpmf_core.data.frame_columns import Columns, columns_by_role, frame_of
 from dpmf_core.data.frame_columns import is_table as is_table
@@ -97,15 +96,9 @@ def ratings_of(
             checked = interaction_bounds(bounds)
         rules = RowRules(checked, outside, numbers)
         ratings = _of_columns(by_role, rules, public, list(map(str, frame.columns)))
-    _warn_of(ratings.report)
+    if ratings.report is not None and ratings.report.problems:
+        warn_of_rows(f"{ratings.report.summary} load(...).report lists them.")
     return ratings
-
-
-def _warn_of(report: Report | None) -> None:
-    """Warn if rows were left out or changed."""
-    if report is not None and report.problems:
-        message = f"{report.summary} load(...).report lists them."
-        warnings.warn(message, RowsChanged, stacklevel=4)
 
 
 def _of_matrix(
