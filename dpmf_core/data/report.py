@@ -120,10 +120,9 @@ class Report:
     """The account of one file. Printed it is sentences; iterating yields its problems.
 
     read: rows that are not blank; kept: ratings after merging; columns: (role, column) pairs as
-    detected; recognised: (role, how) pairs, such as ("user", DECLARED). layout: (what, value)
-    pairs of the file, such as ("encoding", "UTF-8"). assumed: how ambiguous values were read, and
-    other remarks. values: some values of each column, for the holder of the file only; `words` do
-    not show them.
+    detected; recognised: (role, how) pairs, such as ("user", DECLARED). assumed: the layout, how
+    ambiguous values were read, and other remarks. values: some values of each column, for the
+    holder of the file only; `words` do not show them.
     """
 
     name: str
@@ -138,7 +137,6 @@ class Report:
     what: tuple[str, ...] = ()  # for samples: what rows and columns are
     ignored: tuple[str, ...] = ()  # columns without a role
     recognised: tuple[tuple[str, str], ...] = ()
-    layout: tuple[tuple[str, str], ...] = ()
 
     def __iter__(self) -> Iterator[Problem]:
         return iter(self.problems)
@@ -156,8 +154,6 @@ class Report:
         lines += self.assumed
         if self.columns:
             lines.append(f"Columns: {', '.join(self._column_words())}.")
-        if self.layout:
-            lines.append(f"Layout: {', '.join(f'{what} {how}' for what, how in self.layout)}.")
         return "\n".join(lines)
 
     def _column_words(self) -> Iterator[str]:
@@ -217,7 +213,7 @@ class Report:
 
         Repairs are in `words`, for the screen.
         """
-        names = ("name", "n_users", "n_items", "columns", "recognised", "layout", "ignored", "what")
+        names = ("name", "n_users", "n_items", "columns", "recognised", "ignored", "what")
         return {name: getattr(self, name) for name in names}
 
 
