@@ -15,12 +15,10 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.base.paths import cache_folder, data_folder, usable, workplace
 from dpmf_core.base.program import program
-from dpmf_core.data import AnyData, PartitionedRatings
+from dpmf_core.data import AnyData
 from dpmf_core.data.addresses import path_of, split
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
-from dpmf_core.data.partitioned import ItemCounts
 from dpmf_core.data.report import Report
-from dpmf_core.data.samples import Samples, samples_report
 from dpmf_datasets import download, npz_folder, partitions, registry
 from dpmf_datasets.path_facts import files_of, is_own
 from dpmf_datasets.readers.archives import fingerprint_of
@@ -30,8 +28,9 @@ from dpmf_datasets.simulated.large_cinema import large_cinema
 
 __all__ = [
     "DatasetFacts",
+    "are_tables",
     "catalogue",
-    "check",
+    "check_tables",
     "entry_of",
     "fetch",
     "import_",
@@ -148,25 +147,8 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
     return npz_folder.read_file(npz_folder.place(id_or_path), id_or_path)
 
 
-def check(address: str) -> tuple[Report, tuple[str, ...]]:
-    """The report of data, and what they leave conditional in a guarantee.
-
-    address: as for `load`, or tables as for `import_partitions`, of which nothing is stored. Raises
-    BadInput if they cannot be used.
-    """
-    if _are_tables(address):
-        with extra("files"):
-            from dpmf_datasets import partition_import  # reads tables in batches, by much of Arrow
-
-        return partition_import.check_tables(address)
-    data = load(address)
-    if not isinstance(data, PartitionedRatings) and data.report is not None:
-        return data.report, data.assumptions
-    return _report_of_stored(data), data.assumptions
-
-
-def _are_tables(address: str) -> bool:
-    """Whether a path is a pattern, or a folder of tables of which `load` cannot take one."""
+def are_tables(address: str) -> bool:
+    """Whether a path is a pattern, or a folder of tables that only `import_partitions` reads."""
     place, facts = split(address)
     path = path_of(place)
     if not path.is_dir():
@@ -177,23 +159,6 @@ def _are_tables(address: str) -> bool:
         from dpmf_datasets.readers.tables import ratings_tables  # loads much of Arrow
 
     return len(ratings_tables(path)) != 1
-
-
-def _report_of_stored(data: AnyData) -> Report:
-    """The report of data that were checked when they were stored, or are simulated."""
-    if isinstance(data, Samples):
-        return samples_report(data)
-    if isinstance(data, PartitionedRatings):
-        n_ratings = int(data.fold(ItemCounts(data.n_items)).sum())
-    else:
-        n_ratings = len(data)
-    return Report(
-        name=data.name,
-        read=n_ratings,
-        kept=n_ratings,
-        n_users=data.n_users,
-        n_items=data.n_items,
-    )
 
 
 def fetch(
@@ -279,3 +244,11 @@ def import_partitions(name: str, path_and_facts: str, **options: Any) -> Report:
         from dpmf_datasets import partition_import  # reads tables in batches, by much of Arrow
 
     return partition_import.import_partitions(name, path_and_facts, **options)
+
+
+def check_tables(path_and_facts: str) -> tuple[Report, tuple[str, ...]]:
+    """Read tables of ratings and store nothing; see `partition_import.check_tables`."""
+    with extra("files"):
+        from dpmf_datasets import partition_import
+
+    return partition_import.check_tables(path_and_facts)

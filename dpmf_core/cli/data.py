@@ -17,12 +17,14 @@ from dpmf_core.base.registry import find
 from dpmf_core.cli import output
 from dpmf_core.cli.data_options import on_data, tell_changes
 from dpmf_core.cli.options import Options, with_options
+from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.addresses import split
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.facts import FACTS
-from dpmf_core.data.ratings import USERS_ARE_PUBLIC
+from dpmf_core.data.partitioned import ItemCounts
+from dpmf_core.data.ratings import USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import BY_PLACE, Report, condition_words, outside_of
-from dpmf_core.data.samples import PEOPLE_ARE_COUNTED
+from dpmf_core.data.samples import PEOPLE_ARE_COUNTED, Samples, samples_report
 
 
 def _entries() -> dict[str, Any]:
@@ -159,9 +161,34 @@ def check(data: str, as_json: bool) -> None:
     for all commands that read it; each may also follow the path: 'ratings.csv?bounds=1,5&user=who'.
     With --json the report has the counts of problems, which follow from private rows.
     """
-    report, assumptions = catalogue().check(data)
+    report, assumptions = _reading(data)
     sentences = [str(report), condition_words(assumptions), *_further_facts(report, assumptions)]
     output.show(as_json, report.to_dict(), "\n".join(sentences))
+
+
+def _reading(address: str) -> tuple[Report, tuple[str, ...]]:
+    """The report of data, and what they leave conditional in a guarantee. Raises BadInput."""
+    if catalogue().are_tables(address):
+        tables: tuple[Report, tuple[str, ...]] = catalogue().check_tables(address)
+        return tables
+    data: AnyData = catalogue().load(address)
+    if isinstance(data, Samples):
+        return data.report or samples_report(data), data.assumptions
+    if isinstance(data, Ratings):
+        return data.report or _report_of_stored(data, len(data)), data.assumptions
+    n_ratings = int(data.fold(ItemCounts(data.n_items)).sum())
+    return _report_of_stored(data, n_ratings), data.assumptions
+
+
+def _report_of_stored(ratings: Ratings | PartitionedRatings, n_ratings: int) -> Report:
+    """The report of ratings that were checked when they were stored, or are simulated."""
+    return Report(
+        name=ratings.name,
+        read=n_ratings,
+        kept=n_ratings,
+        n_users=ratings.n_users,
+        n_items=ratings.n_items,
+    )
 
 
 def _further_facts(report: Report, assumptions: tuple[str, ...]) -> Iterator[str]:

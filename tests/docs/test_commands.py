@@ -85,6 +85,7 @@ SEARCH = f"{epsilon_of([MU[2]] * 7, 1e-5):.2f}"
 OUTPUTS = (
     r"<TrainedModel: Spectral on cinema-small, .*\nPROVEN 2\.00\n.*rank.*\n(\d +17 +[123] .*\n){3}",
     r"0\.\d{3} PROVEN (2\.0|1\.99999)\d*\n(.*\n)*\(100, \d+\)\n",
+    r"1200 1140 \['rating outside the bounds, row left out'\]\nCONDITIONAL\n",
     rf"{re.escape(ACCOUNT)} .*\n",
     rf"{SEARCH}\n{SEARCH}\n5\n",
     r"\(16, 64\) CONDITIONAL 2\.0\n\(3, 16\)\n",
