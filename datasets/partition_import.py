@@ -300,7 +300,7 @@ class _Import:
         features, sentences = None, tuple[str, ...]()
         if ITEM_TABLE in self.facts:
             path = path_of(self.facts[ITEM_TABLE])
-            item_table = read_item_table(path, labels)
+            item_table = read_item_table(path, labels, encoding=self.facts.get("item_encoding"))
             features, sentences = item_table.features, item_table.sentences(file_name(path))
         origin = fingerprint_of_all({file.name: file for file in self.files})
         if len(self.files) == 1:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpmf_core.data.addresses import is_database, path_of, split
 from dpmf_core.data.column_names import ROLE_NAMES
-from dpmf_core.data.facts import ITEM_TABLE, value
+from dpmf_core.data.facts import ITEM_TABLE, STOP_WORDS, value
 from dpmf_datasets.readers import databases
 
 UPLOADS = "dpmf-uploads-"  # the first part of the name of the uploads' folder
@@ -27,13 +27,13 @@ def ways(facts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def files_of(id_or_path: str) -> tuple[Path, ...]:
-    """The files that a path and its facts name."""
+    """The files that a path and its facts name; a language of stop words is no file."""
     place, facts = split(id_or_path)
     if is_database(place):
         file = databases.file_of(place)
         return (file,) if file else ()
-    item_tables = (path_of(facts[ITEM_TABLE]),) if ITEM_TABLE in facts else ()
-    return (path_of(place), *item_tables)
+    others = [path_of(facts[name]) for name in (ITEM_TABLE, STOP_WORDS) if name in facts]
+    return (path_of(place), *others)
 
 
 def is_own(data_id: str) -> bool:

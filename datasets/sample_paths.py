@@ -2,155 +2,254 @@
 
 import dataclasses
 import posixpath
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput, quoted
 from dpmf_core.data.facts import value
-from dpmf_core.data.report import Report
+from dpmf_core.data.ids import canonical_text
+from dpmf_core.data.report import Kind, Problem, Report, Tally
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples, is_sparse
-from dpmf_datasets.readers import matlab, picture_files, text
-from dpmf_datasets.readers.archives import members_of
+from dpmf_datasets.readers import databases, matlab, picture_files, text
+from dpmf_datasets.readers.archives import members_of, unpacked
 from dpmf_datasets.readers.encodings import Reader
-from dpmf_datasets.readers.table import file_name
+from dpmf_datasets.readers.table import Table, file_name, report_damage
+from dpmf_datasets.readers.tables import open_table
+from dpmf_datasets.readers.words import ENGLISH, SHORTEST, WordRules, stop_words
 
 FOLDER = "folder"
-TABLES, ARCHIVES = (".csv", ".tsv"), (".zip", ".tar", ".tgz")  # whose sub-folders may be people
+ARCHIVES = (".zip", ".tar", ".tgz")  # whose sub-folders may be people
+LINES = re.compile(r"\.txt(\.(gz|bz2|xz))?$", re.IGNORECASE)  # names of files of such documents
+NAMELESS = "no person, row left out"
 ANOTHER_ENCODING = (
     "If that is wrong, declare another encoding (after a path, e.g. encoding=cp1251)."
 )
+Facts = Mapping[str, str]
+Row = TypeVar("Row")
 
 
-def samples_at(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
+@dataclasses.dataclass(frozen=True)
+class _Rows:
+    """Documents or images as they were read.
+
+    people: the name of each row's person by the fact `group`, "" if it has none. Documents without
+    a person are not among the samples, so none of their words is kept; images still are.
+    """
+
+    samples: Samples
+    report: Report
+    people: Sequence[str] | None = None
+
+
+def samples_at(path: Path, facts: Facts) -> tuple[Samples, Report] | None:
     """Documents or images at a path; None if it holds neither.
 
     Examples are `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
     group: names the person of each row (`_with_people`).
     """
-    result = _samples(path, facts)
-    if result is None:
+    rows = _rows(path, facts)
+    if rows is None:
         if wrong := [fact for fact in ("group", "people") if fact in facts]:
             raise BadInput(
                 f"'{wrong[0]}' is for documents and images; {path.name} is read as ratings, which"
                 " are always grouped by user. Leave it out."
             )
         return None
-    samples, report = _with_people(path, *result, facts)
+    samples, report = _with_people(path, rows, facts)
     return samples.assuming(NUMBER_IS_PUBLIC), report
 
 
-def _samples(path: Path, facts: dict[str, str]) -> tuple[Samples, Report] | None:
+def _rows(path: Path, facts: Facts) -> _Rows | None:
     ending = path.suffix.lower()
     if ending == ".mat":
-        return matlab.samples_of(
-            path,
-            name=path.name,
-            key=value(facts, "key"),
-            image=value(facts, "image"),
-            drop=value(facts, "drop", ()),
-            order=value(facts, "order", "columns"),
-            transpose=value(facts, "transpose") == "1",
-        )
-    reader = Reader(value(facts, "encoding"), advice=ANOTHER_ENCODING)
+        return _matrix(path, facts)
     if "text" in facts:
-        texts = text.column(path, facts["text"], reader)
-        return text.documents(texts, name=path.name, reader=reader)
-    if ending == ".txt":
-        return text.documents(text.lines(path, reader), name=path.name, reader=reader)
-    if path.is_dir() or ending in (".zip", ".tar", ".tgz"):
-        return _samples_in(path, facts, reader)
+        return _column(path, facts)
+    if is_lines(path):
+        return _lines(path, facts)
+    if path.is_dir() or ending in ARCHIVES:
+        return _files(path, facts)
     return None
 
 
-def _samples_in(path: Path, facts: dict[str, str], reader: Reader) -> tuple[Samples, Report]:
+def is_lines(path: Path) -> bool:
+    """Whether a file has a document on each line, by its name."""
+    return path.is_file() and bool(LINES.search(path.name))
+
+
+def _matrix(path: Path, facts: Facts) -> _Rows:
+    samples, report = matlab.samples_of(
+        path,
+        name=path.name,
+        key=value(facts, "key"),
+        image=value(facts, "image"),
+        drop=value(facts, "drop", ()),
+        order=value(facts, "order", "columns"),
+        transpose=value(facts, "transpose") == "1",
+    )
+    if "group" not in facts:
+        return _Rows(samples, report)
+    people = _of_vector(matlab.table(path, facts["group"])[0], path, facts["group"])
+    if len(people) != len(samples):
+        raise BadInput(
+            f"'{facts['group']}' of {path.name} names a person for {len(people):,} rows, but"
+            f" {len(samples):,} rows were read. One name per row is needed."
+        )
+    return _Rows(samples, report, people)
+
+
+def _lines(path: Path, facts: Facts) -> _Rows:
+    if "group" in facts:
+        raise BadInput(
+            f"{path.name} does not name the person of each document. Give a table with a column for"
+            " it (text=COLUMN&group=COLUMN), or a folder for each person."
+        )
+    reader = _reader(facts)
+    with report_damage(path), path.open("rb") as stream:
+        texts = text.lines(unpacked(stream).read(), reader)
+    return _Rows(*text.documents(texts, name=path.name, reader=reader, rules=_rules(facts)))
+
+
+def _column(path: Path, facts: Facts) -> _Rows:
+    """The documents in a column of a table of any kind, and the people in another one."""
+    columns = [facts[name] for name in ("text", "group") if name in facts]
+    with report_damage(path):
+        table = _table(path, facts)
+        texts, *groups = text.cells(table, columns, path.name)
+    people = None
+    if groups:
+        people = [canonical_text(cell.strip()) for cell in groups[0]]
+        texts = _of_somebody(texts, people)
+    samples, report = text.documents(texts, name=path.name, rules=_rules(facts))
+    ragged_lines = [line for line, content in table.ragged_lines if content]
+    report = dataclasses.replace(
+        report,
+        read=report.read + len(ragged_lines),
+        problems=(*_problems(Kind.RAGGED_LINE, ragged_lines, table.unit), *report.problems),
+        assumed=(*table.read_as(), *report.assumed),
+    )
+    return _Rows(samples.assuming(*table.assumptions), report, people)
+
+
+def _table(path: Path, facts: Facts) -> Table:
+    if databases.is_sqlite(path):
+        return databases.read(f"sqlite:///{path}", {}, facts.get("table"))
+    return open_table(path, path.name, facts)
+
+
+def _files(path: Path, facts: Facts) -> _Rows:
+    """Images or documents, each of them a file of a folder or archive."""
+    if facts.get("group", FOLDER) != FOLDER:
+        raise BadInput(
+            f"Whose the files of {path.name} are can be read only from their sub-folders:"
+            f" group={FOLDER}. Got group={facts['group'][:40]}."
+        )
     with members_of(path) as members:
         endings = {Path(name).suffix.lower() for name in members.names}
     if "image" in facts or endings & set(picture_files.PICTURES):
-        return picture_files.pictures(path, name=path.name, image=value(facts, "image"))
+        image = value(facts, "image")
+        samples, report = picture_files.pictures(path, name=path.name, image=image)
+        return _Rows(samples, report, _folders(samples.titles or (), facts))
     if ".txt" not in endings:
         raise BadInput(
             f"{file_name(path)} holds neither pictures ({', '.join(picture_files.PICTURES)}) nor"
             " text files (.txt). For ratings, name the table itself or use `import`."
         )
-    names, texts = zip(*text.files(path, reader), strict=True)
-    return text.documents(texts, name=path.name, titles=names, reader=reader)
+    reader = _reader(facts)
+    files = text.files(path, reader)
+    people = _folders([name for name, _ in files], facts)
+    if people is not None:
+        files = _of_somebody(files, people)
+    samples, report = text.documents(
+        [content for _, content in files],
+        name=path.name,
+        titles=[name for name, _ in files],
+        reader=reader,
+        rules=_rules(facts),
+    )
+    return _Rows(samples, report, people)
+
+
+def _reader(facts: Facts) -> Reader:
+    return Reader(value(facts, "encoding"), advice=ANOTHER_ENCODING)
+
+
+def _rules(facts: Facts) -> WordRules:
+    words = stop_words(value(facts, "stop_words", ENGLISH))
+    return WordRules(words, value(facts, "shortest", SHORTEST))
+
+
+def _problems(kind: str, places: Sequence[int], where: str) -> list[Problem]:
+    """The problem at some places; none without a place."""
+    tally = Tally()
+    tally.add(kind, np.array(places))
+    return tally.problems(int, where)
 
 
 # ---- the person of each document or image, who then is the privacy unit --------------------------
 
 
-def _with_people(
-    path: Path, samples: Samples, report: Report, facts: dict[str, str]
-) -> tuple[Samples, Report]:
+def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report]:
     """Samples with a person for each row, by the fact `group`.
 
-    `people` declares the number of people; otherwise they are counted. Raises BadInput if `group`
-    cannot be read, names fewer than two people, or leaves a row without one, which might be
-    anyone's.
+    A row without a person, which might be anyone's, is left out. `people` declares the number of
+    people; otherwise they are counted. Raises BadInput if `group` names fewer than two people.
     """
-    if "group" not in facts:
+    samples, report = rows.samples, rows.report
+    if rows.people is None:
         if "people" in facts:
             raise BadInput(
                 "people=N declares the number of people the rows belong to, so it needs group=NAME,"
                 " the column with the person of each row."
             )
         return samples, report
-    labels = _labels(path, samples, facts["group"], facts.get("encoding"))
-    if len(labels) != len(samples):
+    group = quoted(facts["group"], 40)
+    rows_of_people = [row for row, person in enumerate(rows.people) if person]
+    nameless = [row + 1 for row, person in enumerate(rows.people) if not person]
+    names, people = np.unique(_of_somebody(rows.people, rows.people), return_inverse=True)
+    if len(names) < 2:
         raise BadInput(
-            f"'{facts['group']}' of {path.name} names a person for {len(labels):,} rows, but"
-            f" {len(samples):,} rows were read. One name per row is needed."
+            f"The rows of {path.name} belong to {len(names) or 'no'} person by {group}. At least 2"
+            " people are needed."
         )
-    if nameless := [place + 1 for place, label in enumerate(labels) if not label]:
-        raise BadInput(
-            f"'{facts['group']}' of {path.name} names no person for {len(nameless):,} of the rows,"
-            f" first row {nameless[0]:,}. A person's rows are protected together, so each row needs"
-            " a person: fill in a name, or leave these rows out."
-        )
-    names, people = np.unique(np.array(labels), return_inverse=True)
     declared = facts.get("people", str(len(names)))
     if not (declared.isdecimal() and int(declared) >= len(names)):
         raise BadInput(
             f"people= must be a whole number of at least {len(names):,}, the number of people in"
             f" the file. Got '{declared[:20]}'."
         )
-    if len(names) < 2:
-        raise BadInput(
-            f"All rows of {path.name} belong to one person by '{facts['group']}'. At least 2 people"
-            " are needed."
-        )
+    n_before = len(samples)
+    if n_before > len(rows_of_people):
+        samples = samples.rows(np.array(rows_of_people))
     most = int(np.bincount(people).max())
     note = (
-        f"{len(names):,} people by '{facts['group']}', with up to {most:,} of the {report.what[0]}"
-        f" each: all of a person's {report.what[0]} are protected together."
+        f"{len(names):,} people by {group}, with up to {most:,} of the {report.what[0]} each: all"
+        f" of a person's {report.what[0]} are protected together."
     )
-    result = samples.of_people(people, int(declared))
-    result = result if "people" in facts else result.assuming(PEOPLE_ARE_COUNTED)
-    return result, dataclasses.replace(report, assumed=(*report.assumed, note))
+    report = dataclasses.replace(
+        report,
+        read=report.read + len(rows.people) - n_before,
+        kept=len(samples),
+        n_users=len(samples),
+        problems=(*_problems(NAMELESS, nameless, "row"), *report.problems),
+        assumed=(*report.assumed, note),
+    )
+    samples = samples.of_people(people, int(declared))
+    return samples if "people" in facts else samples.assuming(PEOPLE_ARE_COUNTED), report
 
 
-def _labels(path: Path, samples: Samples, group: str, encoding: str | None) -> list[str]:
-    """A name for each row; '' if there is none. encoding: of a table, if declared."""
-    ending = path.suffix.lower()
-    if ending == ".mat":
-        return _of_vector(matlab.table(path, group)[0], path, group)
-    if ending in TABLES:
-        return [cell.strip() for cell in text.column(path, group, Reader(encoding))]
-    if not path.is_dir() and ending not in ARCHIVES:
-        raise BadInput(
-            f"{path.name} does not name the person of each document. Give a table with a column for"
-            " it (text=COLUMN&group=COLUMN), or a folder for each person."
-        )
-    if group != FOLDER:
-        raise BadInput(
-            f"Whose the files of {path.name} are can be read only from their sub-folders:"
-            f" group={FOLDER}. Got group={group[:40]}."
-        )
-    return folders(samples.titles or ())
+def _of_somebody(rows: Sequence[Row], people: Sequence[str]) -> list[Row]:
+    """The rows that have a person."""
+    return [row for row, person in zip(rows, people, strict=True) if person]
+
+
+def _folders(names: Sequence[str], facts: Facts) -> list[str] | None:
+    return folders(names) if "group" in facts else None
 
 
 def _of_vector(values: Any, path: Path, group: str) -> list[str]:

@@ -66,7 +66,7 @@ def _articles(entry: SampleEntry, path: Path) -> Read:
     if path.is_dir() or path.suffix.lower() in (".zip", ".gz", ".tar", ".xz", ".tgz"):
         texts = [content for _, content in text.files(path, reader)]
     else:
-        texts = text.lines(path, reader)
+        texts = text.lines(path.read_bytes(), reader)
     return text.documents(texts, name=entry.id, reader=reader)
 
 

@@ -37,7 +37,7 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
         path = path_of(place)
         data, report = _at_path(path, facts)
     if ITEM_TABLE in facts:
-        data, report = _with_item_table(data, report, path_of(facts[ITEM_TABLE]))
+        data, report = _with_item_table(data, report, facts)
     data = dataclasses.replace(data, report=report)
     return data if path is None else dataclasses.replace(data, origin=fingerprint_of(path))
 
@@ -66,7 +66,7 @@ def _at_path(file: Path, facts: dict[str, str]) -> Read:
 
 
 def _with_item_table(
-    ratings: Ratings | Samples, report: Report, table: Path
+    ratings: Ratings | Samples, report: Report, facts: dict[str, str]
 ) -> tuple[Ratings, Report]:
     """The ratings with a public table of their items, and its report.
 
@@ -77,7 +77,9 @@ def _with_item_table(
             f"{ITEM_TABLE} can be used only with ratings; {ratings.name} holds {ratings.unit}s."
             " Leave it out."
         )
-    item_table = read_item_table(table, ratings.labels or ())
+    table = path_of(facts[ITEM_TABLE])
+    encoding = facts.get("item_encoding")
+    item_table = read_item_table(table, ratings.labels or (), encoding=encoding)
     assumptions = tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC)))
     return (
         dataclasses.replace(ratings, item_features=item_table.features, assumptions=assumptions),

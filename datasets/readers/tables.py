@@ -19,7 +19,7 @@ import pyarrow.parquet
 
 from dpmf_core.base.errors import BadInput, listing, quoted, shortened
 from dpmf_core.base.program import program
-from dpmf_core.data.item_features import EncodedTable, encode
+from dpmf_core.data.item_features import EncodedTable, encode, has_header
 from dpmf_datasets.readers import arrow_tables, matlab, matrix_market
 from dpmf_datasets.readers.archives import ZIP, Members, members_of, unpacked
 from dpmf_datasets.readers.json_tables import json_table, looks_like_json
@@ -311,10 +311,13 @@ def _is_ratings(members: Members, name: str, facts: Mapping[str, str]) -> bool:
 # ---- a public table of items next to ratings: one row per item -----------------------------------
 
 
-def read_item_table(path: Path, items: Sequence[str], name: str = "") -> EncodedTable:
+def read_item_table(
+    path: Path, items: Sequence[str], name: str = "", encoding: str | None = None
+) -> EncodedTable:
     """Read the features of `items`, given by their ids in the ratings, from a table of any kind.
 
-    Raises BadInput if the file is missing, has no header, or is not a table of these items.
+    Its first row is a header or an item. encoding: the declared one of a text. Raises BadInput if
+    the file is missing or is not a table of these items.
     """
     name = name or file_name(path)
     if not path.is_file():
@@ -322,10 +325,15 @@ def read_item_table(path: Path, items: Sequence[str], name: str = "") -> Encoded
             f"There is no file {name} for item_table. Give the path of a table (CSV, TSV or"
             " Parquet) with one row per item, e.g. item_table=films.csv."
         )
-    with path.open("rb") as stream, report_damage(name):
-        table = open_table(stream, name)
-        names = table.names or table.first  # the first row, even if it looks like numbers
-        rows = _rows(table, len(names), name)[not table.names :]
+    with report_damage(name):
+        table = open_table(path, name, {"encoding": encoding} if encoding else {})
+        first = table.names or table.first
+        rows = _rows(table, len(first), name)
+    if table.names:
+        rows.insert(0, first)
+    names: tuple[str, ...] = ()
+    if has_header(first, items, is_text=bool(table.names)):
+        names = rows.pop(0)
     return encode(names, rows, items, name, decimal_comma=table.decimal_comma)
 
 

@@ -1,58 +1,37 @@
 """Documents from files: one per line, one per file, or a column of a table.
 
-Words are counted and kept in reading order; only stop words are left out.
+Words are counted and kept in reading order; `words.py` says what is left out.
 """
 
 import csv
-import functools
 import io
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from dpmf_core.base.errors import BadInput
-from dpmf_core.data.report import Problem, Report
+from dpmf_core.base.errors import BadInput, listing, quoted, shortened
+from dpmf_core.data.report import Problem, Report, Tally
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts, samples_report
 from dpmf_datasets.readers.archives import members_of
-from dpmf_datasets.readers.encodings import Reader
-from dpmf_datasets.readers.table import file_name
+from dpmf_datasets.readers.encodings import LOOKED_AT, Reader, encoding_of
+from dpmf_datasets.readers.table import Table, as_texts, file_name
+from dpmf_datasets.readers.words import LONGEST, STOP_WORDS, WordRules, usual_rules
 
-SHORTEST = 3  # letters of a word
-# invisible characters that may stand inside a word
-INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 NEW_LINE = re.compile(r"\r\n|\r|\n")
-EMPTY, CUT, NO_LETTER = (
-    "document without a word, kept as an empty row",
-    "document longer than a million characters, cut off",
-    "character that cannot be read",
-)
-LONGEST = 1_000_000
-MOST_BYTES, MOST_DOCUMENTS = 2_000_000_000, 300_000
+BYTES_OF_NEW_LINE = re.compile(NEW_LINE.pattern.encode())
+WIDE = ("utf-16", "utf-32")  # in which a byte of a new line may be half of another character
+EMPTY = "document without a word, kept as an empty row"
+CUT = "document longer than a million characters, cut off"
+NO_LETTER = "character that cannot be read"
+MOST_BYTES = 2_000_000_000
+MOST_DOCUMENTS = 300_000
+LONGEST_TITLE = 80  # characters
 TEXT_FILES = (".txt", ".text", ".md", "")
-SHORT = "words of one or two letters"
 KINDS = ("b", "t", "e", "m")  # of headlines: business, technology, entertainment, medicine
 HEADLINES = ("newscorpora.csv", "uci-news-aggregator.csv")
-
-
-@functools.cache
-def _token() -> re.Pattern[str]:
-    """A run of letters of any script with their marks, or a number."""
-    kinds = {chr(code): unicodedata.category(chr(code)) for code in range(0x80, 0x1F000)}
-    marks = re.escape("".join(letter for letter, kind in kinds.items() if kind[0] == "M"))
-    numbers = "".join(letter for letter, kind in kinds.items() if kind in ("No", "Nl"))
-    letter = rf"[^\W\d_{re.escape(numbers)}]"
-    return re.compile(rf"{letter}(?:{letter}|[{marks}])*|\d+")
-
-
-def tokens(text: str) -> list[str]:
-    """Words of any script and numbers, in lower case and composed (NFC), in order."""
-    if text.isascii():
-        return re.findall(r"[a-z]+|\d+", text.lower())
-    return _token().findall(unicodedata.normalize("NFC", text.translate(INVISIBLE).lower()))
 
 
 def documents(
@@ -62,12 +41,12 @@ def documents(
     titles: Sequence[str] | None = None,
     public: bool = False,
     reader: Reader | None = None,
+    rules: WordRules | None = None,
 ) -> tuple[Samples, Report]:
     """Count the words of texts.
 
-    Words have three letters or more of any script, in lower case, without English stop words
-    (scikit-learn's list). reader: what decoded the texts, for the report. Raises BadInput with
-    fewer than three documents, or without two different words.
+    reader: what decoded the texts, for the report. rules: by default those of published documents.
+    Raises BadInput with fewer than three documents, or without two different words.
     """
     from scipy.sparse import csr_array  # needed for documents only
 
@@ -76,55 +55,59 @@ def documents(
             f"{name} holds {len(texts):,} document{'s' * (len(texts) != 1)}. From 3 to"
             f" {MOST_DOCUMENTS:,} can be used."
         )
-    reading, left_out = _read(texts)
+    rules = rules or usual_rules()
+    reader = reader or Reader()
+    reading, left_out = _read(texts, rules)
     if len(reading.words) < 2:
-        raise BadInput(
-            f"{name} holds {len(reading.words) or 'no'} word{'s' * (len(reading.words) != 1)} of"
-            " three letters or more that are not stop words. At least 2 are needed."
-        )
+        raise _too_few_words(name, reading.words, rules, left_out)
     X = csr_array(
         (np.ones(len(reading.ids)), reading.ids, reading.starts),
         shape=(len(texts), len(reading.words)),
     )
     X.sum_duplicates()
-    display_titles = tuple(_title(text) for text in texts) if titles is None else tuple(titles)
-    assumptions = (WORDS_ARE_PUBLIC, *(() if public or reader is None else reader.assumptions))
     samples = Samples.of(
         X,
         vocabulary=reading.words,
         unit="document",
         name=name,
         public=public,
-        titles=display_titles,
+        titles=tuple(titles or map(_title, texts)),
         texts=reading,
-        assumptions=assumptions,
+        assumptions=(WORDS_ARE_PUBLIC, *(() if public else reader.assumptions)),
     )
-    return samples, _report(samples, texts, reading, left_out, reader or Reader())
+    return samples, _report(samples, texts, reading, left_out, reader)
 
 
-def _read(texts: Sequence[str]) -> tuple[Texts, Counter[str]]:
+def _read(texts: Sequence[str], rules: WordRules) -> tuple[Texts, Counter[str]]:
     """The kept words of each text in order, with a sorted vocabulary; and counts of the others."""
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
     place: dict[str, int] = {}
     ids: list[int] = []
     starts = [0]
     left_out: Counter[str] = Counter()
     for text in texts:
-        every_word = tokens(text[:LONGEST])
-        numbers = sum(word[0].isdecimal() for word in every_word)
-        words = [word for word in every_word if len(word) >= SHORTEST and not word[0].isdecimal()]
-        kept_words = [word for word in words if word not in ENGLISH_STOP_WORDS]
-        left_out["numbers"] += numbers
-        left_out[SHORT] += len(every_word) - numbers - len(words)
-        left_out["English stop words"] += len(words) - len(kept_words)
-        ids += [place.setdefault(word, len(place)) for word in kept_words]
+        ids += [place.setdefault(word, len(place)) for word in rules.words(text, left_out)]
         starts.append(len(ids))
     order = sorted(place)
     rank = np.empty(len(order), np.int32)
     rank[[place[word] for word in order]] = np.arange(len(order))
     reading = Texts(tuple(order), rank[np.array(ids, np.int64)], np.array(starts, np.int64))
     return reading, left_out
+
+
+def _too_few_words(
+    name: str, words: Sequence[str], rules: WordRules, left_out: Counter[str]
+) -> BadInput:
+    """The refusal of documents without two different words, with what would keep more words."""
+    count = f"{len(words) or 'no'} word{'s' * (len(words) != 1)}"
+    sentences = [
+        f"{name} holds {count} of {rules.shortest} or more letters that are not stop words. At"
+        " least 2 are needed."
+    ]
+    if n_short := left_out[rules.too_short]:
+        sentences.append(f"{n_short:,} shorter words were left out: shortest=1 keeps them.")
+    if n_stop_words := left_out[STOP_WORDS]:
+        sentences.append(f"{n_stop_words:,} stop words were left out: stop_words=none keeps them.")
+    return BadInput(" ".join(sentences))
 
 
 def _report(
@@ -134,28 +117,34 @@ def _report(
     left_out: Counter[str],
     reader: Reader,
 ) -> Report:
-    problems = [Problem(NO_LETTER, reader.n_damaged)] if reader.n_damaged else []
     notes = list(reader.words)
     if removals := [f"{what} ({count:,})" for what, count in left_out.items() if count]:
         notes.append(f"Left out: {', '.join(removals)}. Kept: {len(reading.ids):,} words.")
-    for kind, rows in (
-        (EMPTY, np.flatnonzero(np.diff(reading.starts) == 0)),
-        (CUT, np.flatnonzero([len(text) > LONGEST for text in texts])),
-    ):
-        if len(rows):
-            problems.append(Problem(kind, len(rows), tuple(int(row) + 1 for row in rows[:5])))
+    tally = Tally()
+    tally.add(EMPTY, np.flatnonzero(np.diff(reading.starts) == 0))
+    tally.add(CUT, np.flatnonzero([len(text) > LONGEST for text in texts]))
+    problems = tally.problems(lambda row: row + 1, "document")
+    if reader.n_damaged:
+        problems.insert(0, Problem(NO_LETTER, reader.n_damaged))
     return samples_report(samples, problems=tuple(problems), assumed=tuple(notes))
 
 
 def _title(text: str) -> str:
     """The first line with a letter or digit, shortened."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "(empty)")
-    return line if len(line) <= 80 else line[:77] + "..."
+    return shortened(line, LONGEST_TITLE)
 
 
-def lines(path: Path, reader: Reader) -> list[str]:
-    """One document per line, without empty lines."""
-    return [line for line in NEW_LINE.split(reader.text(path.read_bytes())) if line.strip()]
+def lines(content: bytes, reader: Reader) -> list[str]:
+    """One document per line, without empty lines.
+
+    A line that is UTF-8 is read as such, whatever the encoding of the others.
+    """
+    if reader.encoding or encoding_of(content[:LOOKED_AT])[0].startswith(WIDE):
+        texts = NEW_LINE.split(reader.text(content))
+    else:
+        texts = reader.texts(BYTES_OF_NEW_LINE.split(content))
+    return [text for text in texts if text.strip()]
 
 
 def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
@@ -189,26 +178,37 @@ def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
     return list(zip(names, reader.texts(read), strict=True))
 
 
-def column(path: Path, heading: str, reader: Reader) -> list[str]:
-    """The texts of one column of a CSV or TSV file with a header.
+def cells(table: Table, columns: Sequence[str], name: str) -> list[list[str]]:
+    """The cells of some columns of a table as text, a list for each column.
 
-    Raises BadInput, which lists the columns.
+    columns: their names, without regard to case, or numbers such as `column 2` or, without a
+    header, 2. Raises BadInput, which lists the columns.
     """
-    text = reader.text(path.read_bytes())
-    first = text.partition("\n")[0]
-    rows = csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter="\t" if "\t" in first else ";" if first.count(";") > first.count(",") else ",",
+    places = [_place(table, column, name) for column in columns]
+    texts: list[list[str]] = [[] for _ in columns]
+    for batch in table.batches(places):
+        for column, part in zip(texts, batch, strict=True):
+            column.extend(as_texts(part))
+        if len(texts[0]) > MOST_DOCUMENTS:
+            raise BadInput(
+                f"{name} holds more than {MOST_DOCUMENTS:,} documents. Use a part of it."
+            )
+    return texts
+
+
+def _place(table: Table, column: str, name: str) -> int:
+    names = list(table.shown_names)
+    if column in names:
+        return names.index(column)
+    lower_names = [each.lower() for each in names]
+    label = column.lower()
+    if not table.names and column.isdecimal():
+        label = f"column {column}"
+    if label in lower_names:
+        return lower_names.index(label)
+    raise BadInput(
+        f"{name} has no column {quoted(column, 40)}. Its columns: {listing(names) or 'none'}."
     )
-    csv.field_size_limit(LONGEST * 10)
-    head = [cell.strip() for cell in next(rows, [])]
-    place = next((j for j, cell in enumerate(head) if cell.lower() == heading.lower()), None)
-    if place is None:
-        raise BadInput(
-            f"{path.name} has no column '{heading[:40]}'. Its columns:"
-            f" {', '.join(cell[:40] for cell in head[:20]) or 'none'}."
-        )
-    return [row[place] if place < len(row) else "" for row in rows if row]
 
 
 def posts(named_texts: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:

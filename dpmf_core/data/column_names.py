@@ -11,6 +11,7 @@ WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 ROLE_NAMES: dict[str, str] = WORDS["roles"]
 ROLES = ("user", "item", "rating", "time")
 REQUIRED_ROLES = ROLES[:3]
+UNCLEAR_TITLES = WORDS["titles"]["unclear"].split()
 WHEN, PAST_VERBS = WORDS["times"]["when"], WORDS["times"]["past_verbs"]
 OF_RATING = WORDS["times"]["of_rating"]
 NOT_OF_RATING = set(WORDS["times"]["not_of_rating"].split())
@@ -125,6 +126,19 @@ def _given_places(
                 f" {role}. Choose a different column for each."
             )
     return places
+
+
+def title_note(names: Sequence[str], places: Mapping[str, int]) -> str:
+    """A sentence on a column that may name the items and has no role; "" without one."""
+    if "title" in places:
+        return ""
+    for place, name in enumerate(names):
+        if name.strip().lower() in UNCLEAR_TITLES and place not in places.values():
+            return (
+                f"The column {quoted(name, 40)} was not used: it may hold people's own words. If it"
+                f" names the items, declare title={name.strip()}."
+            )
+    return ""
 
 
 def _times(names: Sequence[str]) -> list[int]:

@@ -15,6 +15,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.report import Order, Outside
 
 ITEM_TABLE = "item_table"
+STOP_WORDS = "stop_words"
 
 
 def _parts(text: str) -> list[str]:
@@ -78,6 +79,7 @@ RATING_FACTS = {
         metavar="NUMBERS",
     ),
     ITEM_TABLE: Fact(meaning="a public table of the items, one row per item", metavar="FILE"),
+    "item_encoding": Fact(meaning="the encoding of the table of items", metavar="NAME"),
 }
 TABLE_FACTS = {  # of a table that is read whole
     "sheet": Fact(meaning="the sheet of a spreadsheet", metavar="NAME"),
@@ -134,8 +136,9 @@ SAMPLE_FACTS = {  # of documents and images
         "must be the least number of letters of a word, from 1 to 20",
         metavar="N",
     ),
-    "stop_words": Fact(
-        meaning="words that are not counted: a language's, or a file of them", metavar="NAME|FILE"
+    STOP_WORDS: Fact(
+        meaning="words that are not counted: english, none, another language's, or a file of them",
+        metavar="NAME|FILE",
     ),
 }
 ENCODING = Fact(meaning="the encoding of a text file, e.g. cp1251", metavar="NAME")

@@ -14,8 +14,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput, quoted
 from dpmf_core.base.hashing import digest_of
+from dpmf_core.data.column_names import ROLE_NAMES
 from dpmf_core.data.ids import canonical_text
 
 MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "\\n"}
@@ -27,6 +28,7 @@ MOST_FEATURES = 400  # the size of each user's own regression
 LARGEST = 1e100  # number, so that its square is finite
 DEVIATION = 0.5  # of a number, as for a category that half of the items have
 LONGEST_NAME = 60  # of a column, on the model card
+MOST_REASONS = 200  # letters of a message on columns that were left out
 Values = npt.NDArray[np.float64]
 SEPARATOR = ": "  # between a table's column and the word of a feature
 
@@ -93,19 +95,40 @@ class ItemFeatures:
 class EncodedTable:
     """features: of the given items. left_out: a sentence for each unusable column.
 
-    missing: how many of the items have no row.
+    missing: how many of the items have no row. has_header: whether the table names its columns.
     """
 
     features: ItemFeatures
     left_out: tuple[str, ...]
     missing: int
+    has_header: bool = True
 
     def sentences(self, name: str) -> tuple[str, ...]:
         """Notes for the provider of the table."""
-        if not self.missing:
-            return self.left_out
-        rows = f"{self.missing:,} of {len(self.features.values):,} rated items"
-        return (*self.left_out, f"{rows} have no row in {name}: their features are means or 0.")
+        sentences = list(self.left_out)
+        if not self.has_header:
+            sentences.insert(
+                0,
+                f"{name} has no header: its first column was taken as the item ids, and the others"
+                " are called 'column 2' and so on.",
+            )
+        if self.missing:
+            sentences.append(
+                f"{self.missing:,} of {len(self.features.values):,} rated items have no row in"
+                f" {name}: their features are means or 0."
+            )
+        return tuple(sentences)
+
+
+def has_header(first: Sequence[str], items: Sequence[str], *, is_text: bool) -> bool:
+    """Whether the first row of a table names its columns.
+
+    is_text: whether no cell is a number. In a header, the first cell is no item's id.
+    """
+    beginning = first[0].strip()
+    if _plain_name(beginning) in ROLE_NAMES["item"].split():
+        return True
+    return is_text and canonical_text(beginning) not in set(map(canonical_text, items))
 
 
 def encode(
@@ -116,25 +139,19 @@ def encode(
     *,
     decimal_comma: bool = False,
 ) -> EncodedTable:
-    """The features of `items`, by their ids, from a table of them. rows: its cells as text.
+    """The features of `items`, by their ids, from a table of them.
 
-    A column of numbers is centred and scaled to deviation 0.5. A column of words becomes a column
-    of 0 and 1 for each word. A missing number, and every number of an item without a row, becomes
-    the mean. Raises BadInput if the columns are too few or have no names of their own, two rows
-    have one id, no item has a row, or no column is usable.
+    names: of the columns; without a header none, and the first column holds the ids. rows: its
+    cells as text. A column of numbers is centred and scaled to deviation 0.5. A column of words
+    becomes a column of 0 and 1 for each word. A missing number, and every number of an item without
+    a row, becomes the mean. Raises BadInput if the columns are too few or have no names of their
+    own, two rows have one id, no item has a row, or no column is usable.
     """
-    twice = [column for column in names if names.count(column) > 1]
-    if twice or not 2 <= len(names) <= MOST_COLUMNS:
-        got = f"'{twice[0][:40]}' twice" if twice else f"{len(names):,}"
-        raise BadInput(
-            f"{name} needs 2 to {MOST_COLUMNS:,} columns with different names (the item ids and"
-            f" their features), separated by tabs, semicolons or commas. Got {got}."
-        )
-    items = [plain_id(one) for one in items]
-    columns = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
-    columns = columns or dict.fromkeys(names, ())
-    ids = [plain_id(one) for one in columns.pop(_id_column(columns, items, name))]
-    row_of = {one: row for row, one in enumerate(ids)}
+    columns = _columns(names, rows, name)
+    items = [canonical_text(item) for item in items]
+    id_column = _id_column(columns, items) if names else next(iter(columns))
+    ids = _ids_of(columns.pop(id_column))
+    row_of = {id_: row for row, id_ in enumerate(ids)}
     _check_ids(ids, row_of, items, name)
     feature_columns: list[tuple[str, Values]] = []
     left_out: list[str] = []
@@ -161,32 +178,47 @@ def encode(
         raise BadInput(
             f"No column of {name} distinguishes the rated items. A table of items needs a column"
             f" besides the id with numbers, categories, or words separated by '{SEVERAL}'."
-            f" {' '.join(left_out[:3])}".rstrip()
+            f" {' '.join(left_out)[:MOST_REASONS]}".rstrip()
         )
-    return EncodedTable(features, tuple(left_out), int((places < 0).sum()))
+    return EncodedTable(features, tuple(left_out), int((places < 0).sum()), bool(names))
 
 
-def _id_column(columns: Mapping[str, Sequence[str]], items: Sequence[str], name: str) -> str:
+def _columns(
+    names: Sequence[str], rows: Sequence[Sequence[str]], name: str
+) -> dict[str, Sequence[str]]:
+    """The cells of each column by its name, or by `column 1` and so on. Raises BadInput."""
+    width = len(rows[0]) if rows else 0
+    names = names or [f"column {place + 1}" for place in range(width)]
+    twice = [column for column in names if names.count(column) > 1]
+    if twice or not 2 <= len(names) <= MOST_COLUMNS:
+        got = f"{quoted(twice[0], 40)} twice" if twice else f"{len(names):,}"
+        raise BadInput(
+            f"{name} needs 2 to {MOST_COLUMNS:,} columns with different names (the item ids and"
+            f" their features), separated by tabs, semicolons or commas. Got {got}."
+        )
+    cells = zip(*rows, strict=True) if rows else [()] * len(names)
+    return dict(zip(names, cells, strict=True))
+
+
+def _ids_of(cells: Sequence[str]) -> list[str]:
+    return [canonical_text(cell.strip()) for cell in cells]
+
+
+def _plain_name(column: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", column.lower())
+
+
+def _id_column(columns: Mapping[str, Sequence[str]], items: Sequence[str]) -> str:
     """The column of the items' ids.
 
     It is one with such a name, else the first; if that has none of the ids, the one with most.
     """
-    plain = {re.sub(r"[^a-z0-9]", "", column.lower()): column for column in reversed(list(columns))}
-    usual = next((plain[it] for it in IDS if it in plain), next(iter(columns)))
+    by_plain_name = {_plain_name(column): column for column in reversed(list(columns))}
+    usual_names = [name for name in IDS if name in by_plain_name]
+    usual = by_plain_name[usual_names[0]] if usual_names else next(iter(columns))
     item_ids = set(items)
-    shared = {it: len(item_ids.intersection(map(plain_id, columns[it]))) for it in columns}
-    column = usual if shared[usual] else max(columns, key=shared.__getitem__)
-    if column.replace(".", "").isdecimal():
-        raise BadInput(
-            f"{name} has no header: its first line begins with '{column[:40]}'. Add a first line"
-            " with column names, e.g. id,year,genre."
-        )
-    return column
-
-
-def plain_id(text: str) -> str:
-    """The canonical text of an item's id, without surrounding blanks."""
-    return canonical_text(text.strip())
+    shared = {column: len(item_ids & set(_ids_of(cells))) for column, cells in columns.items()}
+    return usual if shared[usual] else max(columns, key=shared.__getitem__)
 
 
 class _LeftOut(Exception):
@@ -250,13 +282,13 @@ def _check_ids(
     ids: Sequence[str], row_of: Mapping[str, int], items: Sequence[str], name: str
 ) -> None:
     if len(row_of) < len(ids):
-        row = next(row for row, one in enumerate(ids) if row_of[one] != row)
+        row = next(row for row, id_ in enumerate(ids) if row_of[id_] != row)
         raise BadInput(
-            f"{name} must have one row per item. '{ids[row][:40]}' is in row {row + 1:,} and in row"
-            f" {row_of[ids[row]] + 1:,}: keep one of them."
+            f"{name} must have one row per item. {quoted(ids[row], 40)} is in row {row + 1:,} and"
+            f" in row {row_of[ids[row]] + 1:,}: keep one of them."
         )
     if not any(item in row_of for item in items):
-        example = f" Got ids such as '{ids[0][:40]}'." if ids else " It has no rows."
+        example = f" Got ids such as {quoted(ids[0], 40)}." if ids else " It has no rows."
         raise BadInput(
             f"No rated item has a row in {name}. Its first column, or one called item, itemId or"
             f" id, must hold the item ids used in the ratings.{example}"

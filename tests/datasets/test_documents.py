@@ -1,15 +1,23 @@
 """Documents: words, letters of every script, and encodings."""
 
+import bz2
+import gzip
+import lzma
+import sqlite3
+import sys
 import tarfile
+import types
 import zipfile
+from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC
-from dpmf_datasets.readers import text
+from dpmf_datasets.readers import text, words
 from dpmf_datasets.readers.encodings import ENCODING_IS_PUBLIC
 from tests.datasets.test_sample_sets import DOCS
 
@@ -131,3 +139,148 @@ def test_letters_come_out_right_in_every_encoding(tmp_path, text_, words, encodi
 def test_an_encoding_that_is_none_is_refused(tmp_path, name):
     with pytest.raises(BadInput, match=f"'{name}'"):
         of_lines(tmp_path, b"a", f"?encoding={name}")
+
+
+# ---- documents in tables of every kind -----------------------------------------------------------
+
+NOTES = pd.DataFrame(
+    {
+        "who": ["ana", "bo", "ana", "cem"],
+        "Text": ["red lamp", "blue, blue chair", "", "green table"],
+    }
+)
+
+
+def to_sqlite(frame, file):
+    connection = sqlite3.connect(file)
+    frame.to_sql("notes", connection, index=False)
+    connection.close()
+
+
+WRITERS = {
+    "a.csv": lambda frame, file: frame.to_csv(file, index=False),
+    "a.tsv": lambda frame, file: frame.to_csv(file, index=False, sep="\t"),
+    "a.csv.gz": lambda frame, file: frame.to_csv(file, index=False),
+    "a.parquet": lambda frame, file: frame.to_parquet(file),
+    "a.feather": lambda frame, file: frame.to_feather(file),
+    "a.jsonl": lambda frame, file: frame.to_json(file, orient="records", lines=True),
+    "a.json": lambda frame, file: frame.to_json(file, orient="records"),
+    "a.xlsx": lambda frame, file: frame.to_excel(file, index=False),
+    "a.db": to_sqlite,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_documents_are_a_column_of_a_table_of_any_kind(tmp_path, name):
+    WRITERS[name](NOTES, tmp_path / name)
+    samples = datasets.load(f"{tmp_path / name}?text=text&group=WHO")
+    assert samples.vocabulary == ("blue", "chair", "green", "lamp", "red", "table")
+    assert samples.X.toarray()[1].tolist() == [2, 1, 0, 0, 0, 0]
+    assert len(samples) == 4
+    assert not samples.X[[2]].sum()  # a document with an empty cell is an empty row
+    assert samples.people.tolist() == [0, 1, 0, 2]
+
+
+def test_a_line_with_another_number_of_columns_is_left_out_and_reported(tmp_path):
+    lines = ["text,label", "red lamp,a", "blue,chair,a", "green table,b", "grey chair,b"]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    samples = datasets.load(f"{tmp_path / 'a.csv'}?text=text")
+    assert "blue" not in samples.vocabulary
+    assert (len(samples), samples.report.read) == (3, 4)
+    assert "1 x another number of columns, row left out (line 3)" in samples.report.words
+
+
+def test_a_column_without_a_name_goes_by_its_number(tmp_path):
+    (tmp_path / "a.tsv").write_text("1\tred lamp\n2\tblue chair\n3\tgreen table\n")
+    samples = datasets.load(f"{tmp_path / 'a.tsv'}?text=2")
+    assert len(samples) == 3
+
+
+@pytest.mark.parametrize("pack", [gzip, bz2, lzma])
+def test_lines_of_a_packed_text_are_documents(tmp_path, pack):
+    ending = {gzip: "gz", bz2: "bz2", lzma: "xz"}[pack]
+    path = tmp_path / f"a.txt.{ending}"
+    path.write_bytes(pack.compress("\n".join(DOCS).encode()))
+    (tmp_path / "b.txt").write_text("\n".join(DOCS))
+    expected = datasets.load(str(tmp_path / "b.txt"))
+    assert datasets.load(str(path)).reading == expected.reading
+
+
+def test_another_document_in_another_encoding_changes_no_document(tmp_path):
+    lines = ["café fermé".encode(), "déjà passée".encode(), b"red lamp"]
+    (tmp_path / "a.txt").write_bytes(b"\n".join(lines))
+    (tmp_path / "b.txt").write_bytes(b"\n".join([*lines, *["Größe und Bär".encode("cp1252")] * 9]))
+    before = datasets.load(str(tmp_path / "a.txt"))
+    after = datasets.load(str(tmp_path / "b.txt"))
+    for row in range(3):
+        words = [
+            {samples.vocabulary[j] for j in samples.X[[row]].indices} for samples in (before, after)
+        ]
+        assert words[0] == words[1]
+
+
+# ---- which words count ---------------------------------------------------------------------------
+
+
+def test_short_words_are_kept_if_they_are_declared(tmp_path):
+    lines = "我 喜欢 这部 电影\n餐厅 面条 好吃\n电影 音乐 很好\n面条 太 咸\n"
+    (tmp_path / "zh.txt").write_text(lines, "utf-8")
+    with pytest.raises(BadInput, match="shortest=1 keeps them"):
+        datasets.load(str(tmp_path / "zh.txt"))
+    samples = datasets.load(f"{tmp_path / 'zh.txt'}?shortest=1")
+    assert len(samples) == 4
+    assert {"我", "电影", "咸"} <= set(samples.vocabulary)
+    assert len(datasets.load(f"{tmp_path / 'zh.txt'}?shortest=2").vocabulary) == 8
+
+
+def test_stop_words_are_declared(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("the red lamp\nund der Tisch\nder red lamp\n")
+    (tmp_path / "own.txt").write_text("Tisch\nRED\n")
+
+    def words(stop_words):
+        return set(datasets.load(f"{tmp_path / 'a.txt'}?stop_words={stop_words}").vocabulary)
+
+    every_word = {"the", "red", "lamp", "und", "der", "tisch"}
+    assert words("english") == every_word - {"the"}
+    assert words("none") == every_word
+    assert words(tmp_path / "own.txt") == every_word - {"red", "tisch"}
+    lists = types.ModuleType("stop_words")
+    lists.AVAILABLE_LANGUAGES = ["german"]
+    lists.get_stop_words = {"german": ["und", "der", "wäre"]}.__getitem__
+    monkeypatch.setitem(sys.modules, "stop_words", lists)
+    assert words("german") == every_word - {"und", "der"}
+    with pytest.raises(BadInput, match=r"no list of stop words 'klingon'.*german"):
+        words("klingon")
+
+
+def test_an_own_list_that_changes_makes_other_data(tmp_path):
+    (tmp_path / "a.txt").write_text("red lamp\nblue chair\nred table\n")
+    (tmp_path / "own.txt").write_text("red\n")
+    path = f"{tmp_path / 'a.txt'}?stop_words={tmp_path / 'own.txt'}"
+    before = datasets.stamp(path)
+    (tmp_path / "own.txt").write_text("blue chair\n")
+    assert datasets.stamp(path) != before
+
+
+def test_addresses_names_and_references_are_no_words(tmp_path):
+    lines = [
+        "See https://t.co/AbCdEf and www.example.org/path?x=spam now",
+        "Ask Jane.Doe+news@mail.example.org or @somebody_else today",
+        "salt&notes &amp; pepper&#39;s &lt;taste&gt; caf&eacute;",
+        "看https://t.co/AbCdEf电影",
+    ]
+    (tmp_path / "a.txt").write_text("\n".join(lines), "utf-8")
+    samples = datasets.load(f"{tmp_path / 'a.txt'}?shortest=1&stop_words=none")
+    words = "see and now ask or today salt notes pepper s taste café 看 电影"
+    assert set(samples.vocabulary) == set(words.split())
+    assert "web addresses (3)" in samples.report.words
+    assert "e-mail addresses (1)" in samples.report.words
+    assert "@names (1)" in samples.report.words
+
+
+@pytest.mark.parametrize("run", ["a" * 900_000, "a." * 400_000, "@" * 900_000, "&" * 900_000])
+def test_a_long_run_of_letters_is_read_in_linear_time(run):
+    """In quadratic time it would take hours."""
+    left_out = Counter()
+    assert set(words.WordRules(frozenset()).words(run, left_out)) <= {"a" * 900_000}
+    assert not set(left_out) & set(words.ADDRESSES.values())

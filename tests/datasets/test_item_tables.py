@@ -73,7 +73,6 @@ def test_a_changed_table_is_other_data(folder):
         ("none.csv", None, "There is no file none.csv for item_table"),
         ("one.csv", "id\n1\n", "needs 2 to"),
         ("ragged.csv", "id,year\n1,2,3\n", "ragged.csv names 2 columns"),
-        ("bare.csv", "1,1990\n2,1991\n", "has no header: its first line begins with '1'"),
         ("empty.csv", "", "empty.csv is empty"),
         ("torn.parquet", "PAR1 and no more", "torn.parquet"),
     ],
@@ -101,3 +100,48 @@ def test_a_frame_of_items_beside_a_frame_of_ratings(folder):
         fit(ratings, "content", bounds=(1, 5), item_features=FILMS.assign(title=list("abcdefgh")))
     with pytest.raises(BadInput, match="item_table=films"):
         fit("cinema-small", "content", item_features=FILMS)
+
+
+# ---- tables of items as they are published -------------------------------------------------------
+
+FLAGS = ["1|0", "0|1", "1|1", "0|0"] * 2
+UITEM = [
+    f"{item}|Amélie {item} (1990)|01-Jan-1995||http://example.org/{item}|{flags}"
+    for item, flags in enumerate(FLAGS, 1)
+]
+
+
+def test_a_table_of_items_without_a_header_is_read_by_place(folder):
+    (folder / "u.item").write_bytes("\n".join(UITEM).encode("latin-1"))
+    ratings = datasets.load(path(folder, "u.item"))
+    assert ratings.item_features.names == ("column 6", "column 7")
+    assert ratings.item_features.values[:, 0].tolist() == [1, 0, 1, 0] * 2
+    assert (
+        "u.item has no header: its first column was taken as the item ids" in ratings.report.words
+    )
+
+
+def test_a_table_of_items_without_numbers_may_lack_a_header(folder):
+    lines = "".join(f"u{u},film {i},{r}\n" for u, i, r in ROWS)
+    (folder / "ratings.csv").write_text(f"user,item,rating\n{lines}")
+    rows = [f"film {item};{'Buch' if item % 2 else 'Film'}" for item in range(1, 9)]
+    (folder / "a.csv").write_text("\n".join(rows))
+    features = datasets.load(path(folder, "a.csv")).item_features
+    assert features.names == ("column 2: Buch", "column 2: Film")
+    assert features.values[:, 0].tolist() == [1, 0] * 4
+    (folder / "b.csv").write_text("\n".join(["film;1990", *rows]))  # not two numbers in a row
+    assert datasets.load(path(folder, "b.csv")).item_features.names == ("1990: Buch", "1990: Film")
+
+
+def test_the_encoding_of_a_table_of_items_is_declared_for_it_alone(folder):
+    rows = [f"{item};{'Größe' if item % 2 else 'Maß'}" for item in range(1, 9)]
+    (folder / "a.csv").write_bytes("\n".join(["id;Sparte", *rows]).encode("mac_roman"))
+    features = datasets.load(path(folder, "a.csv", "&item_encoding=mac_roman")).item_features
+    assert features.names == ("Sparte: Größe", "Sparte: Maß")
+    with pytest.raises(BadInput, match="no encoding 'klingon'"):
+        datasets.load(path(folder, "a.csv", "&item_encoding=klingon"))
+
+
+def test_ids_are_matched_by_their_canonical_text(folder):
+    FILMS.assign(movieId=FILMS.movieId.astype(float)).to_csv(folder / "films.csv", index=False)
+    assert datasets.load(path(folder, "films.csv")).report is not None

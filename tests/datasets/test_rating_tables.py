@@ -214,7 +214,7 @@ def test_titles_in_other_encodings_are_read(tmp_path, encoding, declared):
     film = "Amélie" if encoding == "latin-1" else "Москва слезам не верит"
     rows = [f"{row.replace(',', ';')};{film} {row.split(',')[1]}" for row in GOOD]
     file = tmp_path / "a.csv"
-    file.write_bytes("\n".join(["user;item;rating;title", *rows]).encode(encoding))
+    file.write_bytes("\n".join(["user;item;rating;movietitle", *rows]).encode(encoding))
     ratings = load(f"{file}?bounds=1,5{f'&encoding={encoding}' * declared}")
     assert ratings.titles == tuple(f"{film} {item}" for item in range(10, 14))
     guessed = encoding in ("cp1251", "latin-1") and not declared
@@ -229,7 +229,8 @@ COLUMNS = {  # of a fourth column, beside user, item and rating
     **dict.fromkeys(("unixReviewTime", "WatchedDate", "timestamp"), "time"),
     **dict.fromkeys(("release_date", "BirthDate", "member_since_date", "published_on"), None),
     **dict.fromkeys(("play_count", "rating_id", "ratings_count", "points_user"), None),
-    "title": "title",
+    **dict.fromkeys(("movie_title", "productName", "Artikelname"), "title"),
+    **dict.fromkeys(("title", "name", "Titel"), None),  # perhaps of a review, or of a person
 }
 
 

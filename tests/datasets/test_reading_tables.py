@@ -112,5 +112,5 @@ class TestDuplicates:
 def test_titles_are_of_the_first_row_that_has_an_item(monkeypatch):
     monkeypatch.setattr(text_tables, "BATCH", 40)
     lines = [f"{1 + at // 5},{at % 5},3,{'' if at < 2 else f'film {at}'}" for at in range(20)]
-    content = "\n".join(["user,item,rating,title", *lines]).encode()
+    content = "\n".join(["user,item,rating,filmtitle", *lines]).encode()
     assert read(content)[0].titles == ("0", "1", "film 2", "film 3", "film 4")
