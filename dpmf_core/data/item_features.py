@@ -17,7 +17,6 @@ import numpy.typing as npt
 from dpmf_core.base.errors import BadInput, quoted
 from dpmf_core.base.hashing import digest_of
 from dpmf_core.data.column_names import ROLE_NAMES
-from dpmf_core.data.ids import canonical_text
 
 MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "\\n"}
 SEVERAL = "|"  # between the words of a cell
@@ -125,10 +124,9 @@ def has_header(first: Sequence[str], items: Sequence[str], *, is_text: bool) -> 
 
     is_text: whether no cell is a number. In a header, the first cell is no item's id.
     """
-    beginning = first[0].strip()
-    if _plain_name(beginning) in ROLE_NAMES["item"].split():
+    if _plain_name(first[0]) in ROLE_NAMES["item"].split():
         return True
-    return is_text and canonical_text(beginning) not in set(map(canonical_text, items))
+    return is_text and not set(_ids_of(first[:1])) & set(_ids_of(items))
 
 
 def encode(
@@ -148,7 +146,7 @@ def encode(
     own, two rows have one id, no item has a row, or no column is usable.
     """
     columns = _columns(names, rows, name)
-    items = [canonical_text(item) for item in items]
+    items = _ids_of(items)
     id_column = _id_column(columns, items) if names else next(iter(columns))
     ids = _ids_of(columns.pop(id_column))
     row_of = {id_: row for row, id_ in enumerate(ids)}
@@ -201,6 +199,8 @@ def _columns(
 
 
 def _ids_of(cells: Sequence[str]) -> list[str]:
+    from dpmf_core.data.ids import canonical_text  # with pandas, needed for own tables only
+
     return [canonical_text(cell.strip()) for cell in cells]
 
 

@@ -98,7 +98,7 @@ def test_a_frame_of_items_beside_a_frame_of_ratings(folder):
     assert private.record.key != plain.record.key
     with pytest.raises(BadInput, match="'title'"):
         fit(ratings, "content", bounds=(1, 5), item_features=FILMS.assign(title=list("abcdefgh")))
-    with pytest.raises(BadInput, match="item_table=films"):
+    with pytest.raises(BadInput, match="item_table='films"):
         fit("cinema-small", "content", item_features=FILMS)
 
 
