@@ -2,7 +2,6 @@
 
 import itertools
 import zipfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
@@ -31,6 +30,7 @@ LARGEST = 500_000_000  # bytes that a packed file may claim to unpack to
 SPREADSHEET = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # members of xlsx, xlsb, ods
 ROWS = 1 << 16  # read together
 TRIPLETS = (3, 4)  # columns of a matrix with a row for each rating
+NUMBERING = "The rows of the matrix are users and its columns items, both counted from {}."
 OF_SPARSE = {"format", "shape", "data"}  # arrays of a matrix saved by scipy
 
 
@@ -91,6 +91,8 @@ def _plain(column: pa.Array) -> pa.Array:
     kind = column.type
     if pa.types.is_boolean(kind):
         return column.cast(pa.uint8())
+    if pa.types.is_duration(kind):
+        return column.cast(pa.int64())
     if pa.types.is_dictionary(kind):
         return _plain(column.cast(kind.value_type))
     if _is_list(kind):
@@ -109,7 +111,8 @@ def table_of_rows(
 ) -> Table:
     """A table of rows whose cells are of any type, each of which becomes text by itself.
 
-    rows: may add to `ragged_lines` while they are read.
+    layout: follows the number of columns in the report. rows: may add to `ragged_lines` while they
+    are read.
     """
     rest = iter(rows)
     beginning = list(itertools.islice(rest, PREVIEW))
@@ -127,7 +130,7 @@ def table_of_rows(
         [tuple(cell_text(value) or "" for value in row) for row in beginning],
         read,
         unit=unit,
-        layout=layout,
+        layout=f"{len(names):,} columns {layout}.",
         ragged_lines=[] if ragged_lines is None else ragged_lines,
     )
 
@@ -201,7 +204,7 @@ def arrays(stream: BinaryIO, name: str) -> Table:
     )
     with refusals(name, "arrays", advice):
         with np.load(stream, allow_pickle=False) as file:
-            columns = {each: file[each] for each in file.files}
+            columns = dict(file.items())
         if not set(columns) >= OF_SPARSE:
             return _of_arrays(columns)
         from scipy.sparse import load_npz  # reads no pickles
@@ -211,14 +214,13 @@ def arrays(stream: BinaryIO, name: str) -> Table:
 
 
 def _of_arrays(columns: Mapping[str, npt.NDArray[Any]]) -> Table:
-    """The table of the arrays that are as long as the ratings, or as most of them."""
-    lengths = {each: len(array) for each, array in columns.items() if array.ndim == 1}
-    rating = by_name(list(lengths), loosely=False).get("rating")
-    length = max(Counter(lengths.values()).items(), key=lambda pair: pair[::-1], default=(0, 0))[0]
+    """The table of the one-dimensional arrays; if one holds ratings, of those as long as it."""
+    names = [name for name, values in columns.items() if values.ndim == 1]
+    rating = by_name(names, loosely=False).get("rating")
     if rating is not None:
-        length = list(lengths.values())[rating]
-    names = [each for each in lengths if lengths[each] == length]
-    return in_memory(pa.table({each: pa.array(columns[each]) for each in names}), "of numpy")
+        length = len(columns[names[rating]])
+        names = [name for name in names if len(columns[name]) == length]
+    return in_memory(pa.table({name: pa.array(columns[name]) for name in names}), "of numpy")
 
 
 def saved_array(stream: BinaryIO, name: str) -> Table:
@@ -227,7 +229,7 @@ def saved_array(stream: BinaryIO, name: str) -> Table:
     with refusals(name, "an array", advice):
         values = np.load(stream, allow_pickle=False)
         if values.dtype.names and values.ndim == 1:
-            return _of_arrays({each: values[each] for each in values.dtype.names})
+            return _of_arrays({column: values[column] for column in values.dtype.names})
         return matrix_table(values, name)
 
 
@@ -256,8 +258,9 @@ def matrix_table(matrix: Any, name: str) -> Table:
 
 
 def _of_entries(users: Any, items: Any, ratings: Any) -> Table:
-    table = pa.table({"user": users, "item": items, "rating": ratings})
-    return in_memory(table, "of a matrix, users by items, both counted from 0")
+    table = in_memory(pa.table({"user": users, "item": items, "rating": ratings}), "of a matrix")
+    table.read_as = lambda: (NUMBERING.format(0),)
+    return table
 
 
 # ---- tables made from other tables ---------------------------------------------------------------

@@ -93,8 +93,7 @@ def _read_table(connection: Any, address: str, table: str | None) -> Table:
     sql_table = sqlalchemy.Table(table, sqlalchemy.MetaData(), autoload_with=connection)
     result = connection.execution_options(stream_results=True).execute(sqlalchemy.select(sql_table))
     columns = list(result.keys())
-    layout = f"{len(columns):,} columns of the table {quoted(table)} of a database."
-    rows = table_of_rows(columns, result, layout)
+    rows = table_of_rows(columns, result, f"of the table {quoted(table)} of a database")
     batches = list(rows.batches(range(len(columns))))  # while the connection is open
 
     def read(places: Sequence[int]) -> Iterator[list[Any]]:

@@ -42,7 +42,7 @@ def json_table(stream: BinaryIO, name: str, head: bytes, encoding: str | None = 
     return table_of_rows(
         names,
         ([row.get(key) for key in names] for row in chain(first, objects)),
-        f"{len(names):,} columns of {kind}.",
+        f"of {kind}",
         unit="row" if is_list else "line",
         ragged_lines=ragged_lines,
     )

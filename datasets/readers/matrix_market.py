@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import REQUIRED_ROLES
-from dpmf_datasets.readers.arrow_tables import table_of_rows
+from dpmf_datasets.readers.arrow_tables import NUMBERING, table_of_rows
 from dpmf_datasets.readers.table import RAGGED_SHOWN, RaggedLines, Table
 
 MAGIC = b"%%MatrixMarket"
@@ -40,9 +40,9 @@ def matrix_market(stream: BinaryIO, name: str) -> Table:
     n_users = int(size[1]) if header[1].lower() == b"array" else 0
     ragged_lines: RaggedLines = []
     rows = _entries(enumerate(stream, above + 1), len(names), n_users, ragged_lines)
-    layout = "A matrix, users by items, both counted from 1."
-    table = table_of_rows(names, rows, layout, unit="line", ragged_lines=ragged_lines)
+    table = table_of_rows(names, rows, "of a matrix", unit="line", ragged_lines=ragged_lines)
     table.above = above
+    table.read_as = lambda: (NUMBERING.format(1),)
     return table
 
 

@@ -231,10 +231,13 @@ def _chosen_members(members: Members, name: str, facts: Mapping[str, str]) -> li
         tables = [table for table in tables[:MOST] if _is_ratings(members, table, facts)] or tables
     if len(tables) == 1 or (tables and is_in_parts):
         return tables
+    if not members.names or not (tables or declared):
+        raise BadInput(f"{name} holds no table. Its files: {members.some}.")
     which = f"no single table {quoted(declared)}" if declared else f"{len(tables):,} tables"
+    files = tables or members.names
     raise BadInput(
-        f"{name} holds {which}. Its files: {listing(tables or members.names)}. Name a table after"
-        f" the path, e.g. member={shortened((tables or ['ratings.csv'])[0])}."
+        f"{name} holds {which}. Its files: {listing(files)}. Name a table after the path, e.g."
+        f" member={shortened(files[0])}."
     )
 
 

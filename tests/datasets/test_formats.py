@@ -179,13 +179,11 @@ class TestParts:
 
 class TestJson:
     def lines(self, file, *extra_lines):
-        rows = [
-            json.dumps(
-                {"user": user if place % 2 else int(user), "item": int(item), "rating": text}
-            )
-            for place, (user, item, value) in enumerate(TRIPLETS)
-            for text in [str(value) if place % 3 else value]
-        ]
+        rows = []
+        for place, (user, item, value) in enumerate(TRIPLETS):
+            mixed_user = user if place % 2 else int(user)
+            mixed_value = str(value) if place % 3 else value
+            rows.append(json.dumps({"user": mixed_user, "item": item, "rating": mixed_value}))
         file.write_text("\n".join([*rows[:5], *extra_lines, *rows[5:]]))
         return file
 
@@ -193,12 +191,8 @@ class TestJson:
         assert ratings_at(self.lines(tmp_path / "a.jsonl")).problems == ()
 
     def test_a_bad_line_is_left_out_alone(self, tmp_path):
-        bad = (
-            "",
-            '{"user": 1, "item"',
-            "[1, 2]",
-            '{"user": 1, "item": 2, "rating": 3, "rating": 5}',
-        )
+        twice = '{"user": 1, "item": 2, "rating": 3, "rating": 5}'
+        bad = ("", '{"user": 1, "item"', "[1, 2]", twice)
         (problem,) = ratings_at(self.lines(tmp_path / "a.jsonl", *bad)).problems
         assert (problem.count, problem.lines, problem.where) == (3, (7, 8, 9), "line")
 
@@ -253,6 +247,10 @@ class TestArrowColumns:
         ratings = load(f"{file}?bounds=1,5")
         assert (len(ratings), ratings.n_users) == (36, 14)
 
+    def test_lengths_of_time_are_read_as_numbers(self, tmp_path):
+        times = pa.array(USERS * 10**9, pa.duration("us"))
+        assert ratings_at(self.table(tmp_path / "a.parquet", time=times)).problems == ()
+
     def test_two_columns_with_one_name_are_told_apart(self, tmp_path):
         arrays = [pa.array(array) for array in (USERS, VALUES + 5, ITEMS, VALUES)]
         table = pa.Table.from_arrays(arrays, names=["user", "rating", "item", "rating"])
@@ -262,14 +260,16 @@ class TestArrowColumns:
         ratings_at(tmp_path / "a.parquet", "bounds=1,5&rating=rating+(column+4)")
 
 
-NAN = np.nan
-
-
 def by_place():
     return coo_array((VALUES.astype(float), (USERS, ITEMS)))
 
 
-def _save_npz_of_plurals(file):
+def save_dense(file):
+    matrix = by_place().toarray()
+    np.save(file, np.where(matrix > 0, matrix, np.nan))
+
+
+def save_plurals(file):
     np.savez(file, users=USERS, items=ITEMS, ratings=VALUES, names=["a", "b"], n_users=12)
 
 
@@ -279,10 +279,8 @@ MATRICES = {
         file,
         np.rec.fromarrays([VALUES, USERS, ITEMS], names=["rating", "user", "item"]),
     ),
-    "wide.npy": lambda file: np.save(
-        file, np.where(by_place().toarray(), by_place().toarray(), np.nan)
-    ),
-    "plural.npz": _save_npz_of_plurals,
+    "wide.npy": save_dense,
+    "plural.npz": save_plurals,
     "sparse.npz": lambda file: save_npz(file, csc_array(by_place())),
     "long.mat": lambda file: savemat(file, {"R": np.column_stack([USERS, ITEMS, VALUES])}),
     "sparse.mat": lambda file: savemat(file, {"R": csc_array(by_place())}),
@@ -332,7 +330,7 @@ NO_TABLES = {
     "a.pkl": (pickle.dumps({"secret": 1}), "pickle"),
     "a.7z": (b"7z\xbc\xaf\x27\x1csecret", "Unpack it"),
     "a.rds": (gzip.compress(b"RDX3\nX\nsecret"), "file of R"),
-    "pictures.zip": (zipped({"secret.png": b"\x89PNG"}), "0 tables"),
+    "pictures.zip": (zipped({"secret.png": b"\x89PNG"}), "no table"),
 }
 
 
