@@ -82,6 +82,21 @@ def test_nothing_is_said_of_a_file_without_a_problem(file):
 FRAME = pd.DataFrame({"who": [0, 0, 1, 1, 2], "what": [0, 1, 0, 1, 1], "r": [1, 4, 5, 3, 0]})
 
 
+@pytest.mark.filterwarnings("ignore::dpmf_core.base.errors.RowsChanged")
+def test_a_frame_takes_columns_and_what_is_missing():
+    columns = {"user": "who", "item": "what", "rating": "r"}
+    ratings = load(FRAME, bounds=(1, 5), columns=columns, missing=0)
+    assert len(ratings) == 4 and ratings.n_users == 2
+    by_role = load(FRAME, bounds=(1, 5), user="who", item="what", rating="r", missing=[0, 9])
+    assert by_role.fingerprint == ratings.fingerprint
+    run = fit(FRAME, "global-mean", bounds=(1, 5), columns=columns, missing=0, split=None)
+    assert run.record.metrics is not None
+    with pytest.raises(BadInput, match="bounds"):
+        load(FRAME, bounds=(1, 5), columns=columns, outside="refuse")
+    with pytest.raises(BadInput, match="leave-out"):
+        load(FRAME, bounds=(1, 5), columns=columns, outside="drop")
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -230,9 +230,14 @@ def _of_table(data: Any, facts: Facts, public: bool, holds_ratings: bool = False
         )
     if is_sparse(data) and not facts and not holds_ratings:
         return frames.documents_of(data, public=public)
-    columns = {role: facts[role] for role in ROLE_NAMES if role in facts}
-    options = {name: facts[name] for name in ("outside", "missing") if name in facts}
-    return frames.ratings_of(data, facts.get("bounds"), public=public, columns=columns, **options)
+    return frames.ratings_of(
+        data,
+        facts.get("bounds"),
+        public=public,
+        columns={role: facts[role] for role in ROLE_NAMES if role in facts},
+        outside=facts.get("outside"),
+        missing=facts.get("missing", ()),
+    )
 
 
 def _read_once(address: str) -> AnyData:
