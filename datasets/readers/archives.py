@@ -62,7 +62,7 @@ def members_of(path: Path) -> Iterator[Members]:
     with report_damage(path):
         if path.is_dir():
             yield _in_folder(path)
-        elif _looks_zipped(path):
+        elif looks_zipped(path):
             with zipfile.ZipFile(path) as archive:
                 yield _in_zip(archive, path)
         elif tarfile.is_tarfile(path):
@@ -107,7 +107,8 @@ def _members(sizes: Mapping[str, int], open_member: Callable[[str], Any]) -> Mem
     return Members(names, open_member, sum(sizes.values()))
 
 
-def _looks_zipped(path: Path) -> bool:
+def looks_zipped(path: Path) -> bool:
+    """Whether a file is a zip by its first bytes; bytes at its end may be anybody's row."""
     with path.open("rb") as file:
         return path.suffix.lower() == ".zip" or file.read(len(ZIP)) == ZIP
 

@@ -53,10 +53,10 @@ def spreadsheet(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
     )
 
 
-def sheet_names(path: str, name: str) -> list[str]:
+def sheet_names(path: str, name: str) -> tuple[str, ...]:
     """The names of the sheets of a spreadsheet. Raises BadInput."""
     with _book(path, name) as book:
-        return _sheets(book)
+        return tuple(_sheets(book))
 
 
 def first_sheet(stream: BinaryIO, name: str) -> list[list[Any]]:

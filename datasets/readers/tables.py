@@ -21,9 +21,9 @@ from dpmf_core.base.errors import BadInput, listing, quoted, shortened
 from dpmf_core.base.program import program
 from dpmf_core.data.item_features import EncodedTable, encode, has_header
 from dpmf_datasets.readers import arrow_tables, matlab, matrix_market
-from dpmf_datasets.readers.archives import ZIP, Members, members_of, unpacked
+from dpmf_datasets.readers.archives import ZIP, Members, looks_zipped, members_of, unpacked
 from dpmf_datasets.readers.json_tables import json_table, looks_like_json
-from dpmf_datasets.readers.spreadsheets import spreadsheet
+from dpmf_datasets.readers.spreadsheets import sheet_names, spreadsheet
 from dpmf_datasets.readers.table import (
     HEAD,
     MOST_COLUMNS,
@@ -164,13 +164,18 @@ def write_parquet(path: str, name: str, sheet: str | None, target: str) -> None:
         )
 
 
-def is_packed_table(file: Path) -> bool:
-    """Whether a zip file is itself one table: a numpy archive or a spreadsheet."""
+def is_packed_table(file: Path) -> str:
+    """Whether a zip file is itself one table: "arrays" or a "spreadsheet", else "".
+
+    Raises BadInput if it claims too much.
+    """
     try:
         with file.open("rb") as stream:
-            return bool(arrow_tables.kind_of_zip(stream))
+            return arrow_tables.kind_of_zip(stream)
+    except BadInput:
+        raise
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return False  # reading it reports the damage
+        return ""  # reading it reports the damage
 
 
 # ---- a table in a folder or archive --------------------------------------------------------------
@@ -180,7 +185,23 @@ def is_archive(path: Path) -> bool:
     """Whether a path is a folder or an archive, rather than one table."""
     if path.is_dir() or tarfile.is_tarfile(path):
         return True
-    return zipfile.is_zipfile(path) and not is_packed_table(path)
+    return looks_zipped(path) and not is_packed_table(path)
+
+
+def parts_of(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tables in a folder or archive, and the sheets in a spreadsheet, for a person to choose.
+
+    They are the values of `member` and `sheet`. The file is opened in this process. Raises BadInput.
+    """
+    if is_archive(path):
+        with members_of(path) as members:
+            tables = tuple(_tables(members))
+        return () if _are_parts(tables) else tables, ()
+    with path.open("rb") as stream:
+        is_book = stream.read(len(OLE)) == OLE
+    if is_book or (looks_zipped(path) and is_packed_table(path) == "spreadsheet"):
+        return (), sheet_names(str(path), file_name(path))
+    return (), ()
 
 
 def ratings_tables(path: Path) -> tuple[str, ...]:
@@ -223,8 +244,7 @@ def _chosen_members(members: Members, name: str, facts: Mapping[str, str]) -> li
         tables = [declared]
     elif declared:
         tables = [table for table in members.names if _is_called(table, declared)]
-    folders = {PurePosixPath(table).parent for table in tables if PART.match(table)}
-    is_in_parts = len(folders) == 1 and all(PART.match(table) for table in tables)
+    is_in_parts = _are_parts(tables)
     if is_in_parts:
         tables = [table for table in tables if members.open(table).read(1)]
     elif len(tables) > 1:
@@ -285,6 +305,12 @@ def _tables(members: Members) -> list[str]:
     if len(members.names) == 1:
         return names
     return [name for name in names if _plain(name).suffix != ".txt" or "rating" in name.lower()]
+
+
+def _are_parts(tables: Sequence[str]) -> bool:
+    """Whether all are parts of one table."""
+    folders = {PurePosixPath(table).parent for table in tables}
+    return len(folders) == 1 and all(PART.match(table) for table in tables)
 
 
 def _is_called(name: str, declared: str) -> bool:

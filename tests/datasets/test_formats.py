@@ -19,8 +19,8 @@ from scipy.sparse import coo_array, csc_array, save_npz
 
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets import load
-from dpmf_datasets.readers import archives
-from dpmf_datasets.readers.tables import open_table
+from dpmf_datasets.readers import archives, arrow_tables
+from dpmf_datasets.readers.tables import open_table, parts_of
 
 USERS = np.repeat(np.arange(1, 13), 3)
 ITEMS = (USERS + np.tile([0, 1, 5], 12)) % 7 + 1
@@ -105,7 +105,9 @@ class TestArchives:
         for member in ("ratings.csv", "none.csv"):
             with pytest.raises(BadInput, match=f"no single table '{member}'"):
                 load(f"{tmp_path / 'r.zip'}?bounds=1,5&member={member}")
+        assert parts_of(tmp_path / "r.zip") == (tuple(sorted(members)), ())
         (tmp_path / "r.csv").write_text(CSV)
+        assert parts_of(tmp_path / "r.csv") == ((), ())
         with pytest.raises(BadInput, match="'member' names a table"):
             load(f"{tmp_path / 'r.csv'}?bounds=1,5&member=ratings.csv")
 
@@ -122,6 +124,12 @@ class TestArchives:
             (tmp_path / name).write_bytes(pack(PLAIN + b"1,2,3\n" * 400_000))
             with pytest.raises(BadInput, match="unpacks to more than 1,048,576 bytes"):
                 load(f"{tmp_path / name}?bounds=1,5")
+
+    def test_arrays_that_claim_too_much_are_refused(self, tmp_path, monkeypatch):
+        save_plurals(tmp_path / "a.npz")
+        monkeypatch.setattr(arrow_tables, "LARGEST", 100)
+        with pytest.raises(BadInput, match="unpacks to .* Save it as CSV or Parquet"):
+            load(f"{tmp_path / 'a.npz'}?bounds=1,5")
 
     def test_an_archive_with_a_large_member_is_refused_before_it_is_unpacked(
         self, tmp_path, monkeypatch
@@ -154,7 +162,9 @@ class TestParts:
         return folder / "r.csv"
 
     def test_parts_are_one_table(self, tmp_path):
-        ratings_at(self.write(tmp_path))
+        folder = self.write(tmp_path)
+        ratings_at(folder)
+        assert parts_of(folder) == ((), ())
 
     def test_parts_in_an_archive_are_one_table(self, tmp_path):
         (tmp_path / "a.zip").write_bytes(zipped({**self.PARTS, "x.csv": OTHER}))

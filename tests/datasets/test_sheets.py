@@ -8,8 +8,7 @@ import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets import load
-from dpmf_datasets.readers.spreadsheets import sheet_names
-from dpmf_datasets.readers.tables import open_table
+from dpmf_datasets.readers.tables import open_table, parts_of
 
 HEADER = ["user", "item", "rating"]
 ROWS = [[f"u{user}", item, 1 + (user * item) % 5] for user in range(4) for item in range(3)]
@@ -52,7 +51,7 @@ def test_the_sheet_with_ratings_is_read_and_the_others_are_named(tmp_path):
     ratings = load(f"{file}?bounds=1,5")
     assert len(ratings) == 12
     assert "The sheet 'Ratings' was read. Other sheets: Cover, Other." in ratings.report.assumed
-    assert sheet_names(str(file), "a.xlsx") == ["Cover", "Ratings", "Other"]
+    assert parts_of(file) == ((), ("Cover", "Ratings", "Other"))
 
 
 def test_declared_columns_tell_the_sheet_and_the_header(tmp_path):
