@@ -225,7 +225,7 @@ def _report(
     )
 
 
-def _own_ids(column: "pd.Series[Any]", numbers: Places, count: int) -> "pd.Index[Any]":
+def _own_ids(column: "pd.Series[Any]", numbers: npt.NDArray[np.int32], count: int) -> "pd.Index[Any]":
     """The first id of each number (count,), as the table has it; whole floats as whole numbers."""
     first = np.empty(count, np.int64)
     first[numbers[::-1]] = np.arange(len(numbers))[::-1]

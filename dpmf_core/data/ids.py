@@ -19,6 +19,7 @@ from dpmf_core.base.hashing import keys_of_texts
 
 Texts = npt.NDArray[np.object_]
 Places = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 WHOLE_AS_DECIMAL = re.compile(rf"({WHOLE.pattern})\.0+")
@@ -150,7 +151,7 @@ class Coded:
         are_blank = [not text or text.isspace() for text in self.texts]
         return np.array(are_blank, np.bool_)[self.codes]
 
-    def numbered(self, keep: Flags | None = None) -> tuple[Places, Texts]:
+    def numbered(self, keep: Flags | None = None) -> tuple[Numbers, Texts]:
         """Number the ids of the cells to keep (n,), by default of all.
 
         Returns the number of each of these cells, and the canonical texts of their ids, each once,
@@ -160,9 +161,9 @@ class Coded:
         used = np.flatnonzero(np.bincount(codes, minlength=len(self.texts)))
         same, distinct = pd.factorize(self.texts[used])
         order = numbering_order(distinct)
-        numbers = np.empty(len(order), np.int64)
-        numbers[order] = np.arange(len(order))
-        number_of = np.empty(len(self.texts), np.int64)
+        numbers = np.empty(len(order), np.int32)
+        numbers[order] = np.arange(len(order), dtype=np.int32)
+        number_of = np.empty(len(self.texts), np.int32)
         number_of[used] = numbers[same]
         return number_of[codes], distinct[order]
 
