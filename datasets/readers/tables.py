@@ -7,17 +7,17 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO, FileIO
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
-from dpmf_core.base.errors import BadInput, listing, quoted, shortened
+from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
 from dpmf_core.data.item_features import EncodedTable, encode, has_header
 from dpmf_datasets.readers import arrow_tables, matlab, matrix_market
@@ -27,13 +27,20 @@ from dpmf_datasets.readers.spreadsheets import sheet_names, spreadsheet
 from dpmf_datasets.readers.table import (
     HEAD,
     MOST_COLUMNS,
-    RaggedLines,
     Table,
     as_texts,
     damage,
     file_name,
     has_ratings,
     report_damage,
+)
+from dpmf_datasets.readers.table_members import (
+    MOST_TABLES,
+    are_parts,
+    chosen_members,
+    joined,
+    plain_name,
+    tables_in,
 )
 from dpmf_datasets.readers.text_tables import text_table
 
@@ -61,14 +68,8 @@ NO_TABLES = {
         " as .xlsx or CSV."
     ),
 }
-TABLES = (  # endings
-    *(".csv", ".tsv", ".dat", ".data", ".txt", ".inter", ".jsonl", ".ndjson", ".json"),
-    *(".parquet", ".feather", ".xlsx", ".xlsb", ".xls", ".ods", ".npz", ".npy", ".mat", ".mtx"),
-)
-PART = re.compile(r"(.*/)?part-[^/]*$")  # a part of a table that Spark wrote
 RATINGS_IN = (".csv", ".tsv", ".dat", ".data", ".txt")
 OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
-MOST = 50  # files that are checked
 LARGEST_ITEM_TABLE = 500_000_000  # bytes, unpacked: the table is read whole
 FACTS = b"dpmf.table"  # the key in the metadata of the Parquet file
 MOST_CELLS = 50_000_000
@@ -191,12 +192,12 @@ def is_archive(path: Path) -> bool:
 def parts_of(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tables in a folder or archive, and the sheets in a spreadsheet, for a person to choose.
 
-    They are the values of `member` and `sheet`. The file is opened in this process. Raises BadInput.
+    They are the values of `member` and `sheet`. This process opens the file. Raises BadInput.
     """
     if is_archive(path):
         with members_of(path) as members:
-            tables = tuple(_tables(members))
-        return () if _are_parts(tables) else tables, ()
+            tables = tuple(tables_in(members))
+        return () if are_parts(tables) else tables, ()
     with path.open("rb") as stream:
         is_book = stream.read(len(OLE)) == OLE
     if is_book or (looks_zipped(path) and is_packed_table(path) == "spreadsheet"):
@@ -210,15 +211,17 @@ def ratings_tables(path: Path) -> tuple[str, ...]:
     They are given by their names in it.
     """
     with members_of(path) as members:
-        tables = [name for name in _tables(members) if _plain(name).suffix in RATINGS_IN]
-        return tuple(name for name in tables[:MOST] if _is_ratings(members, name, {}))
+        tables = [name for name in tables_in(members) if plain_name(name).suffix in RATINGS_IN]
+        return tuple(name for name in tables[:MOST_TABLES] if _is_ratings(members, name, {}))
 
 
 def _table_within(path: Path, name: str, facts: Mapping[str, str]) -> Table:
     """The table of a member, or of all parts that Spark wrote, in a folder or archive."""
     opened = ExitStack()
     members = opened.enter_context(members_of(path))
-    chosen_names = _chosen_members(members, name, facts)
+    chosen_names = chosen_members(
+        members, name, facts.get("member"), lambda table: _is_ratings(members, table, facts)
+    )
 
     def open_part(part: str) -> Table:
         return _table(members.open(part), file_name(part), facts)
@@ -236,98 +239,10 @@ def _table_within(path: Path, name: str, facts: Mapping[str, str]) -> Table:
     return table
 
 
-def _chosen_members(members: Members, name: str, facts: Mapping[str, str]) -> list[str]:
-    """The declared table, the only one, all parts, or the only one of ratings. Raises BadInput."""
-    declared = facts.get("member")
-    tables = _tables(members)
-    if declared and declared in members.names:
-        tables = [declared]
-    elif declared:
-        tables = [table for table in members.names if _is_called(table, declared)]
-    is_in_parts = _are_parts(tables)
-    if is_in_parts:
-        tables = [table for table in tables if members.open(table).read(1)]
-    elif len(tables) > 1:
-        tables = [table for table in tables[:MOST] if _is_ratings(members, table, facts)] or tables
-    if len(tables) == 1 or (tables and is_in_parts):
-        return tables
-    if not members.names or not (tables or declared):
-        raise BadInput(f"{name} holds no table. Its files: {members.some}.")
-    which = f"no single table {quoted(declared)}" if declared else f"{len(tables):,} tables"
-    files = tables or members.names
-    raise BadInput(
-        f"{name} holds {which}. Its files: {listing(files)}. Name a table after the path, e.g."
-        f" member={shortened(files[0])}."
-    )
-
-
-def joined(first: Table, names: Sequence[str], open_part: Callable[[str], Table]) -> Table:
-    """The tables of several parts, one below another. Raises BadInput if their columns differ."""
-    ragged_lines: RaggedLines = []
-
-    def read(columns: Sequence[int]) -> Iterator[list[Any]]:
-        above = 0
-        for name in names:
-            part = first if name == names[0] else open_part(name)
-            if sorted(part.shown_names) != sorted(first.shown_names):
-                raise BadInput(
-                    f"The part {file_name(name)} has other columns than {file_name(names[0])}:"
-                    f" {listing(part.shown_names)}. Name one part with member=."
-                )
-            places = [part.shown_names.index(first.shown_names[column]) for column in columns]
-            n_rows = 0
-            for batch in part.batches(places):
-                n_rows += len(batch[0])
-                yield batch
-            ragged_lines.extend(
-                (above + line - part.above, text) for line, text in part.ragged_lines
-            )
-            above += n_rows + len(part.ragged_lines)
-
-    return replace(
-        first,
-        batches=read,
-        unit="row",
-        above=0,
-        layout=f"{first.layout} It is in {len(names):,} parts.",
-        ragged_lines=ragged_lines,
-    )
-
-
-def _tables(members: Members) -> list[str]:
-    """The members that may be tables; of several files, no text without `rating` in its name."""
-    names = [
-        name
-        for name in sorted(members.names)
-        if _plain(name).suffix in TABLES or PART.match(name)
-        if not any(part.startswith(("_", ".")) for part in PurePosixPath(name).parts)
-    ]
-    if len(members.names) == 1:
-        return names
-    return [name for name in names if _plain(name).suffix != ".txt" or "rating" in name.lower()]
-
-
-def _are_parts(tables: Sequence[str]) -> bool:
-    """Whether all are parts of one table."""
-    folders = {PurePosixPath(table).parent for table in tables}
-    return len(folders) == 1 and all(PART.match(table) for table in tables)
-
-
-def _is_called(name: str, declared: str) -> bool:
-    """Whether a member, or a folder with it, has the declared name."""
-    parts = PurePosixPath(name).parts
-    return declared in parts and not parts[-1].startswith("_")
-
-
-def _plain(name: str) -> PurePosixPath:
-    """A file's name in lower case, without the ending of a packed file."""
-    return PurePosixPath(re.sub(r"\.(gz|bz2|xz)$", "", name.lower()))
-
-
 def _is_ratings(members: Members, name: str, facts: Mapping[str, str]) -> bool:
-    if _plain(name).name in OFFICIAL:
+    if plain_name(name).name in OFFICIAL:
         return True
-    if _plain(name).suffix not in RATINGS_IN:
+    if plain_name(name).suffix not in RATINGS_IN:
         return False
     try:
         with members.open(name) as stream:
