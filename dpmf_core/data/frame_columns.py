@@ -102,7 +102,7 @@ def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
     if is_frame(data):
         frame = frame_of(data)
     else:
-        pairs = np.asarray(data)
+        pairs = np.asarray(data, object if isinstance(data, list) else None)
         if pairs.ndim != 2 or pairs.shape[1] != 2:
             raise BadInput(
                 "X must be a data frame with columns for user and item, or an array (n, 2) of"

@@ -123,7 +123,8 @@ class Rows:
         outside = problems.get(Kind.OUTSIDE)
         if outside is None or rules.outside == "leave-out":
             return
-        total = read - count
+        not_rated = problems.get(Kind.NOT_RATED)
+        total = read - count - (not_rated.count if not_rated else 0)
         if rules.outside == "refuse":
             self._refuse(rules, outside, f"{total:,} ratings")
         if MOST_OUTSIDE * outside.count > total:

@@ -18,7 +18,7 @@ from dpmf_core.base.hashing import keys_of_texts
 from dpmf_core.data.frame_columns import Columns, columns_by_role, frame_of
 from dpmf_core.data.frame_columns import is_table as is_table
 from dpmf_core.data.frame_rows import RowRules, Rows, numbers_in
-from dpmf_core.data.ids import Coded
+from dpmf_core.data.ids import Coded, Numbers
 from dpmf_core.data.item_features import SEVERAL, encode
 from dpmf_core.data.ratings import (
     ITEMS_ARE_PUBLIC,
@@ -225,7 +225,7 @@ def _report(
     )
 
 
-def _own_ids(column: "pd.Series[Any]", numbers: npt.NDArray[np.int32], count: int) -> "pd.Index[Any]":
+def _own_ids(column: "pd.Series[Any]", numbers: Numbers, count: int) -> "pd.Index[Any]":
     """The first id of each number (count,), as the table has it; whole floats as whole numbers."""
     first = np.empty(count, np.int64)
     first[numbers[::-1]] = np.arange(len(numbers))[::-1]
@@ -321,7 +321,7 @@ def _times(column: "pd.Series[Any]", keep: Flags, rows: Rows) -> Places:
     if not (is_date or pd.api.types.is_numeric_dtype(cells.dtype)):
         _refuse_times(column)
     is_unread = np.array(cells.isna(), np.bool_)
-    if cells.dtype.kind == "f":
+    if not is_date:
         numbers = cells.to_numpy(np.float64, na_value=np.nan)
         is_unread |= ~((numbers == np.floor(numbers)) & (np.abs(numbers) < LARGEST_TIME))
     if 2 * np.count_nonzero(is_unread) > len(cells):
@@ -336,9 +336,10 @@ def _typed_times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
     """Whole numbers or dates among which are empty cells, in a type of their own."""
     kind = pd.api.types.infer_dtype(cells)
     if kind == "integer":
-        return cells.astype("Int64")
+        is_short = cells.map(lambda time: pd.notna(time) and abs(time) < LARGEST_TIME)
+        return cells.where(is_short).astype("Int64")
     if kind in ("date", "datetime"):
-        return pd.to_datetime(cells, utc=True)
+        return pd.to_datetime(cells, utc=True, errors="coerce")
     return cells
 
 

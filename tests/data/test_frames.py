@@ -137,6 +137,8 @@ def test_values_declared_as_not_rated_are_no_ratings():
     ratings = frames.ratings_of(some, BOUNDS, missing=(0, 99))
     assert triples(ratings) == [(0, 0, 2.0), (0, 2, 4.0), (1, 1, 1.0)]
     assert counts_of(ratings) == {Kind.NOT_RATED: 2}
+    with pytest.raises(BadInput, match="1 of the 3 ratings, more than a tenth"):
+        frames.ratings_of(FRAME.assign(rating=[4, 0, 9, 99, 2]), BOUNDS, missing=(0, 99))
     one = frames.ratings_of(FRAME.assign(rating=[4, 3, 1, 1, 2]), BOUNDS, missing=1)
     assert sorted(one.values.tolist()) == [2.0, 3.0, 4.0]
 
@@ -156,7 +158,7 @@ def test_a_pair_that_is_rated_twice_is_reported():
     assert triples(ratings)[1] == (0, 2, 3.0)
 
 
-@pytest.mark.parametrize("kind", ["int", "Int64", "datetime", "object"])
+@pytest.mark.parametrize("kind", ["int", "Int64", "datetime", "object", "too large", "uint"])
 def test_a_time_that_is_empty_is_the_earliest_and_moves_no_other(kind):
     times = pd.Series([50, 20, 30, None, 10], dtype="Int64")
     column = {
@@ -164,6 +166,8 @@ def test_a_time_that_is_empty_is_the_earliest_and_moves_no_other(kind):
         "Int64": times,
         "datetime": pd.to_datetime(times.astype(float), unit="D"),
         "object": times.astype(object).where(times.notna(), None),
+        "too large": pd.Series([50, 20, 30, 2**70, 10], dtype=object),
+        "uint": pd.Series([50, 20, 30, 2**64 - 1, 10], dtype="uint64"),
     }[kind]
     with pytest.warns(RowsChanged, match="time cannot be read"):
         ratings = frames.ratings_of(FRAME.assign(time=column), BOUNDS)
