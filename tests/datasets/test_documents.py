@@ -17,6 +17,7 @@ import pytest
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC
+from dpmf_datasets import sandbox
 from dpmf_datasets.readers import text, words
 from dpmf_datasets.readers.encodings import ENCODING_IS_PUBLIC
 from tests.datasets.test_sample_sets import DOCS
@@ -240,6 +241,7 @@ def test_stop_words_are_declared(tmp_path, monkeypatch):
     def words(stop_words):
         return set(datasets.load(f"{tmp_path / 'a.txt'}?stop_words={stop_words}").vocabulary)
 
+    monkeypatch.setattr(sandbox, "is_inside", False)  # no upload
     every_word = {"the", "red", "lamp", "und", "der", "tisch"}
     assert words("english") == every_word - {"the"}
     assert words("none") == every_word
@@ -251,6 +253,15 @@ def test_stop_words_are_declared(tmp_path, monkeypatch):
     assert words("german") == every_word - {"und", "der"}
     with pytest.raises(BadInput, match=r"no list of stop words 'klingon'.*german"):
         words("klingon")
+
+
+def test_an_upload_names_no_file_of_the_server(tmp_path, monkeypatch):
+    (tmp_path / "own.txt").write_text("red\n")
+    monkeypatch.setattr(sandbox, "is_inside", False)
+    assert words.stop_words(str(tmp_path / "own.txt")) == {"red"}
+    monkeypatch.setattr(sandbox, "is_inside", True)
+    with pytest.raises(BadInput, match="no list of stop words"):
+        words.stop_words(str(tmp_path / "own.txt"))
 
 
 def test_an_own_list_that_changes_makes_other_data(tmp_path):
