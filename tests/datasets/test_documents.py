@@ -197,14 +197,27 @@ def test_a_column_without_a_name_goes_by_its_number(tmp_path):
     assert len(samples) == 3
 
 
-@pytest.mark.parametrize("pack", [gzip, bz2, lzma])
+PACKED = {gzip: "gz", bz2: "bz2", lzma: "xz"}
+
+
+@pytest.mark.parametrize("pack", PACKED)
 def test_lines_of_a_packed_text_are_documents(tmp_path, pack):
-    ending = {gzip: "gz", bz2: "bz2", lzma: "xz"}[pack]
-    path = tmp_path / f"a.txt.{ending}"
+    path = tmp_path / f"a.txt.{PACKED[pack]}"
     path.write_bytes(pack.compress("\n".join(DOCS).encode()))
     (tmp_path / "b.txt").write_text("\n".join(DOCS))
     expected = datasets.load(str(tmp_path / "b.txt"))
     assert datasets.load(str(path)).reading == expected.reading
+
+
+@pytest.mark.parametrize("pack", PACKED)
+def test_a_packed_text_with_a_table_of_ratings_holds_no_documents(tmp_path, pack):
+    path = tmp_path / f"a.txt.{PACKED[pack]}"
+    rows = [f"{user},{item},{1 + (user * item) % 5}" for user in range(9) for item in range(5)]
+    path.write_bytes(pack.compress("\n".join(rows).encode()))
+    assert len(datasets.load(f"{path}?bounds=1,5")) == 45
+    path.write_bytes(pack.compress("\n".join(["user,item,rating", *rows]).encode()))
+    with pytest.raises(BadInput, match="bounds"):
+        datasets.load(str(path))
 
 
 def test_another_document_in_another_encoding_changes_no_document(tmp_path):
