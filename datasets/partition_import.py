@@ -24,21 +24,15 @@ from dpmf_core.data.addresses import path_of, require_known, split
 from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS
 from dpmf_core.data.partitioned import Members, usual_parts
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.report import Kind, Order, Problem, Report
+from dpmf_core.data.report import Kind, Problem, Report
 from dpmf_datasets import partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
-from dpmf_datasets.path_facts import ways
 from dpmf_datasets.readers.archives import fingerprint_of, fingerprint_of_all
 from dpmf_datasets.readers.cleaning import Batch, Ids
-from dpmf_datasets.readers.dates import (
-    FORMAT_IS_PUBLIC,
-    READING_IS_PUBLIC,
-    ColumnTimes,
-    column_times,
-)
+from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import (
     after_path,
-    assumed_sizes,
+    assumptions_of,
     declared_size,
     item_labels,
     open_rows,
@@ -49,7 +43,7 @@ from dpmf_datasets.readers.ratings_tables import (
     user_keys,
 )
 from dpmf_datasets.readers.table import file_name, report_damage
-from dpmf_datasets.readers.tables import read_item_table
+from dpmf_datasets.readers.tables import open_table, read_item_table
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
@@ -117,7 +111,7 @@ def check_tables(path_and_facts: str) -> tuple[Report, tuple[str, ...]]:
 def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
     """The tables that a path, a folder or a pattern names, and the facts after it."""
     place, facts = split(path_and_facts)
-    require_known(facts, {**RATING_FACTS, "encoding": None})
+    require_known(facts, (*RATING_FACTS, "encoding", "header", "multiline"))
     path = path_of(place)
     if path.is_dir():
         paths = sorted(it for it in path.iterdir() if it.suffix.lower() in SUFFIXES)
@@ -155,73 +149,64 @@ class _Import:
     def run(self) -> tuple[Report, Manifest]:
         reports = [self._read(file) for file in self.files]
         self.has_order &= len(self.ways_of_times) == 1
-        n_users = declared_size(self._ways["n_users"], len(self.users.labels), "users", self.name)
-        n_items = declared_size(self._ways["n_items"], len(self.items.labels), "items", self.name)
+        require_several(len(self.users), self.name)
+        n_users = declared_size(self._declared.n_users, len(self.users), "users", self.name)
+        n_items = declared_size(self._declared.n_items, len(self.items), "items", self.name)
         members = Members(n_users, self.n_partitions or usual_parts(n_users))
         self._gather(members)
         keys = user_keys(self.users, n_users)
-        hashes, kept, read, raters = zip(
-            *(self._write(part, keys, n_items) for part in range(members.n_parts)), strict=True
-        )
-        require_several(sum(raters), self.name)
-        merged, empty = sum(read) - sum(kept), len(self.users.labels) - sum(raters)
+        written = [self._write(part, keys, n_items) for part in range(members.n_parts)]
+        hashes = tuple(digest for digest, _, _ in written)
+        n_kept = sum(kept for _, kept, _ in written)
+        n_merged = sum(rows for _, _, rows in written) - n_kept
         labels = item_labels(self.items, n_items)
-        manifest, sentences = self._manifest(labels, n_users, hashes, sum(kept))
+        manifest, sentences = self._manifest(labels, n_users, hashes, n_kept)
+        problems = [problem for report in reports for problem in report.problems]
+        if n_merged:
+            problems.append(Problem(Kind.DUPLICATE, n_merged))
+        several = (SEVERAL_TIMES,) if len(self.ways_of_times) > 1 else ()
+        assumed = dict.fromkeys(words for report in reports for words in report.assumed)
         report = replace(
             reports[0],
             name=self.name,
-            read=sum(it.read for it in reports),
-            kept=sum(kept),
+            read=sum(report.read for report in reports),
+            kept=n_kept,
             n_users=n_users,
             n_items=n_items,
-            problems=(
-                *(problem for it in reports for problem in it.problems),
-                *([Problem(Kind.DUPLICATE, merged)] if merged else []),
-                *([Problem(Kind.EMPTY_USER, empty)] if empty else []),
-            ),
-            assumed=(
-                *dict.fromkeys(words for it in reports for words in it.assumed),
-                *spelling_notes(self.users, self.items),
-                *([SEVERAL_TIMES] if len(self.ways_of_times) > 1 else []),
-                *sentences,
-            ),
+            problems=tuple(problems),
+            assumed=(*assumed, *spelling_notes(self.users, self.items), *several, *sentences),
         )
         return report, manifest
 
     @cached_property
-    def _ways(self) -> dict[str, Any]:
-        return ways(self.facts)
+    def _declared(self) -> Declared:
+        return Declared.of(self.facts)
 
     def _read(self, file: Path) -> Report:
         """Spill the usable rows of a file."""
-        name, advice = file_name(file), after_path(str(file), self.facts)
-        bounds, columns, outside, encoding = (
-            self._ways[it] for it in ("bounds", "columns", "outside", "encoding")
-        )
-        size, kept, words = max(file.stat().st_size, 1), 0, set[str]()
+        name = file_name(file)
+        advice = after_path(str(file), self.facts)
+        size = max(file.stat().st_size, 1)
+        kept = 0
         with report_damage(name), file.open("rb") as stream:
-            rows = open_rows(stream, name, bounds, columns, outside, advice, encoding)
+            table = open_table(stream, name, self.facts)
+            rows = open_rows(table, name, self._declared, advice)
             self.bounds = rows.bounds
-            self.has_order &= "time" in rows.places
             for batch in rows:
-                times = _times_of(batch, self._ways["dates"], name)
-                rows.tally.add(Kind.NO_TIME, batch.rows[times.unread])
-                words |= {times.words} - {""}
-                self.has_order &= times.order is not None or not len(batch.values)
-                self._spill(batch, times.order)
+                self._spill(batch)
                 kept += len(batch.values)
                 self.progress(f"reading {name}", min(stream.tell(), size), size)
-        require_usable(rows, name, advice)
-        self.ways_of_times |= words
+        require_usable(rows, name, self._declared, advice)
+        self.has_order &= rows.clock is not None
+        if rows.clock is not None:
+            self.ways_of_times.add(rows.clock.words)
         self.titles = {**rows.titles, **self.titles}
-        times_are_public = [READING_IS_PUBLIC] if "time" in rows.places else []
-        self.assumptions += [*rows.table.assumptions, *times_are_public]
-        assumed = tuple(sorted(words))
-        return report_of(rows, name, 0, assumed, kept=kept, n_users=0, n_items=0)
+        self.assumptions += assumptions_of(self._declared, rows.table)
+        return report_of(rows, name, (), kept=kept, n_users=0, n_items=0)
 
-    def _spill(self, batch: Batch, order: npt.NDArray[np.int64] | None) -> None:
-        """Write a batch with its times to the folder. Raises BadInput if the disk is full."""
-        order = np.zeros(len(batch.values), np.int64) if order is None else order
+    def _spill(self, batch: Batch) -> None:
+        """Write a batch to the folder. Raises BadInput if the disk is full."""
+        order = np.zeros(len(batch.values), np.int64) if batch.order is None else batch.order
         columns = [batch.users, batch.items, pa.array(batch.values), pa.array(order)]
         rows = pa.table(columns, names=list(ROW_TYPE.names or ()))
         self.users.add(batch.users)
@@ -266,11 +251,11 @@ class _Import:
 
     def _write(
         self, partition: int, keys: npt.NDArray[np.uint64], n_items: int
-    ) -> tuple[str, int, int, int]:
+    ) -> tuple[str, int, int]:
         """Sort and write a partition.
 
         keys: (n_users,) of each user's random draws. Returns the file's hash, and the numbers of
-        ratings, of rows and of users with ratings.
+        ratings and of rows.
         """
         rows_file = self.folder / f"rows-{partition}"
         rows_file.touch()
@@ -291,7 +276,7 @@ class _Import:
         self.progress(
             "writing partitions", partition + 1, self.n_partitions or usual_parts(len(keys))
         )
-        return digest, len(ratings), len(rows), len(np.unique(ratings.users))
+        return digest, len(ratings), len(rows)
 
     def _manifest(
         self, labels: tuple[str, ...], n_users: int, hashes: tuple[str, ...], n_ratings: int
@@ -305,7 +290,6 @@ class _Import:
         origin = fingerprint_of_all({file.name: file for file in self.files})
         if len(self.files) == 1:
             origin = fingerprint_of(self.files[0])
-        assumptions = (*assumed_sizes(self._ways["n_users"]), *self.assumptions)
         manifest = Manifest(
             name=self.name,
             n_users=n_users,
@@ -313,7 +297,7 @@ class _Import:
             n_ratings=n_ratings,
             bounds=self.bounds,
             public=False,
-            assumptions=tuple(dict.fromkeys(assumptions)),
+            assumptions=tuple(dict.fromkeys(self.assumptions)),
             origin=origin,
             titles=tuple(self.titles.get(label) or label for label in labels),
             labels=labels,
@@ -333,14 +317,3 @@ class _Import:
             target.replace(aside)
         self.folder.replace(target)
         shutil.rmtree(aside, ignore_errors=True)
-
-
-def _times_of(batch: Batch, declared: Order | None, name: str) -> ColumnTimes:
-    """The times of a batch. Raises BadInput on dates whose order it would have to assume."""
-    times = column_times([] if batch.times is None else [batch.times], declared)
-    if FORMAT_IS_PUBLIC in times.assumptions:
-        raise BadInput(
-            f"Dates of {name} such as 03/04/2021 can be read in two ways. Declare the order after"
-            " the path: dates=dmy or dates=mdy."
-        )
-    return times

@@ -1,29 +1,13 @@
 """What the facts of an address say to the readers of files, and which files it names."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from dpmf_core.data.addresses import is_database, path_of, split
-from dpmf_core.data.column_names import ROLE_NAMES
-from dpmf_core.data.facts import ITEM_TABLE, STOP_WORDS, value
+from dpmf_core.data.facts import ITEM_TABLE, STOP_WORDS
 from dpmf_datasets.readers import databases
 
 UPLOADS = "dpmf-uploads-"  # the first part of the name of the uploads' folder
-
-
-def ways(facts: Mapping[str, str]) -> dict[str, Any]:
-    """The arguments of `read_table` from the facts after a path. Raises BadInput."""
-    return {
-        "bounds": value(facts, "bounds"),
-        "columns": {role: facts[role] for role in ROLE_NAMES if role in facts},
-        "n_users": value(facts, "users"),
-        "n_items": value(facts, "items"),
-        "dates": value(facts, "dates"),
-        "encoding": value(facts, "encoding"),
-        "outside": value(facts, "outside", "clamp"),
-    }
 
 
 def files_of(id_or_path: str) -> tuple[Path, ...]:

@@ -45,7 +45,8 @@ def _posts(entry: SampleEntry, path: Path) -> Read:
 
 
 def _headlines(entry: SampleEntry, path: Path) -> Read:
-    return text.documents(text.headlines(path), name=entry.id)
+    reader = Reader()
+    return text.documents(text.headlines(path, reader), name=entry.id, reader=reader)
 
 
 def _by_fetch_alone(entry: SampleEntry, path: Path) -> Read:

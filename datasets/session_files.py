@@ -31,6 +31,7 @@ from dpmf_core.data.report import Order, Outside, Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, sandbox, upload_conversion
 from dpmf_datasets.path_facts import UPLOADS, is_own
+from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import detect_columns, on_page, read_table
 from dpmf_datasets.readers.tables import OwnTable
 
@@ -131,8 +132,8 @@ def ratings(
     """
     name, detected_roles = source.name, detect_columns(source.table)
     roles = {**detected_roles, **columns}
-    ways: Any = {"bounds": bounds, "columns": roles, "dates": dates, "outside": outside}
-    data, report = read_table(source.table, name=name, advice=on_page, **ways)
+    declared = Declared(bounds, roles, dates=dates, outside=outside)
+    data, report = read_table(source.table, name=name, declared=declared, advice=on_page)
     data = replace(data, origin=_origin(source.fingerprint, owner))
     file = _keep(data)
     by_role = {role: column for role, column in roles.items() if column or role in detected_roles}

@@ -6,18 +6,18 @@ from pathlib import Path
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.addresses import is_database, path_of, require_known, split
 from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS, SAMPLE_FACTS, TABLE_FACTS, value
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings, checked_bounds
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
-from dpmf_datasets.path_facts import ways
 from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.archives import fingerprint_of
-from dpmf_datasets.readers.arrow_tables import melted
+from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import Advice, after_path, read_table
 from dpmf_datasets.readers.table import Table, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table, ratings_tables, read_item_table
+from dpmf_datasets.readers.wide_tables import as_long
 from dpmf_datasets.registry import SOURCES, source_of
-from dpmf_datasets.sample_paths import is_lines, samples_at
+from dpmf_datasets.sample_paths import samples_at
 
 ARCHIVES = (".zip", ".tar", ".tgz")
 Read = tuple[Ratings | Samples, Report]
@@ -97,7 +97,7 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> Read | None:
     """
     if path.suffix.lower() == ".mat":
         return _ratings(path, facts) if "bounds" in facts else None
-    is_text = is_lines(path)
+    is_text = path.is_file() and path.suffix.lower() == ".txt"
     may_be = is_text or path.is_dir() or path.suffix.lower() in ARCHIVES
     if set(facts) & OF_SAMPLES or not may_be:
         return None
@@ -130,7 +130,9 @@ def _ratings_of_table(
     table: Table, name: str, facts: dict[str, str], advice: Advice
 ) -> tuple[Ratings, Report]:
     """The ratings of an open table with its facts."""
-    options = ways(facts)
+    declared = Declared.of(facts)
     if value(facts, "layout") == "wide":
-        table, options["columns"] = melted(table, options["columns"].get("user"), name), {}
-    return read_table(table, name=name, advice=advice, **options)
+        checked_bounds(declared.bounds, name, advice({"bounds": "1,5"}))
+        table = as_long(table, declared, name, advice)
+        declared = dataclasses.replace(declared, columns={})
+    return read_table(table, name=name, declared=declared, advice=advice)

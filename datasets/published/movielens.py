@@ -16,6 +16,7 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import Report, outside_of
 from dpmf_datasets.readers.archives import Members, members_of
+from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import MOST_OUTSIDE, in_header, read_table
 from dpmf_datasets.readers.table import file_name
 
@@ -53,7 +54,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
             )
         with members.open(member) as stream:
             ratings, report = read_table(
-                stream, name=entry.id, bounds=entry.bounds, advice=in_header
+                stream, name=entry.id, declared=Declared(entry.bounds), advice=in_header
             )
         films = _films(members, *LAYOUTS[name]) if name in LAYOUTS else {}
     labels = ratings.labels or ()

@@ -21,6 +21,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Report
 from dpmf_datasets.published.movielens import published_or_private
 from dpmf_datasets.readers.archives import Members, members_of
+from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import in_header, read_table
 from dpmf_datasets.readers.table import Table, file_name
 
@@ -28,6 +29,7 @@ BLOCK = 16 << 20  # bytes of text that are read together
 LAYOUT = re.compile(r"combined_data_\d+\.txt(\.gz)?$")
 UNUSED = "\x1f"  # a separator that no line has, so that a line is one cell
 COLUMNS = ("user", "rating", "time", "item")
+FIRST_ROW = ("1488844", "3", "2005-09-06", "1")  # of the published files: dates are ISO
 
 
 def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
@@ -44,7 +46,8 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
                 f"{file_name(path)} has no combined_data_1.txt to _4.txt. Found: {members.some}."
             )
         table = _combined(members, names, entry.n_items)
-        ratings, report = read_table(table, name=entry.id, bounds=entry.bounds, advice=in_header)
+        declared = Declared(entry.bounds)
+        ratings, report = read_table(table, name=entry.id, declared=declared, advice=in_header)
         titles = _titles(members)
     films = np.array(ratings.labels, np.int32) - 1
     ratings = replace(
@@ -85,7 +88,7 @@ def _combined(members: Members, names: Sequence[str], n_films: int) -> Table:
                 every.append(pa.array(films, mask=films == 0).filter(is_row))
                 yield [every[j] for j in columns]
 
-    return Table(COLUMNS, (), batches, unit="line", ragged_lines=ragged_lines)
+    return Table(COLUMNS, (FIRST_ROW,), batches, unit="line", ragged_lines=ragged_lines)
 
 
 def _lines(members: Members, name: str) -> Iterator[pa.Array]:

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.feather
 import pyarrow.parquet
 
-from dpmf_core.base.errors import BadInput, closest, shortened
-from dpmf_core.data.column_names import ROLES, by_name
+from dpmf_core.base.errors import BadInput, shortened
+from dpmf_core.data.column_names import by_name
 from dpmf_core.data.samples import is_sparse
 from dpmf_datasets.readers.table import (
     BETWEEN,
@@ -261,40 +261,3 @@ def _of_entries(users: Any, items: Any, ratings: Any) -> Table:
     table = in_memory(pa.table({"user": users, "item": items, "rating": ratings}), "of a matrix")
     table.read_as = lambda: (NUMBERING.format(0),)
     return table
-
-
-# ---- tables made from other tables ---------------------------------------------------------------
-
-
-def melted(table: Table, user: str | None, name: str) -> Table:
-    """Convert a wide table, one row per user and one column per item, to one row per rating.
-
-    Its empty cells are no ratings. user: the column of the users' ids; by default the first. name:
-    of the file in messages. Raises BadInput if it has too few columns, or no such column.
-    """
-    names = list(table.names or table.first)  # if items are numbers, a header looks like data
-    if len(names) < 2:
-        raise BadInput(
-            f"{name} has {len(names)} columns. A wide table has one row per user and one column per"
-            " item, and its first line names the items."
-        )
-    if user and user not in names:
-        raise BadInput(
-            f"{name} has no column '{user[:40]}' of users.{closest(user, names)} Its columns:"
-            f" {', '.join(names[:12])}."
-        )
-    place = str(names.index(user)) if user else "0"
-    columns = [str(j) for j in range(len(names))]
-    parts = [
-        pa.table([column.cast(pa.string()) for column in batch], columns)
-        for batch in table.batches(range(len(names)))
-    ]
-    cells = pa.concat_tables(parts).slice(0 if table.names else 1).to_pandas()
-    ratings = cells.melt(place).dropna()
-    ratings = ratings[ratings["value"].str.strip() != ""]
-    ratings["variable"] = ratings["variable"].map(dict(zip(columns, names, strict=True)))
-    rows = pa.Table.from_arrays([pa.array(ratings[it], pa.string()) for it in ratings], ROLES[:3])
-    words = f"for {len(names) - 1:,} items, a row for each user"
-    long = in_memory(rows, words)
-    long.assumptions = table.assumptions
-    return long

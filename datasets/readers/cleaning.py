@@ -1,7 +1,8 @@
 """The usable rows of a table: numbers are parsed, and bad rows are counted with their places.
 
-Ids are text, so "007" and "7" differ. They get numbers when all are known, so the order of the rows
-does not matter.
+What becomes of a row follows from that row, the public layout and declared facts. Users and items
+come from usable rows alone. They get numbers when all are known, so the order of the rows does not
+matter.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,33 +16,38 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpmf_core.data.ids import arrow_numbering_order, canonical_arrow
 from dpmf_core.data.report import LINES_SHOWN, Kind, Outside, Problem, Tally
-from dpmf_datasets.readers.dates import Part, read_times, stripped
+from dpmf_datasets.readers.dates import Clock, stripped
+from dpmf_datasets.readers.numbers import NumberFormat
 from dpmf_datasets.readers.table import Table
 
 Flags = npt.NDArray[np.bool_]
-NOTHING = ("", "na", "n/a", "null", "none")  # how a missing rating is written
-# if commas separate columns, such a number is in quotation marks; 1,234 may be a thousand
-QUOTED_DECIMAL = r"^[+-]?\d+,(\d{1,2}|\d{4,})$"
-LONGEST_WHOLE = 19  # digits; ids that are sorted by size have fewer
+# a long number as a spreadsheet shows it, which may stand for many ids
+ROUNDED = r"^\d([.,]\d+)?[eE]\+?(1[1-9]|[2-9]\d)$"
+# soft hyphen, zero-width characters and the byte-order mark
+INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 MOST_WAITING = 4_000_000  # ids in memory before repeated ones are removed
+NUMBER_TYPES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
 
 
-def _only(column: pa.Array, keep: Flags) -> pa.Array:
-    """The cells under a mask (n,)."""
-    return column if keep.all() else column.filter(pa.array(keep))
+def ids_of(column: pa.Array) -> pa.DictionaryArray:
+    """The canonical texts of a column of ids; "" for an empty cell."""
+    cells = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    values = cells.dictionary
+    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    texts = canonical_arrow(stripped(values) if is_text else values)
+    indices = cells.indices
+    if indices.null_count or texts.null_count:
+        texts = pa.concat_arrays([pc.fill_null(texts, ""), pa.array([""])])
+        indices = pc.fill_null(indices, len(texts) - 1)
+    return pa.DictionaryArray.from_arrays(indices.cast(pa.int32()), texts)
 
 
-def _dictionary_of(ids: pa.Array) -> pa.DictionaryArray:
-    """Return ids of text as a dictionary, of 64-bit integers if all are written like some."""
-    texts = ids.dictionary_encode()
-    try:
-        numbers = texts.dictionary.cast(pa.int64())
-    except pa.ArrowInvalid:
-        return texts
-    if not numbers.cast(pa.string()).equals(texts.dictionary):  # such as 007
-        return texts
-    return pa.DictionaryArray.from_arrays(texts.indices, numbers)
+def cells_where(ids: pa.DictionaryArray, is_wanted: pa.Array) -> Flags:
+    """Which cells (n,) have an id that is wanted. is_wanted: a flag for each dictionary entry."""
+    flags: Flags = is_wanted.to_numpy(zero_copy_only=False)
+    return flags[ids.indices.to_numpy(zero_copy_only=False)] if len(ids) else np.zeros(0, np.bool_)
 
 
 class Ids:
@@ -52,33 +58,50 @@ class Ids:
         self._waiting = 0
 
     def add(self, ids: pa.DictionaryArray) -> None:
-        self._arrays.append(ids.dictionary)
-        self._waiting += len(ids.dictionary)
+        """Add the ids of a batch; all of its dictionary is in use."""
+        compact = _dictionary_as_numbers(ids.dictionary)
+        self._arrays.append(compact)
+        self._waiting += len(compact)
         if self._waiting > MOST_WAITING:
-            self._arrays, self._waiting = [self._distinct()], 0
+            self._arrays = [self._distinct()]
+            self._waiting = 0
 
     def _distinct(self) -> pa.Array:
         """Whole numbers if all are, else text."""
-        arrays = [it for it in self._arrays if len(it)] or [pa.array([], pa.string())]
-        if len({it.type for it in arrays}) > 1:
-            arrays = [it.cast(pa.string()) for it in arrays]
+        arrays = [array for array in self._arrays if len(array)] or [pa.array([], pa.string())]
+        if len({array.type for array in arrays}) > 1:
+            arrays = [array.cast(pa.string()) for array in arrays]
         return pc.unique(pa.concat_arrays(arrays))
+
+    def __len__(self) -> int:
+        return len(self.labels)
 
     @cached_property
     def labels(self) -> pa.Array:
-        """All of them: whole numbers by size, others by alphabet."""
-        labels = self._distinct()
-        texts = labels.cast(pa.string())
-        is_short = pc.less(pc.binary_length(texts), LONGEST_WHOLE)
-        are_whole = pc.all(pc.and_(pc.ascii_is_decimal(texts), is_short)).as_py()
-        columns = {"size": texts.cast(pa.int64())} if are_whole else {}
-        table = pa.table({**columns, "text": texts})
-        return labels.take(pc.sort_indices(table, [(it, "ascending") for it in table.column_names]))
+        """All of them in the order of their numbers, as 64-bit integers or text."""
+        distinct = self._distinct()
+        if pa.types.is_integer(distinct.type):
+            return distinct.take(pc.sort_indices(distinct))
+        return distinct.take(arrow_numbering_order(distinct))
 
     @cached_property
     def _index(self) -> "pd.Index[Any]":
         index: pd.Index[Any] = pd.Index(self.labels.to_numpy(zero_copy_only=False))
         return index
+
+    def spelling_notes(self, what: str) -> list[str]:
+        """A note if some ids may be one id written in several ways."""
+        if pa.types.is_integer(self.labels.type):
+            return []
+        texts = pd.Series(self.labels.to_pylist(), dtype=object)
+        count = int(_simplest(texts).duplicated().sum())
+        if not count:
+            return []
+        return [
+            f"{count:,} {what} may be others written differently: in upper or lower case, as 01 and"
+            " 1, in composed or decomposed letters, or with invisible characters. Ids are text, so"
+            f" these count as different {what}."
+        ]
 
     def numbers(self, ids: pa.DictionaryArray) -> npt.NDArray[np.int32]:
         """The places of ids (n,) among the labels."""
@@ -86,19 +109,22 @@ class Ids:
         numbers = self._index.get_indexer(distinct).astype(np.int32)
         return np.asarray(numbers[ids.indices.to_numpy(zero_copy_only=False)])
 
-    def spelling_notes(self, what: str) -> list[str]:
-        """A note if some ids are one number written in several ways."""
-        if pa.types.is_integer(self.labels.type):
-            return []
-        texts = pd.Series(self.labels.to_pylist(), dtype=object)
-        texts = texts[texts.str.fullmatch(r"[+-]?\d{1,15}([.,]0*)?")]
-        count = int(texts.str.replace(",", ".").astype(float).duplicated().sum())
-        if not count:
-            return []
-        return [
-            f"{count:,} {what} are numbers written in several ways, such as 1, 1.0 and 01. Ids are"
-            f" text, so these count as different {what}."
-        ]
+
+def _simplest(texts: "pd.Series[str]") -> "pd.Series[str]":
+    """The ids without what people do not see or write differently."""
+    plain = texts.str.translate(INVISIBLE).str.normalize("NFKC").str.strip()
+    number = plain.str.fullmatch(r"[+-]?\d{1,15}([.,]0*)?")
+    values = plain.where(number, "0").str.replace(",", ".").astype(float)
+    return plain.str.casefold().where(~number, values.astype(str))
+
+
+def _dictionary_as_numbers(texts: pa.Array) -> pa.Array:
+    """The same ids as 64-bit integers, which take less memory, if all are written like some."""
+    try:
+        numbers = texts.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return texts
+    return numbers if numbers.cast(pa.string()).equals(texts) else texts
 
 
 def numbered(parts: Sequence[pa.DictionaryArray]) -> tuple[Ids, npt.NDArray[np.int32]]:
@@ -113,24 +139,34 @@ def numbered(parts: Sequence[pa.DictionaryArray]) -> tuple[Ids, npt.NDArray[np.i
 class Batch:
     """The usable rows of some of a table (n_rows,).
 
-    users, items: their ids; the dictionaries also hold those of unusable rows. rows: their places
-    in the table. times: None if no column holds times.
+    users, items: their ids. rows: their places in the table. order: their times, if a column holds
+    times.
     """
 
     users: pa.DictionaryArray
     items: pa.DictionaryArray
     values: npt.NDArray[np.float32]
     rows: npt.NDArray[np.int32]
-    times: Part | None
+    order: npt.NDArray[np.int64] | None
 
 
 class CleanRows:
     """The usable rows of a table, batch by batch; afterwards, what was wrong with the others.
 
-    places: the column of each role. outside: whether a rating outside the bounds is set to the
-    nearest one, or its row is left out. The decision depends on the rating and the public bounds
-    only. So a person's remaining rows follow from their rows alone, neighbouring tables make
-    neighbouring ratings, and no sensitivity changes. titles: of items by their ids.
+    Parameters
+    ----------
+    table
+        It is read once.
+    places
+        The column of each role.
+    bounds
+        The declared lowest and highest rating.
+    outside
+        What becomes of a rating outside the bounds; by default its row is left out.
+    missing
+        Declared values that mean "not rated".
+    clock
+        How the column of times is read; None if there is none.
     """
 
     def __init__(
@@ -138,12 +174,23 @@ class CleanRows:
         table: Table,
         places: Mapping[str, int],
         bounds: tuple[float, float],
-        outside: Outside,
+        outside: Outside | None,
+        missing: Sequence[float],
+        clock: Clock | None,
     ) -> None:
-        self.table, self.places = table, places
-        self.bounds, self._outside = bounds, outside
-        self._usable = self._n_commas = self._at = 0
-        self.tally, self.titles = Tally(), dict[str, str]()
+        self.table = table
+        self.places = places
+        self.bounds = bounds
+        self.clock = clock
+        self.tally = Tally()
+        self.titles: dict[str, str] = {}
+        self._outside = outside
+        self._missing = missing
+        self._usable = 0
+        self._n_commas = 0
+        self._at = 0
+        sample = table.sample(places["rating"]) if "rating" in places else ()
+        self._format = NumberFormat.of(sample, table.decimal_comma)
 
     def __iter__(self) -> Iterator[Batch]:
         for columns in self.table.batches(list(self.places.values())):
@@ -163,7 +210,8 @@ class CleanRows:
             problems.append(
                 Problem(Kind.RAGGED_LINE, len(ragged), lines, ragged[0][1], self.table.unit)
             )
-        return tuple(sorted(problems, key=lambda problem: list(Kind).index(Kind(problem.kind))))
+        kinds = list(Kind)
+        return tuple(sorted(problems, key=lambda problem: kinds.index(Kind(problem.kind))))
 
     @property
     def reading_notes(self) -> tuple[str, ...]:
@@ -176,6 +224,10 @@ class CleanRows:
                 f"{self._n_commas:,} ratings have a comma, which was read as a decimal comma: 3,5"
                 " means three and a half."
             )
+        if self._format.thousands:
+            sentences.append(
+                f"'{self._format.thousands}' in ratings was read as the sign between thousands."
+            )
         return tuple(sentences)
 
     @property
@@ -183,86 +235,112 @@ class CleanRows:
         return [(number, text) for number, text in self.table.ragged_lines if text]
 
     def _cleaned(self, batch: Mapping[str, pa.Array]) -> Batch:
-        user, item = stripped(batch["user"]), stripped(batch["item"])
-        values, absent = np.ones(len(user)), np.zeros(len(user), np.bool_)
-        if "rating" in batch:
-            values, absent = self._numbers(batch["rating"])
-        no_user, no_item = (
-            pc.equal(ids, "").to_numpy(zero_copy_only=False) for ids in (user, item)
-        )
+        users = ids_of(batch["user"])
+        items = ids_of(batch["item"])
+        values, is_blank = self._ratings(batch, len(users))
         row = np.arange(self._at, self._at + len(values), dtype=np.int32)
         self._at += len(values)
-        is_used, has_ids = ~(no_user & no_item & absent), ~(no_user | no_item)
-        is_whole = has_ids & ~absent
-        self._usable += int(is_used.sum())
-        good = has_ids & np.isfinite(values)
-        beyond = good & ((values < self.bounds[0]) | (values > self.bounds[1]))
-        outside = Kind.CLAMPED_VALUE if self._outside == "clamp" else Kind.OUTSIDE
-        for kind, where in (
-            (Kind.MISSING, is_used & ~is_whole),
-            (Kind.NOT_A_NUMBER, is_whole & np.isnan(values)),
-            (Kind.INFINITE, is_whole & np.isinf(values)),
-            (outside, beyond),
-        ):
-            if where.any():
-                roles = ("user", "item", "rating") if kind == Kind.MISSING else ("rating",)
-                first = int(where.argmax())
-                cells = [batch[role][first].as_py() for role in roles if role in batch]
-                example = ",".join("" if it is None else str(it) for it in cells)
-                named_values = values[where].tolist() if kind == outside else ()
-                self.tally.add(kind, row[where], example, named_values)
-        if outside == Kind.OUTSIDE:
-            good &= ~beyond
-        # Ids are added before bad ratings are removed: a user with only bad ratings is still a user
-        keep = good[has_ids]
-        users, items = (_only(_dictionary_of(_only(ids, has_ids)), keep) for ids in (user, item))
+        keep = self._usable_rows(batch, users, items, values, is_blank, row)
+        order = None
+        if self.clock is not None:
+            order, is_unread = self.clock.order_of(_only(batch["time"], keep))
+            self.tally.add(Kind.NO_TIME, row[keep][is_unread])
+        kept_items = _used(_only(items, keep))
         if "title" in batch:
-            self._take_titles(items, _only(batch["title"], good))
-        kept = slice(None) if good.all() else good
-        times = read_times(_only(batch["time"], good)) if "time" in batch else None
-        clean_values = values[kept].clip(*self.bounds).astype(np.float32)
-        return Batch(users, items, clean_values, row[kept], times)
+            self._take_titles(kept_items, _only(batch["title"], keep))
+        kept_values = values[keep].clip(*self.bounds).astype(np.float32)
+        return Batch(_used(_only(users, keep)), kept_items, kept_values, row[keep], order)
+
+    def _ratings(
+        self, batch: Mapping[str, pa.Array], n_rows: int
+    ) -> tuple[npt.NDArray[np.float64], Flags]:
+        """Values, NaN if there is no number; and which cells are empty."""
+        if "rating" not in batch:
+            return np.ones(n_rows), np.zeros(n_rows, np.bool_)
+        column = batch["rating"]
+        if any(is_type(column.type) for is_type in NUMBER_TYPES):
+            numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            is_null: Flags = column.is_null().to_numpy(zero_copy_only=False)
+            return np.array(numbers), is_null
+        text = stripped(column)
+        values, is_empty, n_commas = self._format.read(text)
+        self._n_commas += n_commas
+        return values, is_empty
+
+    def _usable_rows(
+        self,
+        batch: Mapping[str, pa.Array],
+        users: pa.DictionaryArray,
+        items: pa.DictionaryArray,
+        values: npt.NDArray[np.float64],
+        is_blank: Flags,
+        row: npt.NDArray[np.int32],
+    ) -> Flags:
+        """The rows to keep (n_rows,); counts each of the others under one problem."""
+        no_user = cells_where(users, pc.equal(users.dictionary, ""))
+        no_item = cells_where(items, pc.equal(items.dictionary, ""))
+        is_rounded = np.zeros(len(row), np.bool_)
+        for ids in (users, items):
+            is_rounded |= cells_where(ids, pc.match_substring_regex(ids.dictionary, ROUNDED))
+        is_open = ~(no_user & no_item & is_blank)
+        if self.table.n_wide:
+            is_open &= ~is_blank  # an empty cell of a wide table is no rating
+        self._usable += int(is_open.sum())
+        beyond = (values < self.bounds[0]) | (values > self.bounds[1])
+        kept = is_open
+        for kind, where in (
+            (Kind.MISSING, no_user | no_item | is_blank),
+            (Kind.NOT_A_NUMBER, np.isnan(values)),
+            (Kind.INFINITE, np.isinf(values)),
+            (Kind.ROUNDED_ID, is_rounded),
+            (Kind.NOT_RATED, np.isin(values, self._missing)),
+            (Kind.CLAMPED_VALUE if self._outside == "clamp" else Kind.OUTSIDE, beyond),
+        ):
+            found_rows = kept & where
+            if found_rows.any():
+                self._count(kind, found_rows, batch, values, row)
+            if kind != Kind.CLAMPED_VALUE:
+                kept = kept & ~where
+        return kept
+
+    def _count(
+        self,
+        kind: Kind,
+        where: Flags,
+        batch: Mapping[str, pa.Array],
+        values: npt.NDArray[np.float64],
+        row: npt.NDArray[np.int32],
+    ) -> None:
+        """Count rows under a problem, with the first of them as an example."""
+        first = int(where.argmax())
+        roles: tuple[str, ...] = ("rating",)
+        if kind in (Kind.MISSING, Kind.ROUNDED_ID):
+            roles = ("user", "item", "rating")
+        cells = [batch[role][first].as_py() for role in roles if role in batch]
+        example = ",".join("" if cell is None else str(cell)[:40] for cell in cells)
+        has_values = kind in (Kind.OUTSIDE, Kind.CLAMPED_VALUE)
+        self.tally.add(kind, row[where], example, values[where].tolist() if has_values else ())
 
     def _take_titles(self, items: pa.DictionaryArray, titles: pa.Array) -> None:
+        """Note the title in the first row of each item."""
         codes, first = np.unique(items.indices.to_numpy(zero_copy_only=False), return_index=True)
-        labels = items.dictionary.take(pa.array(codes)).cast(pa.string()).to_pylist()
+        labels = items.dictionary.take(pa.array(codes)).to_pylist()
         for label, title in zip(labels, titles.take(pa.array(first)).to_pylist(), strict=True):
             self.titles.setdefault(label, str(title or "").strip())
 
-    def _numbers(self, column: pa.Array) -> tuple[npt.NDArray[np.float64], Flags]:
-        """Values, NaN if there is no number; and which cells are empty."""
-        kind = column.type
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-            numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-            is_null = column.is_null().to_numpy(zero_copy_only=False)
-            return np.array(numbers), np.asarray(is_null, np.bool_)
-        text = stripped(column)
-        values = None if self.table.decimal_comma else _floats(text)
-        if values is None:
-            text = self._with_points(text)
-            values = _floats(text)
-        if values is not None:
-            return values, np.zeros(len(text), np.bool_)
-        absent = pc.is_in(pc.utf8_lower(text), pa.array(NOTHING))
-        cells = pd.Series(text.to_numpy(zero_copy_only=False))
-        values = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
-        return values, absent.to_numpy(zero_copy_only=False)
 
-    def _with_points(self, text: pa.Array) -> pa.Array:
-        """Numbers with a point as the decimal sign; it is the last of a comma and a point."""
-        if not self.table.decimal_comma:
-            is_decimal = pc.match_substring_regex(text, QUOTED_DECIMAL)
-            self._n_commas += pc.sum(is_decimal).as_py() or 0
-            return pc.if_else(is_decimal, pc.replace_substring(text, ",", "."), text)
-        self._n_commas += pc.sum(pc.match_substring(text, ",")).as_py() or 0
-        has_both = pc.match_substring_regex(text, r"\..*,")
-        plain = pc.if_else(has_both, pc.replace_substring(text, ".", ""), text)
-        return pc.replace_substring(plain, ",", ".")
+def _only(column: pa.Array, keep: Flags) -> pa.Array:
+    """The cells under a mask (n,)."""
+    return column if keep.all() else column.filter(pa.array(keep))
 
 
-def _floats(text: pa.Array) -> npt.NDArray[np.float64] | None:
-    """The cells as numbers, if all are."""
-    try:
-        return np.array(text.cast(pa.float64()).to_numpy(zero_copy_only=False))
-    except pa.ArrowInvalid:
-        return None
+def _used(ids: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same ids with a dictionary of those alone that occur."""
+    indices = ids.indices.to_numpy(zero_copy_only=False)
+    is_used = np.zeros(len(ids.dictionary), np.bool_)
+    is_used[indices] = True
+    if is_used.all():
+        return ids
+    places = (np.cumsum(is_used) - 1).astype(np.int32)
+    used = ids.dictionary.filter(pa.array(is_used))
+    return pa.DictionaryArray.from_arrays(pa.array(places[indices]), used)

@@ -5,8 +5,7 @@ Only their order is used.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, get_args
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +15,15 @@ import pyarrow.compute as pc
 from pandas.tseries.api import guess_datetime_format
 
 from dpmf_core.data.report import Order
+from dpmf_datasets.readers.numbers import NumberFormat
 
 Times = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 ORDERS: dict[Order, str] = {"dmy": "the day first", "mdy": "the month first"}
-FORMAT_IS_PUBLIC = "the format of the dates is public"  # if it is found in private ones
-# if the times of a private file make an order, because an unreadable one ends the use of all
-READING_IS_PUBLIC = "whether all times in the file can be read is public"
 UNREAD = int(np.iinfo(np.int64).min)
-LATEST = 9e12  # seconds whose microseconds 64 bits can hold
+LARGEST = 9e18  # 64 bits hold it
+FRACTIONS = 1_000_000  # of a number with a decimal point
+WHOLE = r"^-?\d{1,18}$"
 # units of numbers since 1970, and their plausible ranges
 EPOCHS = (
     ("seconds", 1e8, 1e10),
@@ -71,120 +71,148 @@ class Dates:
         return "dmy" if day_first < month_first else "mdy"
 
 
-Part = Dates | npt.NDArray[Any]  # some cells of a column: dates or numbers
-
-
-@dataclass(frozen=True)
-class ColumnTimes:
-    """The times of a column.
-
-    order: (n,) whole numbers that grow with time; None if some cannot be read. unread: (n,). words:
-    how they were read. assumptions: what that takes as public; none without a column of times.
-    """
-
-    order: Times | None
-    unread: npt.NDArray[np.bool_]
-    words: str = ""
-    assumptions: tuple[str, ...] = (READING_IS_PUBLIC,)
-
-
-def column_times(parts: Sequence[Part], declared: Order | None = None) -> ColumnTimes:
-    """The times of a column in some parts. declared: the order of dates, else all decide it."""
-    parts = [part for part in parts if len(part)]
-    if not parts:
-        return ColumnTimes(None, np.empty(0, np.bool_), assumptions=())
-    dates = [part for part in parts if isinstance(part, Dates)]
-    numbers = [part for part in parts if not isinstance(part, Dates)]
-    if dates and numbers:
-        others = [np.full(len(it), type(it) is not type(parts[0])) for it in parts]
-        return ColumnTimes(None, np.concatenate(others))
-    if not dates:
-        return _of_numbers(np.concatenate(numbers))
-    day_first, month_first = (
-        np.concatenate([it.read(order) for it in dates]) for order in get_args(Order)
-    )
-    signs = frozenset[str]().union(*(it.signs for it in dates))
-    return _of_dates(Dates(day_first, month_first, signs), declared)
-
-
-def _of_dates(dates: Dates, declared: Order | None) -> ColumnTimes:
-    order, why = declared or dates.clear_order, "this was declared"
-    if not declared:
-        why = f"some {'first' if order == 'dmy' else 'second'} number is above 12"
-    if order is None:
-        order = "mdy" if "/" in dates.signs else "dmy"
-        why = "no date in the column decides it, so this was assumed"
-    times = dates.read(order)
-    if (unread := times == UNREAD).any():
-        return ColumnTimes(None, unread)
-    if not dates.signs:
-        return ColumnTimes(times, unread, "Dates were read, each in the only way possible.")
-    words = f"Dates such as 03/04/2021 were read with {ORDERS[order]}: {why}."
-    return ColumnTimes(
-        times, unread, words, (READING_IS_PUBLIC, *([] if declared else [FORMAT_IS_PUBLIC]))
-    )
-
-
-def _of_numbers(numbers: npt.NDArray[Any]) -> ColumnTimes:
-    """Times that are numbers: since 1970, dates of eight digits, or in an unknown unit."""
-    order = _whole(numbers)
-    if (unread := order == UNREAD).any():
-        return ColumnTimes(None, unread)
-    first, last = (
-        next((unit for unit, low, high in EPOCHS if low <= value < high), "")
-        for value in (numbers.min(), numbers.max())
-    )
-    if first and last and first != last:
-        late = numbers >= next(low for unit, low, _ in EPOCHS if unit == last)
-        return ColumnTimes(None, late if 2 * late.sum() < len(late) else ~late)
-    if first and last:
-        words = f"Times were read as {first} since 1970."
-    elif np.array_equal(order, numbers) and 19000101 <= order.min() and order.max() <= 21001231:
-        words = "Times were read as dates of eight digits: year, month, day."
-    else:
-        words = "Times are numbers in an unknown unit; only their order is used."
-    return ColumnTimes(order, unread, words)
-
-
-def _whole(numbers: npt.NDArray[Any]) -> Times:
-    """Whole numbers unchanged, others in millionths; UNREAD if they are too large or none."""
-    if numbers.dtype == np.int64:
-        return numbers
-    is_usable = np.isfinite(numbers) & (np.abs(numbers) < LATEST)
-    if (np.abs(numbers) < 2.0**62).all() and (numbers == np.floor(numbers)).all():
-        return numbers.astype(np.int64)
-    return np.where(is_usable, np.where(is_usable, numbers, 0) * 1e6, UNREAD).astype(np.int64)
+class AmbiguousDates(ValueError):
+    """Dates that can be read with the day or the month first."""
 
 
 def stripped(column: pa.Array) -> pa.Array:
     """A column as text without surrounding blanks; an empty cell becomes empty text."""
     text = column.cast(pa.string())
-    text = pc.fill_null(text, "") if text.null_count else text
+    if text.null_count:
+        text = pc.fill_null(text, "")
     codes = np.frombuffer(text.buffers()[2] or b"", np.uint8)
     has_blanks = len(codes) and (codes.min() <= ord(" ") or codes.max() > ord("~"))
     return pc.utf8_trim_whitespace(text) if has_blanks else text
 
 
-def read_times(column: pa.Array) -> Part:
-    """Cells as whole numbers, as floats (NaN for a cell that is none), or else as dates."""
-    if pa.types.is_temporal(column.type):
-        stamps = pd.to_datetime(pd.Series(column.to_pandas()), errors="coerce", utc=True)
-        return Dates(_micro(stamps), _micro(stamps))
-    text = stripped(column)
-    try:
-        return np.asarray(text.cast(pa.int64()).to_numpy(zero_copy_only=False))
-    except pa.ArrowInvalid:
+@dataclass(frozen=True)
+class Clock:
+    """How a column of times is read: a part of the table's public layout.
+
+    The time of a cell then follows from that cell alone. One that cannot be read counts as 0, so
+    its rating is the earliest of its user.
+
+    Attributes
+    ----------
+    order : {"dmy", "mdy"} or None
+        The order of day and month in dates; None for numbers.
+    unit : str
+        The unit of numbers since 1970; "" if it is unknown.
+    has_fractions : bool
+        Whether numbers are read in millionths.
+    form : str
+        The format of dates that is tried first.
+    words : str
+        How times are read, in a sentence.
+    """
+
+    order: Order | None = None
+    unit: str = ""
+    has_fractions: bool = False
+    form: str = ""
+    words: str = ""
+
+    @classmethod
+    def of(cls, sample: Sequence[str], declared: Order | None) -> "Clock | None":
+        """The clock of a column with these first cells.
+
+        Returns None if most of them are no times. Raises AmbiguousDates.
+        """
+        cells = [cell.strip() for cell in sample if cell.strip()]
+        numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(float)
+        is_number = np.isfinite(numbers)
+        if not cells:
+            return cls()
+        if 2 * is_number.sum() >= len(cells):
+            return cls._of_numbers(numbers[is_number])
+        return cls._of_dates(cells, declared)
+
+    @classmethod
+    def _of_dates(cls, cells: Sequence[str], declared: Order | None) -> "Clock | None":
+        dates = parse_dates(cells)
+        order = declared or dates.clear_order
+        is_read = (dates.day_first != UNREAD) | (dates.month_first != UNREAD)
+        if 2 * is_read.sum() < len(dates):
+            return None
+        if not dates.signs:
+            words = "Dates were read, each in the only way possible."
+            return cls("dmy", form=_format_of(cells), words=words)
+        if order is None:
+            raise AmbiguousDates
+        why = "this was declared"
+        if not declared:
+            number = "first" if order == "dmy" else "second"
+            why = f"in the first rows some {number} number is above {MONTHS}"
+        words = f"Dates such as 03/04/2021 were read with {ORDERS[order]}: {why}."
+        return cls(order, form="ISO8601", words=words)
+
+    @classmethod
+    def _of_numbers(cls, numbers: npt.NDArray[np.float64]) -> "Clock":
+        """Times that are numbers: since 1970, dates of eight digits, or in an unknown unit."""
+        has_fractions = bool((numbers != np.floor(numbers)).any())
+        for unit, low, high in EPOCHS:
+            if ((numbers >= low) & (numbers < high)).all():
+                words = f"Times were read as {unit} since 1970."
+                return cls(unit=unit, has_fractions=has_fractions, words=words)
+        if not has_fractions and ((numbers >= 19000101) & (numbers <= 21001231)).all():
+            words = "Times were read as dates of eight digits: year, month, day."
+            return cls(words=words)
+        words = "Times are numbers in an unknown unit; only their order is used."
+        return cls(has_fractions=has_fractions, words=words)
+
+    def order_of(self, column: pa.Array) -> tuple[Times, Flags]:
+        """Whole numbers (n,) that grow with time, and which cells (n,) cannot be read."""
+        times = self._times(column)
+        is_unread: Flags = times == UNREAD
+        return np.where(is_unread, 0, times), is_unread
+
+    def _times(self, column: pa.Array) -> Times:
+        if pa.types.is_temporal(column.type):
+            return _micro(pd.to_datetime(pd.Series(column.to_pandas()), errors="coerce", utc=True))
+        text = stripped(column)
+        if self.order is None and not self.has_fractions:
+            try:
+                whole = text.cast(pa.int64())
+            except pa.ArrowInvalid:
+                pass  # some cell is no whole number, and is found below
+            else:
+                return self._in_unit(np.asarray(whole.to_numpy(zero_copy_only=False)))
         distinct = text.dictionary_encode()
-    texts, at = distinct.dictionary.to_pylist(), distinct.indices.to_numpy()
-    numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(np.float64)
-    if np.isfinite(numbers).any():
-        return np.asarray(numbers[at])
-    dates = parse_dates(texts)
-    return replace(dates, day_first=dates.day_first[at], month_first=dates.month_first[at])
+        times = self._of_texts(distinct.dictionary)
+        return np.asarray(times[distinct.indices.to_numpy(zero_copy_only=False)])
+
+    def _of_texts(self, texts: pa.Array) -> Times:
+        if self.order is not None:
+            return parse_dates(texts.to_pylist(), self.form).read(self.order)
+        cells = pd.Series(texts.to_pylist(), dtype=object)
+        numbers = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
+        scale = FRACTIONS if self.has_fractions else 1
+        is_usable = np.abs(numbers) < LARGEST / scale  # False for NaN
+        times = np.where(is_usable, np.floor(np.where(is_usable, numbers, 0) * scale), UNREAD)
+        times = times.astype(np.int64)
+        if not self.has_fractions:
+            is_whole = pc.match_substring_regex(texts, WHOLE)
+            places = is_whole.to_numpy(zero_copy_only=False)
+            times[places] = texts.filter(is_whole).cast(pa.int64()).to_numpy()
+        return self._in_unit(times)
+
+    def _in_unit(self, times: Times) -> Times:
+        """The times, UNREAD where a number is since 1970 in another unit."""
+        if not self.unit:
+            return times
+        scale = FRACTIONS if self.has_fractions else 1
+        times = times.copy()
+        for unit, low, high in EPOCHS:
+            if unit != self.unit:
+                times[(times >= low * scale) & (times < min(high * scale, LARGEST))] = UNREAD
+        return times
 
 
-def parse_dates(texts: Sequence[str]) -> Dates:
-    """Read dates of any format by pandas, which reads ISO dates itself and others by dateutil."""
+def parse_dates(texts: Sequence[str], form: str = "") -> Dates:
+    """Read dates of any format by pandas, which reads ISO dates itself and others by dateutil.
+
+    form: the format that is tried first, which is quick.
+    """
     values = pd.Series([" ".join(text.split()) for text in texts], dtype=object)
     values = values.str.replace(YEAR_LAST, r"\1 \4 \2 \3", regex=True).str.strip()
     parts = values.str.extract(NUMERIC).fillna("")
@@ -196,23 +224,32 @@ def parse_dates(texts: Sequence[str]) -> Dates:
     def read(day: str, month: str) -> Times:
         iso = year + "-" + parts[month].str.zfill(2) + "-" + parts[day].str.zfill(2)
         iso = (iso + parts["rest"]).where(pd.to_numeric(parts[month]) <= MONTHS, "")
-        return _moments(values.where(~is_numeric, iso))
+        return _moments(values.where(~is_numeric, iso), form)
 
     day_first = read("first", "second")
     month_first = read("second", "first") if is_numeric.any() else day_first
     return Dates(day_first, month_first, frozenset(parts["sign"][is_numeric]))
 
 
-def _moments(texts: "pd.Series[str]") -> Times:
-    """Read all in the format of the first one, which is quick, then the others one by one."""
+def _format_of(texts: Sequence[str]) -> str:
+    """The format of the first date among some cells; "" if it has none with a name."""
+    for text in texts:
+        form = guess_datetime_format(text)
+        if form:
+            return form
+    return ""
+
+
+def _moments(texts: "pd.Series[str]", form: str) -> Times:
+    """Read cells in a format, and those that do not have it one by one."""
     is_date = texts.str.replace(CLOCK, "", regex=True).str.count(DATE_PARTS) >= 3
     candidates = texts[is_date]
-    form = guess_datetime_format(candidates.iloc[0]) if len(candidates) else None
-    stamps = pd.to_datetime(candidates, format=form or "mixed", errors="coerce", utc=True)
-    rest = candidates[stamps.isna()] if form else candidates[:0]
     times = pd.Series(UNREAD, texts.index)
-    times[candidates.index] = _micro(stamps)
-    times[rest.index] = _micro(pd.to_datetime(rest, format="mixed", errors="coerce", utc=True))
+    for way in (form, "mixed"):
+        if way:
+            stamps = pd.to_datetime(candidates, format=way, errors="coerce", utc=True)
+            times[candidates.index] = _micro(stamps)
+            candidates = candidates[stamps.isna()]
     return np.asarray(times, np.int64)
 
 
@@ -222,11 +259,14 @@ def looks_like_times(values: Sequence[str]) -> bool:
     These are seconds to nanoseconds since 1970 in whole numbers, or dates.
     """
     texts = [value.strip() for value in values if value.strip()]
-    part = read_times(pa.array(texts, pa.string()))
-    if isinstance(part, Dates):
-        return bool(((part.day_first != UNREAD) | (part.month_first != UNREAD)).all())
-    units = [any(low <= number < high for _, low, high in EPOCHS) for number in part.tolist()]
-    return bool(units) and all(units)
+    if not texts:
+        return False
+    numbers = NumberFormat.of(texts, decimal_comma=True).read(pa.array(texts))[0]
+    if np.isfinite(numbers).any():
+        is_epoch = [any(low <= number < high for _, low, high in EPOCHS) for number in numbers]
+        return all(is_epoch)
+    dates = parse_dates(texts)
+    return bool(((dates.day_first != UNREAD) | (dates.month_first != UNREAD)).all())
 
 
 def _micro(stamps: "pd.Series[pd.Timestamp]") -> Times:

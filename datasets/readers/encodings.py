@@ -4,10 +4,11 @@ Damaged characters are counted.
 """
 
 import codecs
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
@@ -43,8 +44,19 @@ USUAL = {
     "cp949": "CP949 (Korean)",
     "latin-1": "ISO 8859-1 (Western European)",
 }
+AS_WESTERN = "western"  # reads the bytes that are not UTF-8 in a file that began with ASCII alone
 LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254")
 CLOSE = 0.05  # two readings whose mess and coherence differ by at most this are equally likely
+
+
+def _western(error: UnicodeError) -> tuple[str, int]:
+    """Read one byte that is not UTF-8 as Windows-1252, so that its own line decides."""
+    assert isinstance(error, UnicodeDecodeError)
+    byte = error.object[error.start : error.start + 1]
+    return byte.decode(WESTERN, "replace"), error.start + 1
+
+
+codecs.register_error(AS_WESTERN, _western)
 
 
 def require_encoding(name: str) -> str:
@@ -159,14 +171,53 @@ class Reader:
     def text(self, content: bytes) -> str:
         return self.texts([content])[0]
 
-    def opened(self, stream: BinaryIO, head: bytes) -> tuple[Any, str]:
-        """A file and its encoding by its first bytes; UTF-8 is repaired while it is read."""
-        encoding, uncertain = self._encoding_of(head)
+    def blocks(self, stream: BinaryIO, size: int) -> Iterator[bytes]:
+        """Whole lines of a file as UTF-8 with line feeds, about `size` bytes at a time.
+
+        The encoding is declared, or follows from the first bytes.
+        """
+        head = stream.read(LOOKED_AT)
+        stream.seek(0)
+        encoding, errors = self._table_encoding(head)
+        if encoding.startswith(("utf-16", "utf-32")):
+            pieces = _wide_lines(stream, encoding, size)
+        else:
+            pieces = self._narrow_lines(stream, encoding, errors, size)
+        mark = codecs.BOM_UTF8
+        for piece in pieces:
+            block = piece.removeprefix(mark)
+            mark = b""
+            if b"\r" in block:
+                block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            yield block if block.endswith(b"\n") else block + b"\n"
+
+    def _narrow_lines(
+        self, stream: BinaryIO, encoding: str, errors: str, size: int
+    ) -> Iterator[bytes]:
+        """Whole lines of a file as UTF-8; a line feed is one byte in its encoding."""
+        while raw := stream.read(size) + stream.readline():
+            yield self._as_utf8(raw, encoding, errors)
+
+    def _table_encoding(self, head: bytes) -> tuple[str, str]:
+        """The encoding of a table with these first bytes, and what is done with other bytes."""
+        cut = head.rfind(b"\n") + 1 if len(head) == LOOKED_AT else 0
+        whole_lines = head[: cut or None]
+        encoding, uncertain = self._encoding_of(whole_lines)
         self.uncertain = uncertain or not encoding
-        encoding = encoding or _likely(head)
+        encoding = encoding or _likely(whole_lines)
         self.encodings.add(encoding)
-        is_damaged = encoding in (UTF8, "utf-8-sig") and not fits(head, UTF8)
-        return _RepairedStream(stream, self) if is_damaged else stream, encoding
+        is_open = encoding == UTF8 and whole_lines.isascii() and not self.encoding
+        return encoding, AS_WESTERN if is_open else "replace"
+
+    def _as_utf8(self, raw: bytes, encoding: str, errors: str) -> bytes:
+        is_utf8 = encoding in (UTF8, "utf-8-sig")
+        if is_utf8 and fits(raw, UTF8):
+            return raw
+        text = raw.decode(encoding, errors)
+        if errors == AS_WESTERN:
+            self.encodings.add(WESTERN)
+        self.n_damaged += text.count("\ufffd")
+        return text.encode()
 
     def _encoding_of(self, content: bytes) -> tuple[str, bool]:
         return (self.encoding, False) if self.encoding else encoding_of(content, self.otherwise)
@@ -194,20 +245,11 @@ class Reader:
         return (ENCODING_IS_PUBLIC,) if self.uncertain else ()
 
 
-class _RepairedStream:
-    """A binary file of UTF-8 in which damaged characters are replaced and counted while reading."""
-
-    def __init__(self, stream: BinaryIO, reader: Reader) -> None:
-        self._stream, self._decoder = stream, codecs.getincrementaldecoder(UTF8)("replace")
-        self._reader, self.closed = reader, False
-
-    def read(self, size: int = -1) -> bytes:
-        text, raw = "", b"more"
-        while raw and not text:  # nothing, for a character cut in its middle, would end the file
-            raw = self._stream.read(size)
-            text = self._decoder.decode(raw, final=not raw)
-        self._reader.n_damaged += text.count("\ufffd")
-        return text.encode()
-
-    def close(self) -> None:
-        self.closed = True
+def _wide_lines(stream: BinaryIO, encoding: str, size: int) -> Iterator[bytes]:
+    """Whole lines of a file in UTF-16 or UTF-32 as UTF-8."""
+    lines = io.TextIOWrapper(stream, encoding, "replace")
+    try:
+        while text := lines.read(size) + lines.readline():
+            yield text.encode()
+    finally:
+        lines.detach()  # otherwise it would close the file

@@ -1,6 +1,7 @@
 """Ratings from any table: columns are recognised, bad rows left out, and everything counted."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,17 @@ from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_c
 from dpmf_core.data.ids import keys_of_ids
 from dpmf_core.data.ratings import (
     ITEMS_ARE_PUBLIC,
+    LAYOUT_IS_PUBLIC,
     USERS_ARE_PUBLIC,
     Ratings,
     checked_bounds,
     interaction_bounds,
 )
-from dpmf_core.data.report import UNUSABLE, Kind, Order, Outside, Problem, Report, outside_of
+from dpmf_core.data.report import UNUSABLE, Kind, Problem, Report, outside_of
 from dpmf_datasets.readers.cleaning import CleanRows, Ids, numbered
-from dpmf_datasets.readers.dates import column_times, looks_like_times
-from dpmf_datasets.readers.table import PREVIEW, Table, is_number, report_damage
+from dpmf_datasets.readers.dates import AmbiguousDates, Clock, looks_like_times
+from dpmf_datasets.readers.declared import Declared
+from dpmf_datasets.readers.table import PREVIEW, SAMPLE_ROWS, Table, is_number, report_damage
 from dpmf_datasets.readers.tables import Source, open_table
 
 # how to declare facts such as {"rating": "points"} or {"bounds": "0,10"}, in a sentence
@@ -30,6 +33,7 @@ Advice = Callable[[Mapping[str, str]], str]
 # their names on a page
 LABELS = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
 VALUES_SHOWN = 3  # values of each chosen column
+LONGEST_VALUE = 40  # characters
 MOST_OUTSIDE = 10  # at most one rating in this many may lie outside the declared bounds
 # sizes that may be declared: each takes memory, an item also for its name
 MOST = {"users": 20_000_000, "items": 1_000_000}
@@ -60,117 +64,159 @@ def read_table(
     source: Source,
     *,
     name: str,
-    bounds: tuple[float, float] | None = None,
-    columns: Mapping[str, str] | None = None,
-    n_users: int | None = None,
-    n_items: int | None = None,
-    dates: Order | None = None,
-    encoding: str | None = None,
-    outside: Outside = "clamp",
+    declared: Declared,
+    facts: Mapping[str, str] | None = None,
     advice: Advice = in_python,
 ) -> tuple[Ratings, Report]:
     """Read ratings from a table, and report what was repaired or left out.
 
-    bounds: the lowest and highest possible rating: declared and public, not read from the data.
-    columns: by role, if the detection would choose others. n_users, n_items: declared sizes; by
-    default the file's own counts, which the ratings then assume public. dates: whether dates such
-    as 03/04/2021 have the day or the month first; by default the column tells, and the ratings
-    assume it public. encoding: the declared one of a text. outside: whether a rating outside the
-    bounds is set to the nearest one, or its row is left out; either looks at that row and the
-    bounds alone, so proved sensitivities hold. advice: how to declare more, for messages.
+    What becomes of a row follows from that row, from declared facts and from the layout of the
+    file, which its first rows tell and which the ratings then assume public.
 
-    Raises BadInput if the table is no ratings table, holds one user only, more than half of its
-    rows cannot be used, or more than a tenth of its ratings lie outside the bounds.
+    Parameters
+    ----------
+    source
+        A file, its bytes or an open table.
+    name
+        What messages call it.
+    declared
+        The bounds, and other public facts about the ratings.
+    facts
+        Declared facts about the file, such as its encoding; see `open_table`.
+    advice
+        How to declare more, for messages.
+
+    Raises
+    ------
+    BadInput
+        If the table is no ratings table, holds one user only, more than half of its rows cannot be
+        used, or more than a tenth of its ratings lie outside the bounds and nobody declared what
+        becomes of these.
     """
     with report_damage(name):
-        rows = open_rows(source, name, bounds, columns or {}, outside, advice, encoding)
+        rows = open_rows(open_table(source, name, facts or {}), name, declared, advice)
         batches = list(rows)
-    require_usable(rows, name, advice)
-    users, user_ids = numbered([it.users for it in batches])
-    items, item_ids = numbered([it.items for it in batches])
-    values, row = (np.concatenate([getattr(it, of) for it in batches]) for of in ("values", "rows"))
-    clock = column_times([it.times for it in batches if it.times is not None], dates)
+    require_usable(rows, name, declared, advice)
+    users, user_ids = numbered([batch.users for batch in batches])
+    items, item_ids = numbered([batch.items for batch in batches])
+    values = np.concatenate([batch.values for batch in batches])
+    row = np.concatenate([batch.rows for batch in batches])
+    orders = [batch.order for batch in batches if batch.order is not None]
+    order = np.concatenate(orders) if orders else None
     batches.clear()
-    rows.tally.add(Kind.NO_TIME, row[clock.unread])
-    sizes = {
-        "n_users": declared_size(n_users, len(users.labels), "users", name),
-        "n_items": declared_size(n_items, len(items.labels), "items", name),
-    }
-    labels = item_labels(items, sizes["n_items"])
+    orders.clear()
+    require_several(len(users), name)
+    n_users = declared_size(declared.n_users, len(users), "users", name)
+    n_items = declared_size(declared.n_items, len(items), "items", name)
+    labels = item_labels(items, n_items)
     ratings = Ratings.of(
         user_ids,
         item_ids,
         values,
-        **sizes,
+        n_users=n_users,
+        n_items=n_items,
         bounds=rows.bounds,
-        order=clock.order,
+        order=order,
         titles=tuple(rows.titles.get(label) or label for label in labels),
         labels=labels,
-        user_keys=user_keys(users, sizes["n_users"]),
+        user_keys=user_keys(users, n_users),
         name=name,
-        assumptions=(*assumed_sizes(n_users), *rows.table.assumptions, *clock.assumptions),
+        assumptions=assumptions_of(declared, rows.table),
     )
-    raters = int(np.count_nonzero(np.diff(ratings.by_user)))
-    require_several(raters, name)
     if len(ratings) < len(values):
         pairs = pd.DataFrame({"user": user_ids, "item": item_ids})
         again = np.flatnonzero(pairs.duplicated())
         user, item = pairs.iloc[again[0]]
         rows.tally.add(Kind.DUPLICATE, row[again], f"{users.labels[int(user)]},{labels[item]}")
-    report = report_of(
-        rows,
-        name,
-        len(users.labels) - raters,
-        (*filter(None, [clock.words]), *spelling_notes(users, items)),
-        kept=len(ratings),
-        **sizes,
-    )
+    notes = (*merged_rows(rows, row, len(users)), *spelling_notes(users, items))
+    report = report_of(rows, name, notes, kept=len(ratings), n_users=n_users, n_items=n_items)
     return ratings, report
 
 
-def open_rows(
-    source: Source,
-    name: str,
-    bounds: tuple[float, float] | None,
-    columns: Mapping[str, str],
-    outside: Outside,
-    advice: Advice,
-    encoding: str | None,
-) -> CleanRows:
-    """Open a table whose usable rows are read. For the arguments see `read_table`."""
-    if columns.get("rating") == "":
+def open_rows(table: Table, name: str, declared: Declared, advice: Advice) -> CleanRows:
+    """The usable rows of a table. Raises BadInput if it is no ratings table."""
+    bounds = declared.bounds
+    if declared.columns.get("rating") == "":
         bounds = interaction_bounds(bounds)
     low, high = checked_bounds(bounds, name, advice({"bounds": "1,5"}))
-    table = open_table(source, name, {"encoding": encoding} if encoding else {})
-    places = columns_of(table, columns, name, advice)
-    return CleanRows(table, places, (low, high), outside)
+    places = columns_of(table, declared.columns, name, advice, (low, high))
+    if "rating" not in declared.columns and not table.names:
+        _refuse_other_ratings(table, places, (low, high), name, advice)
+    clock = None
+    if "time" in places:
+        try:
+            clock = Clock.of(table.sample(places["time"], PREVIEW), declared.dates)
+        except AmbiguousDates:
+            raise BadInput(
+                f"Dates of {name} such as 03/04/2021 can be read in two ways, and none of its first"
+                f" rows tells which. {advice({'dates': 'dmy'})} dmy is the day first, mdy the month"
+                " first."
+            ) from None
+    return CleanRows(table, places, (low, high), declared.outside, declared.missing, clock)
 
 
-def report_of(
-    rows: CleanRows, name: str, empty_users: int, assumed: tuple[str, ...], **facts: Any
-) -> Report:
-    """The report on a table that was read, with some values of each column.
+def _refuse_other_ratings(
+    table: Table,
+    places: Mapping[str, int],
+    bounds: tuple[float, float],
+    name: str,
+    advice: Advice,
+) -> None:
+    """Raise BadInput if a further column of a table without a header may hold the ratings."""
+    low, high = bounds
+    used_places = {places["user"], places["item"], places["rating"]}
+    for other in other_ratings(table, used_places, bounds):
+        raise BadInput(
+            f"{name} has no header, and the first rows of both column {places['rating'] + 1} and"
+            f" {other} lie within {low:g} to {high:g}. Which of them is the rating?"
+            f" {advice({'rating': other})}"
+        )
 
-    empty_users: users without a usable row.
-    """
-    names, places = rows.table.shown_names, rows.places
-    samples = [[it.strip()[:40] for it in rows.table.sample(j, PREVIEW)] for j in places.values()]
-    empty = [Problem(Kind.EMPTY_USER, empty_users)] if empty_users else []
+
+def report_of(rows: CleanRows, name: str, notes: tuple[str, ...], **counts: Any) -> Report:
+    """The report on a table that was read, with some values of each column."""
+    table, places = rows.table, rows.places
+    names = table.shown_names
+    values = []
+    for place in places.values():
+        cells = [cell.strip()[:LONGEST_VALUE] for cell in table.sample(place, PREVIEW)]
+        values.append(tuple(dict.fromkeys(filter(None, cells)))[:VALUES_SHOWN])
+    by_place = []
+    if not table.names:
+        roles = ", ".join(f"{names[place]} as the {role}" for role, place in places.items())
+        by_place.append(f"{name} has no header. These columns were read by their place: {roles}.")
+    clock = [rows.clock.words] if rows.clock is not None and rows.clock.words else []
     return Report(
         name=name,
         read=rows.read,
-        problems=(*rows.problems, *empty),
-        columns=tuple((role, names[j]) for role, j in places.items()),
-        values=tuple(tuple(dict.fromkeys(filter(None, it)))[:VALUES_SHOWN] for it in samples),
-        ignored=tuple(it for j, it in enumerate(names) if j not in places.values()),
-        assumed=(*rows.reading_notes, *assumed),
-        **facts,
+        problems=rows.problems,
+        columns=tuple((role, names[place]) for role, place in places.items()),
+        values=tuple(values),
+        ignored=tuple(column for place, column in enumerate(names) if place not in places.values()),
+        assumed=(table.layout, *by_place, *rows.reading_notes, *clock, *notes),
+        **counts,
     )
 
 
+def merged_rows(rows: CleanRows, row: npt.NDArray[np.int32], n_users: int) -> tuple[str, ...]:
+    """A note on rows of a wide table whose person has an earlier row. row: of each rating."""
+    if not rows.table.n_wide:
+        return ()
+    n_more = len(np.unique(row // rows.table.n_wide)) - n_users
+    if n_more <= 0:
+        return ()
+    return (f"{n_more:,} rows have the person of an earlier row: their ratings were merged.",)
+
+
 def spelling_notes(users: Ids, items: Ids) -> tuple[str, ...]:
-    """Notes on ids that are one number written in several ways."""
+    """Notes on ids that may be one id written in several ways."""
     return (*users.spelling_notes("users"), *items.spelling_notes("items"))
+
+
+def assumptions_of(declared: Declared, table: Table) -> tuple[str, ...]:
+    """What reading the table takes as public."""
+    about_users = () if declared.n_users is not None else (USERS_ARE_PUBLIC,)
+    return (*about_users, ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC, *table.assumptions)
 
 
 def item_labels(items: Ids, n_items: int) -> tuple[str, ...]:
@@ -185,18 +231,21 @@ def user_keys(users: Ids, n_users: int) -> npt.NDArray[np.uint64]:
     return np.append(keys, np.zeros(n_users - len(keys), np.uint64))
 
 
-def require_several(raters: int, name: str) -> None:
+def require_several(n_users: int, name: str) -> None:
     """Raise BadInput on ratings of one person."""
-    if raters < 2:
+    if n_users < 2:
         raise BadInput(
             f"{name} holds usable ratings by one user only. At least 2 users are needed."
         )
 
 
-def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:
-    """Raise BadInput if too few rows can be used, or too many ratings lie outside the bounds."""
-    read, table, problems = rows.read, rows.table, rows.problems
-    rating = table.shown_names[rows.places.get("rating", 0)]
+def require_usable(rows: CleanRows, name: str, declared: Declared, advice: Advice) -> None:
+    """Raise BadInput if too few rows can be used, or too many ratings lie outside the bounds.
+
+    What was declared of ratings outside the bounds is done with any number of them.
+    """
+    read, problems = rows.read, rows.problems
+    rating = rows.table.shown_names[rows.places.get("rating", 0)]
     if not read:
         raise BadInput(
             f"{name} has no rows below its header. A ratings table has one row per rating: user,"
@@ -206,25 +255,54 @@ def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:
     count = sum(problem.count for problem in unusable)
     if 2 * count > read:
         worst = max(unusable, key=lambda problem: problem.count)
+        remedy = "Every row needs a user, an item and a number."
+        if worst.kind == Kind.ROUNDED_ID:
+            remedy = (
+                "A spreadsheet keeps 15 digits of a number, so different people may have become"
+                " one. Save the ids as text, or use the original file from before the spreadsheet."
+            )
         raise BadInput(
             f"{count:,} of the {read:,} rows of {name} cannot be used, more than half. The"
-            f" first with '{worst.kind.partition(',')[0]}' is {table.unit} {worst.lines[0]:,}:"
-            f" '{worst.example}' (the rating is read from the column '{rating}'). Every row needs"
-            " a user, an item and a number."
+            f" first with '{worst.kind.partition(',')[0]}' is {worst.where} {worst.lines[0]:,}:"
+            f" '{worst.example[:80]}' (the rating is read from the column '{rating[:40]}')."
+            f" {remedy} {' '.join(rows.table.read_as())[:300]}".rstrip()
         )
     beyond = outside_of(problems)
-    total = read - count
-    if beyond is None or MOST_OUTSIDE * beyond.count <= total:
+    if beyond is None or declared.outside in ("clamp", "leave-out"):
         return
+    n_rated = read - count - sum(one.count for one in problems if one.kind == Kind.NOT_RATED)
+    if declared.outside == "refuse" or MOST_OUTSIDE * beyond.count > n_rated:
+        raise BadInput(_about_outside(rows, beyond, n_rated, name, declared, advice))
+
+
+def _about_outside(
+    rows: CleanRows,
+    beyond: Problem,
+    n_rated: int,
+    name: str,
+    declared: Declared,
+    advice: Advice,
+) -> str:
+    """What lies outside the bounds, and what to declare."""
     low, high = rows.bounds
-    times_words = " They look like times." if looks_like_times((beyond.example,)) else ""
-    another = advice({"rating": other_columns(table, rows.places["rating"])[-1]})
-    raise BadInput(
-        f"{beyond.count:,} of the {total:,} ratings of {name}, more than a tenth, lie outside the"
-        f" declared bounds {low:g} to {high:g}. The first is {table.unit} {beyond.lines[0]:,}:"
-        f" '{beyond.example[:40]}', in the column '{rating}'.{times_words} Does another column hold"
-        f" the rating? {another} Are the bounds others? {advice({'bounds': '0,10'})}"
-    )
+    rating = rows.table.shown_names[rows.places["rating"]]
+    share = "" if declared.outside == "refuse" else ", more than a tenth,"
+    sentences = [
+        f"{beyond.count:,} of the {n_rated:,} ratings of {name}{share} lie outside the declared"
+        f" bounds {low:g} to {high:g}. The first is {beyond.where} {beyond.lines[0]:,}:"
+        f" '{beyond.example[:40]}', in the column '{rating[:40]}'."
+    ]
+    if looks_like_times((beyond.example,)):
+        sentences.append("They look like times.")
+    value, times = beyond.commonest[0]
+    if 2 * times > beyond.count:
+        sentences.append(f"Does {value} mean 'not rated'? {advice({'missing': value})}")
+    if others := other_ratings(rows.table, set(rows.places.values()), rows.bounds):
+        sentences.append(f"Does another column hold the rating? {advice({'rating': others[0]})}")
+    sentences.append(f"Are the bounds others? {advice({'bounds': '0,10'})}")
+    if declared.outside != "refuse":
+        sentences.append(f"Are they mistakes? {advice({'outside': 'leave-out'})}")
+    return " ".join(sentences)
 
 
 def declared_size(size: int | None, count: int, what: str, name: str) -> int:
@@ -236,11 +314,6 @@ def declared_size(size: int | None, count: int, what: str, name: str) -> int:
             f" least as many, and at most {most:,}."
         )
     return count if size is None else size
-
-
-def assumed_sizes(n_users: int | None) -> tuple[str, ...]:
-    """What is taken as public: the set of items, and the number of users if not declared."""
-    return (USERS_ARE_PUBLIC,) * (n_users is None) + (ITEMS_ARE_PUBLIC,)
 
 
 # ---- the column of each role: as given, by its name, or by its place -----------------------------
@@ -264,28 +337,35 @@ def detect_columns(table: Table) -> dict[str, str]:
 
 
 def columns_of(
-    table: Table, columns: Mapping[str, str], name: str, advice: Advice
+    table: Table,
+    columns: Mapping[str, str],
+    name: str,
+    advice: Advice,
+    bounds: tuple[float, float],
 ) -> dict[str, int]:
     """The column of each role: as given ("": none), by its name, or by place without a header.
 
     Raises BadInput with advice, also on a rating column that was not asked for and is none.
     """
-    names, has_header = table.shown_names, bool(table.names)
+    names = table.shown_names
+    has_header = bool(table.names)
     if not has_header and len(names) < len(REQUIRED_ROLES) and "rating" not in columns:
         raise BadInput(
-            f"{name} has no header and {len(names)} column{'s' * (len(names) != 1)}: user, item and"
-            " rating are needed. Add a header: user,item,rating."
+            f"{name} has no header, and its rows have {len(names)} of the columns user, item and"
+            " rating. Add the missing ones, and a header: user,item,rating."
         )
     places = chosen_columns(names, columns, name, advice, has_header=has_header)
     if "rating" in columns:
         return places
-    sample, column = table.sample(places["rating"]), names[places["rating"]]
+    sample = table.sample(places["rating"])
+    column = names[places["rating"]]
     if looks_like_times(sample):
-        others = other_columns(table, places["rating"])
+        used_places = {places["user"], places["item"], places["rating"]}
+        others = [*other_ratings(table, used_places, bounds), *other_ratings(table, used_places)]
+        example = others[0] if others else names[-1]
         raise BadInput(
-            f"The column '{column}' of {name} would be the rating, but it holds times"
-            f" ({sample[0][:40]}). Its columns: {listing(names)}."
-            f" {advice({'rating': (others or names)[-1]})}"
+            f"The column '{column[:40]}' of {name} would be the rating, but it holds times"
+            f" ({sample[0][:40]}). Its columns: {listing(names)}. {advice({'rating': example})}"
         )
     if not has_header and not is_number(sample[0] if sample else ""):
         raise BadInput(
@@ -295,10 +375,16 @@ def columns_of(
     return places
 
 
-def other_columns(table: Table, rating: int) -> list[str]:
-    """The columns that may hold the rating instead of this one."""
-    return [
-        column
-        for place, column in enumerate(table.shown_names)
-        if place != rating and not looks_like_times(table.sample(place))
-    ]
+def other_ratings(
+    table: Table, used_places: Collection[int], bounds: tuple[float, float] = (-math.inf, math.inf)
+) -> list[str]:
+    """The columns whose first cells are numbers within bounds and no times, but for some."""
+    low, high = bounds
+    columns = []
+    for place, column in enumerate(table.shown_names):
+        cells = [cell.replace(",", ".") for cell in table.sample(place, PREVIEW) if cell]
+        if place in used_places or not cells or looks_like_times(cells[:SAMPLE_ROWS]):
+            continue
+        if all(is_number(cell) and low <= float(cell) <= high for cell in cells):
+            columns.append(column)
+    return columns

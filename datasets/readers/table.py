@@ -59,7 +59,8 @@ class Table:
     a sentence. assumptions: what its reading takes as public. n_rows: how many rows the file claims
     to have; 0 if unknown. Complete once `batches` is exhausted are ragged_lines, lines with another
     number of columns and their content ("" for a blank one), and what read_as returns: how the
-    bytes were read, in sentences.
+    bytes were read, in sentences. n_wide: the number of rows here that one line of a wide table
+    holds; 0 for other tables.
     """
 
     names: tuple[str, ...]
@@ -73,6 +74,7 @@ class Table:
     n_rows: int = 0
     ragged_lines: RaggedLines = field(default_factory=list)
     read_as: Callable[[], tuple[str, ...]] = tuple
+    n_wide: int = 0
 
     def __post_init__(self) -> None:
         times = Counter(self.names)
@@ -95,6 +97,8 @@ class Table:
 
         Rows that were skipped still take a line.
         """
+        if self.n_wide:
+            row //= self.n_wide
         line = row + 1 + self.above
         skipped_lines = [number for number, _ in self.ragged_lines]
         while (next_line := row + 1 + self.above + bisect_right(skipped_lines, line)) != line:

@@ -19,6 +19,7 @@ import pyarrow.parquet
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
+from dpmf_core.data.facts import value
 from dpmf_core.data.item_features import EncodedTable, encode, has_header
 from dpmf_datasets.readers import arrow_tables, matlab, matrix_market
 from dpmf_datasets.readers.archives import ZIP, Members, looks_zipped, members_of, unpacked
@@ -85,7 +86,8 @@ def open_table(source: Source, name: str, facts: Mapping[str, str] | None = None
     """Open the table in a file, in a folder or archive, in bytes or in an open binary file.
 
     The file must be one that can be rewound. name: what messages call it. facts: as after a path;
-    `encoding`, `sheet`, `header`, `member` and `key` say how to read it. Raises BadInput.
+    `encoding`, `sheet`, `header`, `multiline`, `member` and `key` say how to read it. Raises
+    BadInput.
     """
     facts = facts or {}
     if isinstance(source, Table):
@@ -136,7 +138,13 @@ def _table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
         return matlab.ratings(stream, name, facts.get("key"))
     if looks_like_json(magic):
         return json_table(stream, name, magic, facts.get("encoding"))
-    return text_table(stream, name, facts.get("encoding"))
+    return text_table(
+        stream,
+        name,
+        value(facts, "encoding"),
+        value(facts, "header"),
+        value(facts, "multiline", False),
+    )
 
 
 def _whole(stream: BinaryIO) -> BinaryIO:
@@ -357,8 +365,8 @@ def read_bounded(stream: BinaryIO) -> Table:
     table = arrow_tables.parquet(stream, "The table")
     facts = json.loads(pa.parquet.read_metadata(stream).metadata[FACTS])
     read_as = tuple(facts.pop("read_as"))
-    for name, value in facts.items():
-        setattr(table, name, tuple(value) if name in ("names", "assumptions") else value)
+    for name, fact in facts.items():
+        setattr(table, name, tuple(fact) if name in ("names", "assumptions") else fact)
     table.ragged_lines = [(number, text) for number, text in table.ragged_lines]
     table.read_as = lambda: read_as
     return table

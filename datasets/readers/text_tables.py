@@ -4,194 +4,285 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import chain, islice, repeat
 from typing import BinaryIO
 
 import pyarrow as pa
-import pyarrow.csv
 
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets.readers.encodings import Reader, usual_name
+from dpmf_datasets.readers.lines import DRAWN_TABLE, SEPARATORS, Cutter, is_frame
 from dpmf_datasets.readers.table import (
-    HEAD,
     MOST_COLUMNS,
     PREVIEW,
     SAMPLE_ROWS,
     Table,
-    first_sentence,
     is_number,
 )
 
 BATCH = 8 << 20  # bytes of text that are read together
-SEPARATORS = {
-    "::": "two colons",
-    "\t": "tabs",
-    ",": "commas",
-    ";": "semicolons",
-    "|": "vertical bars",
-    " ": "blanks",
-}
+ROWS = 1 << 16  # rows of a table with cells of several lines that are read together
+LONGEST_CELL = 10_000_000  # characters
+QUOTING_IS_PUBLIC = "that quotation marks are used correctly in the whole file is public"
+MULTILINE = (
+    "If cells of this file may contain line breaks, declare multiline=true: the guarantee then"
+    " depends on correct quotation marks in everybody's rows."
+)
 
 
-def text_table(stream: BinaryIO, name: str, encoding: str | None = None) -> Table:
-    """Open a text file. encoding: if declared. Raises BadInput."""
-    return _TextFile(stream, name, encoding).table
+def text_table(
+    stream: BinaryIO,
+    name: str,
+    encoding: str | None = None,
+    header: int | None = None,
+    multiline: bool = False,
+) -> Table:
+    """Open a text file.
+
+    Parameters
+    ----------
+    stream
+        It can be rewound.
+    name
+        What messages call the file.
+    encoding
+        The declared encoding; otherwise it follows from the first bytes.
+    header
+        The line that names the columns, from 1; 0 if there is none. By default the first line of
+        the table is a header if it has no number.
+    multiline
+        Whether a quoted cell may span lines.
+
+    Raises
+    ------
+    BadInput
+        If the file is empty, has too many columns, or its header does not fit its rows.
+    """
+    return _TextFile(stream, name, Reader(encoding), multiline).table(header)
 
 
 class _TextFile:
-    def __init__(self, stream: BinaryIO, name: str, encoding: str | None) -> None:
-        self._name, self._reader = name, Reader(encoding)
-        self._ragged_lines: list[tuple[int, str]] = []
-        head = stream.read(HEAD)
-        stream.seek(0)
-        whole_lines = head[: head.rfind(b"\n") + 1 or None] if len(head) == HEAD else head
-        self._stream, self._encoding = self._reader.opened(stream, whole_lines)
-        self.table = self._read_head(head)
+    """A text file that is read once from its beginning to its end."""
 
-    def _read_head(self, head: bytes) -> Table:
-        """Find separator and header in the complete lines of the head."""
-        every = head.decode(self._encoding, errors="ignore").removeprefix("\ufeff").splitlines()
-        every = every[:-1] if len(head) == HEAD and len(every) > 1 else every
-        lines = [line for line in every if line.strip()]
+    def __init__(self, stream: BinaryIO, name: str, reader: Reader, multiline: bool) -> None:
+        self._stream = stream
+        self._name = name
+        self._reader = reader
+        self._multiline = multiline
+        self._cutter = Cutter(",")
+        self._above = 0
+        self._ragged_lines: list[tuple[int, str]] = []
+        self._n_open = 0
+
+    def table(self, header: int | None) -> Table:
+        """Recognise the layout in the first lines."""
+        block = next(self._reader.blocks(self._stream, BATCH), b"")
+        self._stream.seek(0)
+        every = block.decode().split("\n")[: 2 * PREVIEW + (header or 0)]
+        start = self._start_of_table(every, header)
+        lines = [line for line in every[start:] if line.strip()]
         if not lines:
             raise BadInput(
                 f"{self._name} is empty. A ratings table has one row per rating: user, item,"
                 " rating."
             )
-        self._separator = separator_of(lines)
-        self._has_quotes = any('"' in line for line in lines)
-        lines = _table_lines(lines, self._separator)
-        rows = _rows_of(lines[: PREVIEW + 1], self._separator)
-        if (columns := len(rows[0])) > MOST_COLUMNS:
-            raise BadInput(
-                f"{self._name} has {columns:,} columns or more. A ratings table has three to"
-                f" {MOST_COLUMNS:,} columns and one row per rating: user, item, rating."
-            )
-        header = not any(is_number(value) for value in rows[0])
-        if header:
-            _check_widths(rows, self._name)
-        start = every.index(lines[0])  # lines before the header, or the first row
-        blank = takewhile(lambda line: not line.strip(), every[start + 1 :])
-        self._above = start + header * (1 + len(list(blank)))
-        where = f"a header on line {start + 1:,}" if header else "no header"
+        rows = self._rows_of(lines[: PREVIEW + 1])
+        has_header = _is_header(rows[0]) if header is None else header > 0
+        is_numbering = header is None and _is_numbering(rows)
+        names = rows[0] if has_header else ()
+        n_first = 1 if has_header or is_numbering else 0
+        width = self._width_of(names, rows[n_first:])
+        self._cutter = Cutter(self._cutter.separator, width)
+        self._above = start + n_first
+        head = [row for row in self._rows_of(lines[n_first:]) if len(row) == width]
+        if names:
+            names = tuple(islice(chain(names, repeat("")), width))
+        where = f"a header on line {start + 1:,}" if has_header else "no header"
         note = f" Lines above line {start + 1:,} were skipped." if start else ""
-        has_long_cells = len(rows) < min(len(lines), PREVIEW + 1)
+        if is_numbering:
+            note += f" Line {start + 1:,} numbers the columns from 0 and was skipped."
         return Table(
-            _without_types(rows[0]) if header else (),
-            rows[int(header) :],
-            self._batches,
-            # a cell reaches over several lines, which spreadsheets count as one row
-            unit="row" if has_long_cells else "line",
-            decimal_comma=self._separator != ",",
+            _without_types(names),
+            head[:PREVIEW],
+            self._batches_of_records if self._multiline else self._batches,
+            unit="row" if self._multiline else "line",
+            decimal_comma=self._cutter.separator != ",",
             above=self._above,
             layout=(
-                f"{columns:,} columns separated by {SEPARATORS[self._separator]}, {where},"
+                f"{width:,} columns separated by {SEPARATORS[self._cutter.separator]}, {where},"
                 f" {usual_name(self._encoding)}.{note}"
             ),
-            assumptions=self._reader.assumptions,
+            assumptions=(QUOTING_IS_PUBLIC,) if self._multiline else (),
             ragged_lines=self._ragged_lines,
             read_as=self._read_as,
         )
 
-    def _batches(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
-        # The reader knows one-character separators only: with "::" every second column is empty.
-        field_names = [f"f{j * len(self._separator)}" for j in columns]
-        reading = pa.csv.ReadOptions(
-            use_threads=False,
-            autogenerate_column_names=True,
-            skip_rows=self._above,
-            encoding=self._encoding.removesuffix("-sig"),
-            block_size=BATCH,
-        )
-        parsing = pa.csv.ParseOptions(
-            delimiter=self._separator[0],
-            invalid_row_handler=self._skip,
-            ignore_empty_lines=False,
-            newlines_in_values=self._has_quotes,
-        )
-        text = pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(field_names, pa.string()),
-            include_columns=list(dict.fromkeys(field_names)),
-        )
-        try:
-            for batch in pa.csv.open_csv(self._stream, reading, parsing, text):
-                yield [batch.column(column) for column in field_names]
-        except pa.ArrowInvalid as error:
-            if "Empty CSV file" not in str(error):
-                raise BadInput(
-                    f"{self._name} cannot be read as a table: {first_sentence(error)} Save it as"
-                    " UTF-8 text with one row per rating."
-                ) from error
+    @property
+    def _encoding(self) -> str:
+        return next(iter(self._reader.encodings))
 
-    def _skip(self, row: pa.csv.InvalidRow) -> str:
-        self._ragged_lines.append((row.number, row.text.strip()[:80]))
-        return "skip"
+    # ---- layout ------------------------------------------------------------------------------
+
+    def _start_of_table(self, every: Sequence[str], header: int | None) -> int:
+        """The place of the table's first line; sets the separator.
+
+        Above the table may stand a title, `sep=;` or comments.
+        """
+        start = header - 1 if header else _after_comments(every)
+        lines = [line for line in every[start:] if line.strip()]
+        self._cutter = Cutter(separator_of(lines))
+        if header is not None:
+            return start
+        widths = [len(self._cutter.cells(line)) for line in lines[:SAMPLE_ROWS]]
+        first = next((place for place, width in enumerate(widths) if width > 2), 0)
+        is_above = all(
+            widths[place] <= 1 or lines[place].strip().strip('"').lower()[:-1] == "sep="
+            for place in range(first)
+        )
+        if not lines:
+            return start
+        return every.index(lines[first if is_above else 0], start)
+
+    def _rows_of(self, lines: Sequence[str]) -> list[tuple[str, ...]]:
+        if self._multiline:
+            rows = self._records(f"{line}\n" for line in lines)
+        else:
+            rows = map(self._cutter.cells, lines)
+        return [tuple(row) for row in rows if any(row)]
+
+    def _width_of(self, names: Sequence[str], rows: Sequence[tuple[str, ...]]) -> int:
+        """The number of columns. Raises BadInput if header and rows do not agree on it.
+
+        A separator at the end of each row makes no column.
+        """
+        widths = Counter(map(len, rows))
+        width = widths.most_common(1)[0][0] if rows else len(names)
+        if width > MOST_COLUMNS:
+            raise BadInput(
+                f"{self._name} has {width:,} columns or more. A ratings table has three to"
+                f" {MOST_COLUMNS:,} columns and one row per rating: user, item, rating."
+            )
+        if not names or width == len(names):
+            return width
+        is_open = any("".join(row).count('"') % 2 for row in rows)
+        if is_open and not self._multiline:
+            raise BadInput(
+                f"The header of {self._name} names {len(names)} columns, but most of its first"
+                f" lines have another number of cells, and some quotation marks do not close."
+                f" {MULTILINE}"
+            )
+        beyond = any("".join(row[len(names) :]) for row in rows) or any(names[width:])
+        if beyond:
+            raise BadInput(
+                f"The header of {self._name} names {len(names)} columns, but its rows have"
+                f" {width}. Name the missing column in the header; it is often the first, with row"
+                " numbers."
+            )
+        return width
+
+    # ---- rows --------------------------------------------------------------------------------
+
+    def _blocks(self) -> Iterator[bytes]:
+        """The lines below the header, many at a time."""
+        n_above = self._above
+        for block in self._reader.blocks(self._stream, BATCH):
+            start = 0
+            while n_above and start < len(block):
+                start = block.index(b"\n", start) + 1
+                n_above -= 1
+            yield block[start:]
+
+    def _batches(self, places: Sequence[int]) -> Iterator[list[pa.Array]]:
+        n_lines = self._above
+        for block in self._blocks():
+            columns, ragged = self._cutter.columns(block, places)
+            for place, text in ragged:
+                self._note_ragged(n_lines + place + 1, text)
+            n_lines += len(columns[0]) + len(ragged)
+            yield columns
+
+    def _note_ragged(self, line: int, text: str) -> None:
+        self._n_open += text.count('"') % 2
+        is_example = len(self._ragged_lines) < SAMPLE_ROWS
+        self._ragged_lines.append((line, text[:80] if is_example else text[:1]))
+
+    def _records(self, lines: Iterable[str]) -> Iterator[list[str]]:
+        csv.field_size_limit(LONGEST_CELL)
+        separator = self._cutter.separator
+        if len(separator) > 1:
+            raise BadInput(
+                f"Cells of {self._name} cannot span lines, because its columns are separated by"
+                f" {SEPARATORS[separator]}. Leave multiline out."
+            )
+        return csv.reader(lines, delimiter=separator)
+
+    def _batches_of_records(self, places: Sequence[int]) -> Iterator[list[pa.Array]]:
+        lines = (
+            f"{line}\n" for block in self._blocks() for line in block.decode().split("\n")[:-1]
+        )
+        records = self._records(lines)
+        n_records = self._above
+        while some := list(islice(records, ROWS)):
+            rows = []
+            for record in some:
+                n_records += 1
+                if not record or len(record) == self._cutter.width:
+                    rows.append(record or [""] * self._cutter.width)
+                else:
+                    self._note_ragged(n_records, ",".join(record))
+            yield [pa.array([row[place] for row in rows], pa.string()) for place in places]
 
     def _read_as(self) -> tuple[str, ...]:
-        damage = f"{self._reader.n_damaged:,} damaged characters were replaced."
-        return (*self._reader.words, *([damage] if self._reader.n_damaged else []))
+        sentences = list(self._reader.words)
+        if self._reader.n_damaged:
+            sentences.append(f"{self._reader.n_damaged:,} damaged characters were replaced.")
+        if self._n_open and not self._multiline:
+            sentences.append(
+                f"{self._n_open:,} of the lines with another number of columns have a quotation"
+                f" mark that does not close, like the inside of a quoted cell. {MULTILINE}"
+            )
+        return tuple(sentences)
+
+
+def _after_comments(every: Sequence[str]) -> int:
+    """The number of lines with comments above a table."""
+    for place, line in enumerate(every):
+        if line.strip() and not line.startswith(("#", "%")):
+            return place
+    return 0
+
+
+def separator_of(lines: Sequence[str]) -> str:
+    """The separator with which most of the first lines have one number of columns.
+
+    Two lines of three or more columns count as much as three of two.
+    """
+    votes: dict[str, int] = {}
+    some = [line for line in lines[:SAMPLE_ROWS] if not is_frame(line)]
+    n_frames = len(lines[:SAMPLE_ROWS]) - len(some)
+    # a line with an open quotation mark may be a part of a record
+    some = [line for line in some if line.count('"') % 2 == 0] or some
+    for separator in SEPARATORS:
+        if separator == DRAWN_TABLE and not n_frames:
+            continue
+        widths = Counter(len(Cutter(separator).cells(line)) for line in some)
+        for columns, times in widths.most_common(1):
+            votes[separator] = times * min(columns - 1, 2) + times * (columns > 1)
+    best = max(votes, key=votes.__getitem__, default=",")
+    return best if votes.get(best) else ","
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return not any(is_number(cell) for cell in row)
+
+
+def _is_numbering(rows: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the first row is 0, 1, 2 ..., the header of a data frame without names."""
+    numbering = tuple(str(place) for place in range(len(rows[0])))
+    return len(rows) > 1 and len(numbering) > 2 and rows[0] == numbering
 
 
 def _without_types(header: tuple[str, ...]) -> tuple[str, ...]:
     """A header without RecBole's types of columns, as in user_id:token."""
     names = tuple(re.sub(r":(token|float)(_seq)?$", "", name) for name in header)
     return names if all(map(str.__ne__, names, header)) else header
-
-
-# ---- how lines are cut into cells ----------------------------------------------------------------
-
-
-def separator_of(lines: Sequence[str]) -> str:
-    """The separator with which most of the first lines have one number of columns.
-
-    Three or more columns are preferred to two.
-    """
-    votes = {}
-    for separator in SEPARATORS:
-        widths = Counter(_width(line, separator) for line in lines[:SAMPLE_ROWS])
-        columns, times = widths.most_common(1)[0]
-        votes[separator] = (columns > 2, times) if columns > 1 else (False, 0)
-    best = max(votes, key=votes.__getitem__)
-    return best if votes[best][1] else ","
-
-
-def _rows_of(lines: Sequence[str], separator: str) -> list[tuple[str, ...]]:
-    """The cells of some lines; a quoted cell may reach over several."""
-    rows: Iterable[Sequence[str]] = (
-        (line.split(separator) for line in lines)
-        if len(separator) > 1
-        else csv.reader((f"{line}\n" for line in lines), delimiter=separator)
-    )
-    return [tuple(map(str.strip, row)) for row in rows]
-
-
-def _check_widths(rows: Sequence[tuple[str, ...]], name: str) -> None:
-    """Refuse a header that names fewer columns than its rows have.
-
-    Every name would stand above the wrong column. A separator at the end of each row makes no
-    column.
-    """
-    columns, more = len(rows[0]), [row for row in rows[1:] if len(row) > len(rows[0])]
-    if 2 * len(more) > len(rows) - 1 and any("".join(row[columns:]) for row in more):
-        raise BadInput(
-            f"The header of {name} names {columns} columns, but its rows have {len(more[0])}. Name"
-            " the missing column in the header; it is often the first, with row numbers."
-        )
-
-
-def _table_lines(lines: list[str], separator: str) -> list[str]:
-    """The lines from the first one with several columns.
-
-    A title or `sep=;` above, an instruction for a spreadsheet program, is no part of the table.
-    """
-    columns = [_width(line, separator) for line in lines[:SAMPLE_ROWS]]
-    first = next((place for place, count in enumerate(columns) if count > 2), 0)
-    is_above = all(
-        columns[place] == 1 or lines[place].strip().strip('"').lower()[:-1] == "sep="
-        for place in range(first)
-    )
-    return lines[first:] if is_above else lines
-
-
-def _width(line: str, separator: str) -> int:
-    return len(_rows_of([line], separator)[0])

@@ -123,8 +123,8 @@ class Rows:
         outside = problems.get(Kind.OUTSIDE)
         if outside is None or rules.outside == "leave-out":
             return
-        n_not_rated = sum(one.count for kind, one in problems.items() if kind == Kind.NOT_RATED)
-        total = read - count - n_not_rated
+        not_rated = problems.get(Kind.NOT_RATED)
+        total = read - count - (not_rated.count if not_rated else 0)
         if rules.outside == "refuse":
             self._refuse(rules, outside, f"{total:,} ratings")
         if MOST_OUTSIDE * outside.count > total:

@@ -32,6 +32,8 @@ Floats = npt.NDArray[np.float32]
 ITEM_SET_IS_PUBLIC = "the item set is public"  # if exact counts chose it
 ITEMS_ARE_PUBLIC = "the items in the file are public"  # if they were read from a private file
 USERS_ARE_PUBLIC = "the number of users is public"  # if it was counted in a private file
+# if the first rows of a private file told it: separator, header, columns, encoding, date order
+LAYOUT_IS_PUBLIC = "the file's layout is public"
 INTERACTIONS = (0.0, 1.0)  # the bounds if the data only say who used what
 LARGEST_RATING, NARROWEST = 1e9, 1e-6  # ratings are squared, also in float32
 FACTS = (  # about ratings in memory or in partitions

@@ -17,14 +17,14 @@ class Kind(StrEnum):
     MISSING = "no user or no item or no rating, row left out"
     NOT_A_NUMBER = "rating is not a number, row left out"
     INFINITE = "rating is infinite, row left out"
+    ROUNDED_ID = "id was rounded by a spreadsheet, row left out"
     RAGGED_LINE = "another number of columns, row left out"
     NOT_RATED = "value declared as not rated, row left out"
     OUTSIDE = "rating outside the bounds, row left out"
     CLAMPED_VALUE = "rating outside the bounds, set to the nearest bound"
     DUPLICATE = "same user and item again, averaged"
     WRONG_COUNT = "count differs from the ratings in the row, ratings taken"
-    NO_TIME = "time cannot be read, no rating's order is used"
-    EMPTY_USER = "user without a usable rating, kept as an empty row"
+    NO_TIME = "time cannot be read, the rating counts as the earliest"
 
 
 Order = Literal["dmy", "mdy"]  # of day and month in dates such as 03/04/2021
@@ -36,7 +36,13 @@ LINES_SHOWN = 5
 VALUES_NAMED = 5  # of ratings outside the bounds
 LETTERS_SHOWN = 60  # of an example
 # unusable rows
-UNUSABLE = (Kind.MISSING, Kind.NOT_A_NUMBER, Kind.INFINITE, Kind.RAGGED_LINE)
+UNUSABLE = (
+    Kind.MISSING,
+    Kind.NOT_A_NUMBER,
+    Kind.INFINITE,
+    Kind.ROUNDED_ID,
+    Kind.RAGGED_LINE,
+)
 
 
 @dataclass(frozen=True)

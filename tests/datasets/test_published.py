@@ -334,7 +334,7 @@ def test_what_is_wrong_in_netflix_is_told_with_its_lines(tmp_path):
     report = import_("netflix", write(tmp_path / "combined_data_1.txt", wrong + good))
     found = {problem.kind: problem.lines for problem in report.problems}
     assert (found[Kind.MISSING], found[Kind.RAGGED_LINE]) == ((1, 8, 10), (4,))
-    assert (found[Kind.NOT_A_NUMBER], found[Kind.CLAMPED_VALUE]) == ((5,), (3,))
+    assert (found[Kind.NOT_A_NUMBER], found[Kind.OUTSIDE]) == ((5,), (3,))
     assert len(load("netflix")) == 11
     outside = ["1:", *(f"{user},{user + 5},2005-01-0{user}" for user in range(1, 9))]
     with pytest.raises(BadInput, match="8 of the 8"):

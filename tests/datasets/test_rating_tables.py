@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC, USERS_ARE_PUBLIC
 from dpmf_core.data.report import Kind
 from dpmf_datasets import load, session_files
-from dpmf_datasets.readers.dates import FORMAT_IS_PUBLIC
+from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import detect_columns, read_table
 from dpmf_datasets.readers.tables import open_table
+from dpmf_datasets.readers.text_tables import QUOTING_IS_PUBLIC
 
 GOOD = [f"{user},{item},{1 + (user * item) % 5}" for user in range(1, 6) for item in range(10, 14)]
 EPOCH = 978_300_000
@@ -35,7 +36,8 @@ def filled(header, row):
 
 
 def read(source, **options):
-    return read_table(source, name="ratings.csv", **{"bounds": (1, 5), **options})
+    declared = Declared(**{"bounds": (1, 5), **options})
+    return read_table(source, name="ratings.csv", declared=declared)
 
 
 def problems(report):
@@ -66,13 +68,14 @@ def test_lines_are_those_of_the_file_and_five_are_named():
 
 
 CLAMPED_TWO = {Kind.CLAMPED_VALUE: (2, (22, 23))}
-LEFT_OUT_TWO = {Kind.OUTSIDE: (2, (22, 23)), Kind.EMPTY_USER: (1, ())}
-NO_NUMBER = {Kind.NOT_A_NUMBER: (1, (22,)), Kind.EMPTY_USER: (1, ())}
+LEFT_OUT_TWO = {Kind.OUTSIDE: (2, (22, 23))}
+NO_NUMBER = {Kind.NOT_A_NUMBER: (1, (22,))}
 REPAIRED = {
     "clamped": (["6,10,11", "6,11,-3"], "clamp", CLAMPED_TWO, (6, 22), [5, 1]),
-    "left out": (["1,10,11", "9,11,-3"], "leave-out", LEFT_OUT_TWO, (6, 20), []),
+    "left out": (["1,10,11", "9,11,-3"], "leave-out", LEFT_OUT_TWO, (5, 20), []),
+    "left out by default": (["1,10,11", "9,11,-3"], None, LEFT_OUT_TWO, (5, 20), []),
     "averaged": (["8,10,2", "8,10,5"], "clamp", {Kind.DUPLICATE: (1, (23,))}, (6, 21), [3.5]),
-    "a user without ratings stays": (["9,10,x"], "clamp", NO_NUMBER, (6, 20), []),
+    "a user without ratings is none": (["9,10,x"], "clamp", NO_NUMBER, (5, 20), []),
 }
 
 
@@ -85,12 +88,31 @@ def test_what_is_repaired(case):
     assert ratings.values[len(ratings) - len(last) :].tolist() == last
 
 
-def test_more_than_a_tenth_out_of_bounds_is_refused_whatever_is_to_be_done():
+def test_more_than_a_tenth_outside_the_bounds_is_refused_unless_it_is_declared_what_they_become():
     outside = [f"9,{item},{8 + item}" for item in range(3)]
-    assert problems(read(table(*GOOD, *outside[:2]))[1]) == {Kind.CLAMPED_VALUE: (2, (22, 23))}
-    for options in ({}, {"outside": "leave-out"}):
-        with pytest.raises(BadInput, match="3 of the 23"):
-            read(table(*GOOD, *outside), **options)
+    assert problems(read(table(*GOOD, *outside[:2]))[1]) == {Kind.OUTSIDE: (2, (22, 23))}
+    with pytest.raises(BadInput, match="3 of the 23"):
+        read(table(*GOOD, *outside))
+    for way, kind in (("leave-out", Kind.OUTSIDE), ("clamp", Kind.CLAMPED_VALUE)):
+        _, report = read(table(*GOOD, *outside), outside=way)
+        assert problems(report)[kind] == (3, (22, 23, 24))
+
+
+def test_one_rating_outside_the_bounds_refuses_the_table_if_that_is_declared():
+    with pytest.raises(BadInput, match="1 of the 21"):
+        read(table(*GOOD, "1,10,6"), outside="refuse")
+
+
+def test_declared_values_are_not_rated_however_many_they_are():
+    zeros = [f"9,{item},0" for item in range(30)]
+    ratings, report = read(table(*GOOD, *zeros, "9,99,99"), missing=(0.0, 99.0))
+    assert problems(report) == {Kind.NOT_RATED: (31, (22, 23, 24, 25, 26))}
+    assert (ratings.n_users, ratings.n_items) == (5, 4)
+
+
+def test_a_value_that_most_ratings_outside_have_is_suggested_as_not_rated():
+    with pytest.raises(BadInput, match="missing"):
+        read(table(*GOOD, *(f"9,{item},0" for item in range(30))))
 
 
 @pytest.mark.parametrize(("outside", "mean"), [("clamp", 7 / 3), ("leave-out", 1.0)])
@@ -142,9 +164,10 @@ def test_bounds_are_declared_or_the_table_refused(bounds):
 def test_a_declared_number_of_users_ends_an_assumption():
     ratings, _ = read(table(*GOOD), n_users=10, n_items=6)
     assert (ratings.n_users, ratings.n_items, len(ratings.titles or ())) == (10, 6, 6)
-    assert ratings.assumptions == (ITEMS_ARE_PUBLIC,)  # how many does not say which
-    assert read(table(*GOOD), n_users=5)[0].assumptions == (ITEMS_ARE_PUBLIC,)
-    assert read(table(*GOOD), n_items=4)[0].assumptions == (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
+    without_users = (ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC)
+    assert ratings.assumptions == without_users  # how many items does not say which
+    assert read(table(*GOOD), n_users=5)[0].assumptions == without_users
+    assert read(table(*GOOD), n_items=4)[0].assumptions == (USERS_ARE_PUBLIC, *without_users)
     with pytest.raises(BadInput, match="4 users"):
         read(table(*GOOD), n_users=4)
 
@@ -195,17 +218,41 @@ MESSY = {
 }
 
 
-@pytest.mark.parametrize("content", MESSY.values(), ids=MESSY)
-def test_the_same_ratings_come_out_of_every_table(content):
-    table = session_files.table(content, "messy.csv")
-    upload = session_files.ratings(table, {}, (0.5, 5.0))
-    session_files.remove(upload.entry)
+# what must be declared of them
+FACTS_OF_MESSY = {
+    "tabs, byte-order mark": "&user=viewer&rating=my+stars&time=watched+on",
+    "other order": "&user=member&rating=opinion+stars",
+    "cells of several lines": "&multiline=true",
+}
+
+
+@pytest.mark.parametrize("case", MESSY)
+def test_the_same_ratings_come_out_of_every_table(case, tmp_path):
+    file = tmp_path / "messy.csv"
+    file.write_bytes(MESSY[case])
+    ratings = load(f"{file}?bounds=0.5,5{FACTS_OF_MESSY.get(case, '')}")
     expected, _ = read(PLAIN.encode(), bounds=(0.5, 5.0))
     for part in ("users", "items", "values"):
-        np.testing.assert_array_equal(getattr(upload.data, part), getattr(expected, part))
-    assert upload.data.labels == tuple(f"Film {j}" for j in range(10))
-    assert (upload.report.read, upload.report.rows_left_out) == (400, 4)
-    assert {problem.kind for problem in upload.report.problems} == {Kind.MISSING, Kind.NOT_A_NUMBER}
+        np.testing.assert_array_equal(getattr(ratings, part), getattr(expected, part))
+    assert ratings.labels == tuple(f"Film {j}" for j in range(10))
+    assert (ratings.report.read, ratings.report.rows_left_out) == (400, 4)
+    kinds = {problem.kind for problem in ratings.report.problems}
+    assert kinds == {Kind.MISSING, Kind.NOT_A_NUMBER}
+
+
+def test_cells_of_several_lines_are_left_out_and_said_unless_they_are_declared(tmp_path):
+    file = tmp_path / "reviews.csv"
+    rows = [f'{row},"good"' for row in GOOD]
+    file.write_bytes(table(*rows, '7,10,5,"good,', 'very good"', header=f"{HEADER},review"))
+    ratings = load(f"{file}?bounds=1,5")
+    assert ratings.n_users == 5
+    assert problems(ratings.report) == {Kind.RAGGED_LINE: (2, (22, 23))}
+    assert "multiline=true" in ratings.report.words
+    declared = load(f"{file}?bounds=1,5&multiline=true")
+    assert declared.n_users == 6
+    assert declared.report.problems == ()
+    assert QUOTING_IS_PUBLIC in declared.assumptions
+    assert QUOTING_IS_PUBLIC not in ratings.assumptions
 
 
 @pytest.mark.parametrize("encoding", ["cp1251", "utf-16", "utf-8-sig", "latin-1"])
@@ -217,8 +264,7 @@ def test_titles_in_other_encodings_are_read(tmp_path, encoding, declared):
     file.write_bytes("\n".join(["user;item;rating;movietitle", *rows]).encode(encoding))
     ratings = load(f"{file}?bounds=1,5{f'&encoding={encoding}' * declared}")
     assert ratings.titles == tuple(f"{film} {item}" for item in range(10, 14))
-    guessed = encoding in ("cp1251", "latin-1") and not declared
-    assert ("the encoding of the text is public" in ratings.assumptions) == guessed
+    assert LAYOUT_IS_PUBLIC in ratings.assumptions
 
 
 COLUMNS = {  # of a fourth column, beside user, item and rating
@@ -305,11 +351,10 @@ def test_repeats_are_counted_and_averaged():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("time", ["yesterday", "1e300", "-1e15", "25/13/2020"])
-def test_an_unreadable_time_ends_the_order_not_the_rating(time):
+def test_a_rating_whose_time_cannot_be_read_counts_as_the_earliest(time):
     rows = ("1,1,3,5.5", f"2,1,3,{time}", "2,2,3,7.5")
     ratings, report = read(table(*rows, header="user,item,rating,time"))
-    assert ratings.order is None
-    assert len(ratings) == 3
+    assert ratings.order.tolist() == [5_500_000, 0, 7_500_000]
     assert problems(report)[Kind.NO_TIME] == (1, (3,))
 
 
@@ -322,22 +367,20 @@ def test_dates_that_do_not_tell_day_from_month_are_read_as_declared(sign):
         upload = session_files.ratings(session_files.table(content, "a.csv"), {}, (1.0, 5.0), dates)
         session_files.remove(upload.entry)
         orders.append(upload.data.order.argsort().tolist())
-        assert FORMAT_IS_PUBLIC not in upload.data.assumptions
     assert orders[0] != orders[1]
-    ratings, report = read(content)  # elsewhere nobody can be asked
-    assert report.assumed and FORMAT_IS_PUBLIC in ratings.assumptions
+    with pytest.raises(BadInput, match="two ways"):
+        read(content)
 
 
 def test_a_path_declares_bounds_sizes_and_dates(tmp_path):
     path = tmp_path / "mine.csv"
     rows = [f"{row},0{1 + at % 9}/0{1 + at % 7}/2021" for at, row in enumerate(GOOD)]
     path.write_bytes(table(*rows, header="user,item,rating,date"))
-    ratings = load(f"{path}?bounds=0.5,5&users=9")
+    ratings = load(f"{path}?bounds=0.5,5&users=9&dates=dmy")
     assert ratings.bounds == (0.5, 5.0)
     assert (ratings.name, ratings.n_users) == ("mine.csv", 9)
-    orders = [load(f"{path}?bounds=1,5{it}").order for it in ("", "&dates=mdy", "&dates=dmy")]
-    assert np.array_equal(orders[0], orders[1])
-    assert not np.array_equal(orders[0], orders[2])
+    orders = [load(f"{path}?bounds=1,5&dates={order}").order for order in ("mdy", "dmy")]
+    assert not np.array_equal(orders[0], orders[1])
     for bad, fact in {
         str(path): "declared",
         f"{path}?bounds=5": "two numbers",
@@ -345,6 +388,7 @@ def test_a_path_declares_bounds_sizes_and_dates(tmp_path):
         f"{path}?bounds=1,5&users=-1": "number",
         f"{path}?bounds=1,5&dates=us": "dmy",
         f"{path}?bounds=1,5&outside=no": "leave-out",
+        f"{path}?bounds=1,5": "dates=dmy",
         str(tmp_path): "mine.csv",
         str(tmp_path / "none.csv"): "no file",
     }.items():

@@ -2,11 +2,13 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
 
 from dpmf_datasets.readers import text_tables
+from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import read_table
 
 BEYOND = str(2**63)  # no 64 bits hold it
@@ -23,7 +25,7 @@ def table(rows, times=None):
 
 
 def read(content):
-    return read_table(content, name="it.csv", bounds=(1, 5))
+    return read_table(content, name="it.csv", declared=Declared((1, 5), outside="clamp"))
 
 
 def by_hand(rows):
@@ -34,6 +36,12 @@ def by_hand(rows):
         if all(pair) and value.strip().replace(".", "", 1).lstrip("-").isdecimal():
             ratings.setdefault(pair, []).append(min(max(float(value), 1), 5))
     return {pair: float(np.float32(np.mean(values))) for pair, values in ratings.items()}
+
+
+def place_of(user):
+    """Whole numbers by size, then texts by alphabet."""
+    is_whole = re.fullmatch(r"-?(0|[1-9]\d*)", user) and len(user) <= 18
+    return (0, int(user), "") if is_whole else (1, 0, user)
 
 
 def with_names(ratings, users):
@@ -50,7 +58,7 @@ KINDS = {
     "beyond 64 bits": [BEYOND, LARGEST, "7", "12"],
     "text among numbers": ["7", "12", "tt0012", "x y"],
     "blanks around": ["7", " 12 ", f"{BLANK}8", "9"],
-    "signs and points": ["-7", "7.0", "+12", "12"],
+    "signs and points": ["-7", ".5", "+12", "12"],
 }
 
 
@@ -79,9 +87,8 @@ class TestIds:
         rows = self.rows(kind)
         order = np.random.default_rng(6).permutation(len(rows))
         ratings, report = read(table(rows, range(1, 1 + len(rows))))
-        users = {user.strip() for user, item, _ in rows if user.strip() and item.strip()}
-        whole = all(user.isdecimal() and len(user) < 19 for user in users)
-        names = sorted(users, key=(lambda user: (int(user), user)) if whole else None)
+        users = {user for user, _ in by_hand(rows)}
+        names = sorted(users, key=place_of)
         assert with_names(ratings, names) == by_hand(rows)
         assert report.read == len(rows)
         other, again = read(table([rows[at] for at in order], (1 + order).tolist()))
@@ -91,8 +98,13 @@ class TestIds:
 
     def test_007_and_7_stay_two(self):
         ratings, report = read(table([("1", "007", "1"), ("2", "7", "5"), ("1", "7", "3")]))
-        assert ratings.labels == ("007", "7")
-        assert "1, 1.0 and 01" in report.words
+        assert ratings.labels == ("7", "007")
+        assert "as 01 and 1" in report.words
+
+    def test_7_and_7_point_0_are_one(self):
+        ratings, _ = read(table([("1", "7.0", "1"), ("2", "7", "5"), ("1.00", "7", "3")]))
+        assert ratings.labels == ("7",)
+        assert ratings.values.tolist() == [2, 5]
 
 
 class TestDuplicates:

@@ -1,0 +1,215 @@
+"""Lines of text cut into cells, each line by itself.
+
+A record never spans lines, and a quotation mark that does not close in its line is an ordinary
+character. So what becomes of a line follows from that line and the separator alone.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+DRAWN_TABLE, BLANKS = "+|", " "
+# the separators that are tried, the longer ones first
+SEPARATORS = {
+    "::": "two colons",
+    "\t\t": "two tabs",
+    "\t": "tabs",
+    ",": "commas",
+    ";": "semicolons",
+    DRAWN_TABLE: "the bars of a drawn table",
+    "|": "vertical bars",
+    BLANKS: "blanks",
+}
+FRAME = re.compile(rb"(?m)^[ \t]*\+[-+=]*\+[ \t]*$")
+ROW_OF_DRAWING = re.compile(rb"(?m)^[ \t]*\|(.*)\|[ \t]*$")
+RUN_OF_BLANKS = re.compile(rb"[ \t]+")
+MARGIN = re.compile(rb"(?m)^[ \t]+|[ \t]+$")
+UNIT_SEPARATOR = "\x1f"  # stands for a separator of two characters
+
+
+def is_frame(line: str) -> bool:
+    """Whether a line is drawn between rows, such as +----+----+."""
+    return bool(FRAME.match(line.encode()))
+
+
+@dataclass(frozen=True)
+class Cutter:
+    """Cuts lines of text into cells.
+
+    Attributes
+    ----------
+    separator : str
+        One of `SEPARATORS`.
+    width : int
+        The number of columns; 0 before it is known.
+    """
+
+    separator: str
+    width: int = 0
+
+    @cached_property
+    def _delimiter(self) -> str:
+        """The one character between cells after `_plain`."""
+        if self.separator == BLANKS:
+            return "\t"
+        if self.separator == DRAWN_TABLE:
+            return "|"
+        return self.separator if len(self.separator) == 1 else UNIT_SEPARATOR
+
+    def _plain(self, block: bytes) -> bytes:
+        """The block with one character between cells."""
+        if self.separator == BLANKS:
+            return RUN_OF_BLANKS.sub(b"\t", MARGIN.sub(b"", block))
+        if self.separator == DRAWN_TABLE:
+            return ROW_OF_DRAWING.sub(rb"\1", FRAME.sub(b"", block))
+        if len(self.separator) == 1:
+            return block
+        return block.replace(self.separator.encode(), UNIT_SEPARATOR.encode())
+
+    # ---- one line ----------------------------------------------------------------------------
+
+    def cells(self, line: str) -> list[str]:
+        """The cells of a line without its end.
+
+        Quotation marks are doubled inside a quoted cell, or escaped by a backslash. The first
+        convention in which every quoted cell closes and the line has `width` cells is taken.
+        """
+        return self._cells_of(self._plain(line.encode()).decode())
+
+    def _cells_of(self, plain: str) -> list[str]:
+        if not plain.strip():
+            return [""] * self.width
+        for quoted in (self._doubled, self._escaped):
+            cells, all_close = self._cut(plain, quoted)
+            if all_close and len(cells) == (self.width or len(cells)):
+                return cells
+        return self._cut(plain, self._doubled)[0]
+
+    @cached_property
+    def _doubled(self) -> re.Pattern[str]:
+        return re.compile(rf' *"((?:[^"]|"")*)" *({re.escape(self._delimiter)}|$)')
+
+    @cached_property
+    def _escaped(self) -> re.Pattern[str]:
+        return re.compile(rf' *"((?:[^"\\]|\\.|"")*)" *({re.escape(self._delimiter)}|$)')
+
+    def _cut(self, line: str, quoted: re.Pattern[str]) -> tuple[list[str], bool]:
+        """The cells of a line, and whether every mark that opens a cell closes it."""
+        cells = []
+        all_close = True
+        start = 0
+        while True:
+            match = quoted.match(line, start)
+            if match:
+                cell = match[1].replace('""', '"')
+                if quoted is self._escaped:
+                    cell = re.sub(r"\\(.)", r"\1", cell)
+                is_last = not match[2]
+                start = match.end()
+            else:
+                end = line.find(self._delimiter, start)
+                is_last = end < 0
+                cell = line[start:] if is_last else line[start:end]
+                all_close &= not cell.lstrip().startswith('"')
+                start = end + 1
+            cells.append(cell.strip())
+            if is_last:
+                return cells, all_close
+
+    # ---- a block of lines --------------------------------------------------------------------
+
+    def columns(
+        self, block: bytes, places: Sequence[int]
+    ) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+        """Columns of a block, and its lines that do not have `width` cells.
+
+        Parameters
+        ----------
+        block
+            Whole lines of UTF-8, which end in a line feed.
+        places
+            The columns that are wanted.
+
+        Returns
+        -------
+        columns : list of pyarrow.StringArray
+        ragged : list of (int, str)
+            The place of a line in the block, from 0, and its text.
+        """
+        plain = self._plain(block)
+        if b'"' not in plain:
+            return self._parsed(plain, places, '"' in self._delimiter)
+        lines = pc.split_pattern(pa.array([plain.decode()], pa.large_string()), "\n").flatten()
+        lines = lines.cast(pa.string()).slice(0, len(lines) - 1)
+        is_regular = pc.match_substring_regex(lines, self._regular)
+        if pc.all(is_regular).as_py():
+            return self._parsed(plain, places, True)
+        return self._mixed(lines, is_regular, places)
+
+    @cached_property
+    def _regular(self) -> str:
+        """Lines that a CSV parser reads as `cells` does: each quoted cell closes in the line."""
+        delimiter = re.escape(self._delimiter)
+        cell = rf'(?:"(?:[^"]|"")*"|[ ]*[^" {delimiter}][^{delimiter}]*|[ ]*)'
+        return rf"^{cell}(?:{delimiter}{cell})*$"
+
+    def _parsed(
+        self, block: bytes, places: Sequence[int], has_quotes: bool
+    ) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+        """Columns and ragged lines of lines that a CSV parser reads as `cells` does."""
+        ragged: list[tuple[int, str]] = []
+
+        def skip(row: pa.csv.InvalidRow) -> str:
+            ragged.append((row.number - 1, row.text.strip()))
+            return "skip"
+
+        names = [str(place) for place in range(self.width)]
+        column_names = [str(place) for place in places]
+        if not block:
+            return [pa.array([], pa.string()) for _ in column_names], []
+        table = pa.csv.read_csv(
+            pa.BufferReader(block),
+            pa.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(block) + 1),
+            pa.csv.ParseOptions(
+                delimiter=self._delimiter,
+                quote_char='"' if has_quotes else False,
+                invalid_row_handler=skip,
+                ignore_empty_lines=False,
+            ),
+            pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(column_names, pa.string()),
+                include_columns=list(dict.fromkeys(column_names)),
+                check_utf8=False,
+            ),
+        )
+        return [table[name].combine_chunks() for name in column_names], ragged
+
+    def _mixed(
+        self, lines: pa.Array, is_regular: pa.Array, places: Sequence[int]
+    ) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+        """Columns and ragged lines; lines that are not regular are cut one by one."""
+        regular = pc.indices_nonzero(is_regular).to_numpy()
+        block = "".join(f"{line}\n" for line in lines.take(regular).to_pylist()).encode()
+        columns, ragged_regular = self._parsed(block, places, True)
+        skipped = {int(regular[place]): text for place, text in ragged_regular}
+        rows = [int(place) for place in regular if int(place) not in skipped]
+        cut: list[list[str]] = []
+        for place in pc.indices_nonzero(pc.invert(is_regular)).to_pylist():
+            line = lines[place].as_py()
+            cells = self._cells_of(line)
+            if len(cells) == self.width:
+                rows.append(place)
+                cut.append(cells)
+            else:
+                skipped[place] = line.strip()
+        order = pa.array(sorted(range(len(rows)), key=rows.__getitem__), pa.int64())
+        whole = [
+            pa.concat_arrays([column, pa.array([cells[place] for cells in cut], pa.string())])
+            for place, column in zip(places, columns, strict=True)
+        ]
+        return [column.take(order) for column in whole], sorted(skipped.items())

@@ -1,0 +1,107 @@
+"""Ratings as numbers: how a column writes them, and the value of each cell by itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+EMPTY = ("", "na", "n/a", "null", "none")  # how a missing rating is written
+PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+INFINITE = r"(?i)^[+-]?inf(inity)?$"
+GERMAN_THOUSANDS = r"^[+-]?\d{1,3}(\.\d{3})+,\d+$"
+ENGLISH_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+\.\d+$"
+# where commas separate columns, a quoted 1,234 may be a thousand
+CLEAR_DECIMAL = r"^[+-]?\d+,(\d{1,2}|\d{4,})$"
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """How the ratings of a table are written: a part of its public layout.
+
+    decimal_comma: whether a comma is the decimal sign wherever it stands. thousands: the sign
+    between thousands; "" for none.
+    """
+
+    decimal_comma: bool = False
+    thousands: str = ""
+
+    @classmethod
+    def of(cls, sample: Sequence[str], decimal_comma: bool) -> "NumberFormat":
+        """The format of a column with these first cells.
+
+        decimal_comma: whether commas may be decimal signs, because they separate no columns.
+        """
+        cells = pa.array([cell.strip() for cell in sample], pa.string())
+        if decimal_comma and _any(cells, GERMAN_THOUSANDS):
+            return cls(True, ".")
+        if _any(cells, ENGLISH_THOUSANDS):
+            return cls(False, ",")
+        return cls(decimal_comma)
+
+    def read(self, text: pa.Array) -> tuple[Floats, Flags, int]:
+        """The value of each cell.
+
+        Parameters
+        ----------
+        text
+            Cells (n,) without surrounding blanks.
+
+        Returns
+        -------
+        values : float64 (n,)
+            NaN for a cell that is no number.
+        is_empty : bool (n,)
+            Which cells say that there is no rating.
+        n_commas : int
+            How many cells have a comma that was read as the decimal sign.
+        """
+        if not self.thousands and not _has_comma(text):
+            try:
+                return _floats(text), np.zeros(len(text), np.bool_), 0
+            except pa.ArrowInvalid:
+                pass  # some cell is no number, so each is looked at
+        plain, n_commas = self._with_points(text)
+        is_number = pc.match_substring_regex(plain, PLAIN)
+        values = np.full(len(plain), np.nan)
+        places = is_number.to_numpy(zero_copy_only=False)
+        values[places] = _floats(plain.filter(is_number))
+        is_infinite = pc.match_substring_regex(plain, INFINITE)
+        values[is_infinite.to_numpy(zero_copy_only=False)] = np.inf
+        lower = pc.utf8_lower(plain)
+        for word, value in (("true", 1.0), ("false", 0.0)):
+            values[pc.equal(lower, word).to_numpy(zero_copy_only=False)] = value
+        is_empty = pc.is_in(lower, pa.array(EMPTY)).to_numpy(zero_copy_only=False)
+        return values, is_empty, n_commas
+
+    def _with_points(self, text: pa.Array) -> tuple[pa.Array, int]:
+        """Cells with a point as the decimal sign, and how many had a comma there."""
+        if self.thousands:
+            text = pc.replace_substring(text, self.thousands, "")
+        if self.decimal_comma:
+            has_comma = pc.match_substring(text, ",")
+        elif self.thousands:
+            return text, 0
+        else:
+            has_comma = pc.match_substring_regex(text, CLEAR_DECIMAL)
+        with_points = pc.replace_substring(text, ",", ".")
+        return pc.if_else(has_comma, with_points, text), pc.sum(has_comma).as_py() or 0
+
+
+def _has_comma(text: pa.Array) -> bool:
+    """Whether a comma stands anywhere in the buffer of some cells."""
+    return b"," in memoryview(text.buffers()[2] or b"").tobytes()
+
+
+def _any(text: pa.Array, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(text, pattern)).as_py())
+
+
+def _floats(text: pa.Array) -> Floats:
+    """Cells that match `PLAIN` as numbers."""
+    without_plus = pc.utf8_ltrim(text, "+")
+    return np.array(without_plus.cast(pa.float64()).to_numpy(zero_copy_only=False))
