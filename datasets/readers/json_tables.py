@@ -12,7 +12,7 @@ from dpmf_datasets.readers.encodings import require_encoding
 from dpmf_datasets.readers.table import PREVIEW, RAGGED_SHOWN, RaggedLines, Table
 
 BEGINNING = re.compile(rb"(\xef\xbb\xbf)?\s*(\{|\[\s*\{)")
-ENCODING = "utf-8-sig"  # of all JSON, with or without a byte order mark
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def looks_like_json(head: bytes) -> bool:
@@ -26,7 +26,9 @@ def json_table(stream: BinaryIO, name: str, head: bytes, encoding: str | None = 
     A line or entry that is no object is left out. The columns are the keys of the first objects.
     head: the first bytes. Raises BadInput.
     """
-    encoding = require_encoding(encoding or ENCODING)
+    encoding = require_encoding(encoding or "utf-8")
+    if head.startswith(BYTE_ORDER_MARK):
+        stream.seek(len(BYTE_ORDER_MARK))
     ragged_lines: RaggedLines = []
     is_list = b"[" in BEGINNING.match(head)[0]  # type: ignore[index]
     read = _entries if is_list else _lines
@@ -41,7 +43,7 @@ def json_table(stream: BinaryIO, name: str, head: bytes, encoding: str | None = 
     kind = "a list in JSON" if is_list else "lines of JSON"
     return table_of_rows(
         names,
-        ([row.get(key) for key in names] for row in chain(first, objects)),
+        (list(map(row.get, names)) for row in chain(first, objects)),
         f"of {kind}",
         unit="row" if is_list else "line",
         ragged_lines=ragged_lines,
@@ -54,7 +56,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
     return values if len(values) == len(pairs) else None
 
 
-_decode = json.JSONDecoder(object_pairs_hook=_object, strict=False).decode
+_decoder = json.JSONDecoder(object_pairs_hook=_object, strict=False)
 
 
 def _lines(
@@ -62,10 +64,11 @@ def _lines(
 ) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(stream, 1):
         try:
-            value = _decode(line.decode(encoding))
+            text = line.decode(encoding).strip()
+            value, end = _decoder.raw_decode(text)
         except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
+            value, end = None, 0
+        if isinstance(value, dict) and end == len(text):
             yield value
         else:
             text = line.decode(encoding, errors="replace").strip()
@@ -76,7 +79,7 @@ def _entries(
     stream: BinaryIO, name: str, encoding: str, ragged_lines: RaggedLines
 ) -> Iterator[dict[str, Any]]:
     with refusals(name, "a list in JSON", "Save it again, best as lines of JSON."):
-        entries = _decode(stream.read().decode(encoding))
+        entries = _decoder.decode(stream.read().decode(encoding))
     for number, value in enumerate(entries, 1):
         if isinstance(value, dict):
             yield value

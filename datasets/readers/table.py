@@ -122,10 +122,10 @@ def cell_text(value: Any, exact: float = 2.0**53) -> str | None:
     Whole numbers have no decimal point, whatever their type. One of at least `exact` in floating
     point may have lost its last digits, so it is written as 7.656119800000000e+16.
     """
-    if value is None or value != value:
+    if type(value) in (str, int):  # most cells
+        return str(value)
+    if value is None or isinstance(value, dict) or value != value:
         return None
-    if isinstance(value, bool):
-        return str(int(value))
     if isinstance(value, float) and value.is_integer():
         return str(int(value)) if abs(value) < exact else f"{value:.15e}"
     if isinstance(value, date | time):
@@ -134,7 +134,7 @@ def cell_text(value: Any, exact: float = 2.0**53) -> str | None:
         return value.decode(errors="backslashreplace")
     if isinstance(value, list | tuple):
         return BETWEEN.join(text for part in value if (text := cell_text(part)))
-    return None if isinstance(value, dict) else str(value)
+    return str(int(value) if isinstance(value, bool) else value)
 
 
 def has_ratings(names: Sequence[str], facts: Mapping[str, str]) -> bool:

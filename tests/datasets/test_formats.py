@@ -206,6 +206,11 @@ class TestJson:
         (problem,) = ratings_at(self.lines(tmp_path / "a.jsonl", *bad)).problems
         assert (problem.count, problem.lines, problem.where) == (3, (7, 8, 9), "line")
 
+    def test_a_byte_order_mark_is_no_part_of_the_first_line(self, tmp_path):
+        file = self.lines(tmp_path / "a.jsonl")
+        file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+        assert ratings_at(file).problems == ()
+
     def test_a_line_that_is_no_utf8_is_left_out_alone(self, tmp_path):
         file = self.lines(tmp_path / "a.jsonl")
         file.write_bytes(file.read_bytes() + b'\n{"user": "\xff", "item": 1, "rating": 1}\n')
