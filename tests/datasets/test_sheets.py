@@ -130,3 +130,18 @@ def test_two_columns_with_one_name_get_no_role(tmp_path):
     with pytest.raises(BadInput, match=r"rating \(column 3\), rating \(column 4\)"):
         load(f"{file}?bounds=1,5")
     assert len(load(f"{file}?bounds=1,5&rating=rating+(column+3)")) == 12
+
+
+def test_rounded_ids_never_merge_people(tmp_path):
+    """A row with such an id is left out; a table of them is refused with the remedy."""
+    few = book(tmp_path / "few.xlsx", Sheet=[HEADER, *ROWS, [7.6561198e16, 1, 5]])
+    ratings = load(f"{few}?bounds=1,5")
+    assert (len(ratings), ratings.n_users) == (12, 4)
+    (problem,) = ratings.report.problems
+    assert (problem.lines, problem.is_left_out) == ((14,), True)
+    rounded_rows = [
+        [7.6561198e16 + 16 * user, item, rating] for user, (_, item, rating) in enumerate(ROWS)
+    ]
+    every = book(tmp_path / "every.xlsx", Sheet=[HEADER, *rounded_rows])
+    with pytest.raises(BadInput, match="Save the ids as text"):
+        load(f"{every}?bounds=1,5")
