@@ -202,7 +202,7 @@ class _Import:
             self.ways_of_times.add(rows.clock.words)
         self.titles = {**rows.titles, **self.titles}
         self.assumptions += assumptions_of(self._declared, rows.table)
-        return report_of(rows, name, (), kept=kept, n_users=0, n_items=0)
+        return report_of(rows, name, self._declared, (), kept=kept, n_users=0, n_items=0)
 
     def _spill(self, batch: Batch) -> None:
         """Write a batch to the folder. Raises BadInput if the disk is full."""

@@ -21,7 +21,16 @@ from dpmf_core.data.ratings import (
     checked_bounds,
     interaction_bounds,
 )
-from dpmf_core.data.report import UNUSABLE, Kind, Problem, Report, outside_of
+from dpmf_core.data.report import (
+    BY_NAME,
+    BY_PLACE,
+    DECLARED,
+    UNUSABLE,
+    Kind,
+    Problem,
+    Report,
+    outside_of,
+)
 from dpmf_datasets.readers.cleaning import CleanRows, Ids, numbered
 from dpmf_datasets.readers.dates import AmbiguousDates, Clock, looks_like_times
 from dpmf_datasets.readers.declared import Declared
@@ -129,7 +138,9 @@ def read_table(
         user, item = pairs.iloc[again[0]]
         rows.tally.add(Kind.DUPLICATE, row[again], f"{users.labels[int(user)]},{labels[item]}")
     notes = (*merged_rows(rows, row, len(users)), *spelling_notes(users, items))
-    report = report_of(rows, name, notes, kept=len(ratings), n_users=n_users, n_items=n_items)
+    report = report_of(
+        rows, name, declared, notes, kept=len(ratings), n_users=n_users, n_items=n_items
+    )
     return ratings, report
 
 
@@ -173,7 +184,9 @@ def _refuse_other_ratings(
         )
 
 
-def report_of(rows: CleanRows, name: str, notes: tuple[str, ...], **counts: Any) -> Report:
+def report_of(
+    rows: CleanRows, name: str, declared: Declared, notes: tuple[str, ...], **counts: Any
+) -> Report:
     """The report on a table that was read, with some values of each column."""
     table, places = rows.table, rows.places
     names = table.shown_names
@@ -182,6 +195,7 @@ def report_of(rows: CleanRows, name: str, notes: tuple[str, ...], **counts: Any)
         cells = [cell.strip()[:LONGEST_VALUE] for cell in table.sample(place, PREVIEW)]
         values.append(tuple(dict.fromkeys(filter(None, cells)))[:VALUES_SHOWN])
     by_place = []
+    way = BY_NAME if table.names else BY_PLACE
     if not table.names:
         roles = ", ".join(f"{names[place]} as the {role}" for role, place in places.items())
         by_place.append(f"{name} has no header. These columns were read by their place: {roles}.")
@@ -191,6 +205,7 @@ def report_of(rows: CleanRows, name: str, notes: tuple[str, ...], **counts: Any)
         read=rows.read,
         problems=rows.problems,
         columns=tuple((role, names[place]) for role, place in places.items()),
+        recognised=tuple((role, DECLARED if role in declared.columns else way) for role in places),
         values=tuple(values),
         ignored=tuple(column for place, column in enumerate(names) if place not in places.values()),
         assumed=(table.layout, *by_place, *rows.reading_notes, *clock, *notes),

@@ -202,12 +202,11 @@ def _further_facts(report: Report, assumptions: tuple[str, ...]) -> Iterator[str
     beyond = outside_of(report.problems)
     if beyond is not None and not beyond.is_left_out:
         yield "Ratings outside the bounds were changed. Leave their rows out: --outside leave-out."
-    elif beyond is not None and beyond.commonest:
-        value, _ = beyond.commonest[0]
-        yield (
-            f"If {value} means 'not rated', say so: --missing={value}. If the bounds are wrong,"
-            " declare others: --bounds LOW,HIGH."
-        )
+    elif beyond is not None:
+        yield "If the bounds are wrong, declare others: --bounds LOW,HIGH."
+        for value, times in beyond.commonest:
+            if 2 * times > beyond.count:
+                yield f"If {value} means 'not rated', say so: --missing={value}."
 
 
 def describe(kind: type[Algorithm]) -> dict[str, Any]:

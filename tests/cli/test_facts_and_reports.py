@@ -134,12 +134,19 @@ def test_check_prints_the_whole_report(say, file):
         "483 rows read, 480 ratings kept, 40 users",
         "1 x rating outside the bounds, row left out (line 482; such as '9 (1 x)')",
         "1 x rating is not a number, row left out (line 483; such as 'none at all')",
-        "user: who",
+        "Columns: user: who (declared), item: item (by its name), rating: points (declared).",
         "it holds provided that the number of users is public",
         "--users N",
         "--missing=9",
     ):
         assert words in output.out
+
+
+def test_check_says_which_columns_were_taken_by_place(say, file):
+    file.write_text("\n".join(file.read_text().splitlines()[1:]) + "\n")
+    output = say("check", str(file), "--bounds", "1,5")
+    assert "user: column 1 (by its place)" in output.out
+    assert "Columns were taken by their place." in output.out
 
 
 def test_only_check_has_counts_as_json(say, file):
