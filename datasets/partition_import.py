@@ -191,12 +191,12 @@ class _Import:
         with report_damage(name), file.open("rb") as stream:
             table = open_table(stream, name, self.facts)
             rows = open_rows(table, name, self._declared, advice)
-            self.bounds = rows.bounds
+            self.bounds = rows.rules.bounds
             for batch in rows:
                 self._spill(batch)
                 kept += len(batch.values)
                 self.progress(f"reading {name}", min(stream.tell(), size), size)
-        require_usable(rows, name, self._declared, advice)
+        require_usable(rows, name, advice)
         self.has_order &= rows.clock is not None
         if rows.clock is not None:
             self.ways_of_times.add(rows.clock.words)

@@ -15,9 +15,10 @@ from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import Report, outside_of
+from dpmf_core.data.row_rules import MOST_OUTSIDE
 from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.declared import Declared
-from dpmf_datasets.readers.ratings_tables import MOST_OUTSIDE, in_header, read_table
+from dpmf_datasets.readers.ratings_tables import in_header, read_table
 from dpmf_datasets.readers.table import file_name
 
 Films = dict[str, tuple[str, str]]  # title, with the year in brackets, and genres, by id

@@ -7,7 +7,7 @@ matter.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpmf_core.data.ids import arrow_numbering_order, canonical_arrow
-from dpmf_core.data.report import LINES_SHOWN, Kind, Outside, Problem, Tally
+from dpmf_core.data.report import LINES_SHOWN, Kind, Problem, Tally, place_in_report
+from dpmf_core.data.row_rules import RowRules, Rows
 from dpmf_datasets.readers.dates import Clock, stripped
 from dpmf_datasets.readers.numbers import NumberFormat
 from dpmf_datasets.readers.table import Table
@@ -27,6 +28,7 @@ Flags = npt.NDArray[np.bool_]
 ROUNDED = r"^\d([.,]\d+)?[eE]\+?(1[1-9]|[2-9]\d)$"
 # soft hyphen, zero-width characters and the byte-order mark
 INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
+LONGEST_EXAMPLE = 40  # characters of a cell
 MOST_WAITING = 4_000_000  # ids in memory before repeated ones are removed
 NUMBER_TYPES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
 
@@ -44,10 +46,22 @@ def ids_of(column: pa.Array) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(indices.cast(pa.int32()), texts)
 
 
-def cells_where(ids: pa.DictionaryArray, is_wanted: pa.Array) -> Flags:
-    """Which cells (n,) have an id that is wanted. is_wanted: a flag for each dictionary entry."""
-    flags: Flags = is_wanted.to_numpy(zero_copy_only=False)
-    return flags[ids.indices.to_numpy(zero_copy_only=False)] if len(ids) else np.zeros(0, np.bool_)
+def _has(ids: pa.DictionaryArray, flags: pa.Array) -> Flags:
+    """Which cells (n,) have an id that is flagged. flags: one for each dictionary entry."""
+    if not len(ids):
+        return np.zeros(0, np.bool_)
+    of_entry = flags.to_numpy(zero_copy_only=False)
+    return np.asarray(of_entry[ids.indices.to_numpy(zero_copy_only=False)], np.bool_)
+
+
+def _is_rounded(ids: pa.DictionaryArray) -> Flags:
+    return _has(ids, pc.match_substring_regex(ids.dictionary, ROUNDED))
+
+
+def _example(batch: Mapping[str, pa.Array], row: int, roles: Sequence[str]) -> str:
+    """The cells of a row in these roles."""
+    cells = [batch[role][row].as_py() for role in roles if role in batch]
+    return ",".join("" if cell is None else str(cell)[:LONGEST_EXAMPLE] for cell in cells)
 
 
 class Ids:
@@ -159,12 +173,8 @@ class CleanRows:
         It is read once.
     places
         The column of each role.
-    bounds
-        The declared lowest and highest rating.
-    outside
-        What becomes of a rating outside the bounds; by default its row is left out.
-    missing
-        Declared values that mean "not rated".
+    rules
+        The declared facts that decide about a row.
     clock
         How the column of times is read; None if there is none.
     """
@@ -173,20 +183,16 @@ class CleanRows:
         self,
         table: Table,
         places: Mapping[str, int],
-        bounds: tuple[float, float],
-        outside: Outside | None,
-        missing: Sequence[float],
+        rules: RowRules,
         clock: Clock | None,
     ) -> None:
         self.table = table
         self.places = places
-        self.bounds = bounds
+        self.rules = rules
         self.clock = clock
         self.tally = Tally()
         self.titles: dict[str, str] = {}
-        self._outside = outside
-        self._missing = missing
-        self._usable = 0
+        self._n_read = 0
         self._n_commas = 0
         self._at = 0
         sample = table.sample(places["rating"]) if "rating" in places else ()
@@ -199,7 +205,7 @@ class CleanRows:
     @property
     def read(self) -> int:
         """Rows that are not blank, so far."""
-        return self._usable + len(self._ragged_lines)
+        return self._n_read + len(self._ragged_lines)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -210,8 +216,7 @@ class CleanRows:
             problems.append(
                 Problem(Kind.RAGGED_LINE, len(ragged), lines, ragged[0][1], self.table.unit)
             )
-        kinds = list(Kind)
-        return tuple(sorted(problems, key=lambda problem: kinds.index(Kind(problem.kind))))
+        return tuple(sorted(problems, key=place_in_report))
 
     @property
     def reading_notes(self) -> tuple[str, ...]:
@@ -237,10 +242,21 @@ class CleanRows:
     def _cleaned(self, batch: Mapping[str, pa.Array]) -> Batch:
         users = ids_of(batch["user"])
         items = ids_of(batch["item"])
-        values, is_blank = self._ratings(batch, len(users))
+        values, no_rating = self._ratings(batch, len(users))
         row = np.arange(self._at, self._at + len(values), dtype=np.int32)
+        rows = Rows(
+            values,
+            no_user=_has(users, pc.equal(users.dictionary, "")),
+            no_item=_has(items, pc.equal(items.dictionary, "")),
+            no_rating=no_rating,
+            example=partial(_example, batch),
+            is_rounded=_is_rounded(users) | _is_rounded(items),
+            first=self._at,
+            is_wide=self.table.n_wide > 0,
+        )
+        keep = rows.kept_by(self.rules, self.tally)
         self._at += len(values)
-        keep = self._usable_rows(batch, users, items, values, is_blank, row)
+        self._n_read += int(rows.are_read.sum())
         order = None
         if self.clock is not None:
             order, is_unread = self.clock.order_of(_only(batch["time"], keep))
@@ -248,7 +264,7 @@ class CleanRows:
         kept_items = _used(_only(items, keep))
         if "title" in batch:
             self._take_titles(kept_items, _only(batch["title"], keep))
-        kept_values = values[keep].clip(*self.bounds).astype(np.float32)
+        kept_values = values[keep].clip(*self.rules.bounds).astype(np.float32)
         return Batch(_used(_only(users, keep)), kept_items, kept_values, row[keep], order)
 
     def _ratings(
@@ -266,60 +282,6 @@ class CleanRows:
         values, is_empty, n_commas = self._format.read(text)
         self._n_commas += n_commas
         return values, is_empty
-
-    def _usable_rows(
-        self,
-        batch: Mapping[str, pa.Array],
-        users: pa.DictionaryArray,
-        items: pa.DictionaryArray,
-        values: npt.NDArray[np.float64],
-        is_blank: Flags,
-        row: npt.NDArray[np.int32],
-    ) -> Flags:
-        """The rows to keep (n_rows,); counts each of the others under one problem."""
-        no_user = cells_where(users, pc.equal(users.dictionary, ""))
-        no_item = cells_where(items, pc.equal(items.dictionary, ""))
-        is_rounded = np.zeros(len(row), np.bool_)
-        for ids in (users, items):
-            is_rounded |= cells_where(ids, pc.match_substring_regex(ids.dictionary, ROUNDED))
-        is_open = ~(no_user & no_item & is_blank)
-        if self.table.n_wide:
-            is_open &= ~is_blank  # an empty cell of a wide table is no rating
-        self._usable += int(is_open.sum())
-        beyond = (values < self.bounds[0]) | (values > self.bounds[1])
-        kept = is_open
-        for kind, where in (
-            (Kind.MISSING, no_user | no_item | is_blank),
-            (Kind.NOT_A_NUMBER, np.isnan(values)),
-            (Kind.INFINITE, np.isinf(values)),
-            (Kind.ROUNDED_ID, is_rounded),
-            (Kind.NOT_RATED, np.isin(values, self._missing)),
-            (Kind.CLAMPED_VALUE if self._outside == "clamp" else Kind.OUTSIDE, beyond),
-        ):
-            found_rows = kept & where
-            if found_rows.any():
-                self._count(kind, found_rows, batch, values, row)
-            if kind != Kind.CLAMPED_VALUE:
-                kept = kept & ~where
-        return kept
-
-    def _count(
-        self,
-        kind: Kind,
-        where: Flags,
-        batch: Mapping[str, pa.Array],
-        values: npt.NDArray[np.float64],
-        row: npt.NDArray[np.int32],
-    ) -> None:
-        """Count rows under a problem, with the first of them as an example."""
-        first = int(where.argmax())
-        roles: tuple[str, ...] = ("rating",)
-        if kind in (Kind.MISSING, Kind.ROUNDED_ID):
-            roles = ("user", "item", "rating")
-        cells = [batch[role][first].as_py() for role in roles if role in batch]
-        example = ",".join("" if cell is None else str(cell)[:40] for cell in cells)
-        has_values = kind in (Kind.OUTSIDE, Kind.CLAMPED_VALUE)
-        self.tally.add(kind, row[where], example, values[where].tolist() if has_values else ())
 
     def _take_titles(self, items: pa.DictionaryArray, titles: pa.Array) -> None:
         """Note the title in the first row of each item."""

@@ -8,9 +8,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpmf_core.data.row_rules import NOTHING
+
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
-EMPTY = ("", "na", "n/a", "null", "none")  # how a missing rating is written
 PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 INFINITE = r"(?i)^[+-]?inf(inity)?$"
 GERMAN_THOUSANDS = r"^[+-]?\d{1,3}(\.\d{3})+,\d+$"
@@ -75,7 +76,7 @@ class NumberFormat:
         lower = pc.utf8_lower(plain)
         for word, value in (("true", 1.0), ("false", 0.0)):
             values[pc.equal(lower, word).to_numpy(zero_copy_only=False)] = value
-        is_empty = pc.is_in(lower, pa.array(EMPTY)).to_numpy(zero_copy_only=False)
+        is_empty = pc.is_in(lower, pa.array(NOTHING)).to_numpy(zero_copy_only=False)
         return values, is_empty, n_commas
 
     def _with_points(self, text: pa.Array) -> tuple[pa.Array, int]:

@@ -21,16 +21,8 @@ from dpmf_core.data.ratings import (
     checked_bounds,
     interaction_bounds,
 )
-from dpmf_core.data.report import (
-    BY_NAME,
-    BY_PLACE,
-    DECLARED,
-    UNUSABLE,
-    Kind,
-    Problem,
-    Report,
-    outside_of,
-)
+from dpmf_core.data.report import BY_NAME, BY_PLACE, DECLARED, Kind, Problem, Report
+from dpmf_core.data.row_rules import RowRules
 from dpmf_datasets.readers.cleaning import CleanRows, Ids, numbered
 from dpmf_datasets.readers.dates import AmbiguousDates, Clock, looks_like_times
 from dpmf_datasets.readers.declared import Declared
@@ -43,7 +35,6 @@ Advice = Callable[[Mapping[str, str]], str]
 LABELS = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
 VALUES_SHOWN = 3  # values of each chosen column
 LONGEST_VALUE = 40  # characters
-MOST_OUTSIDE = 10  # at most one rating in this many may lie outside the declared bounds
 # sizes that may be declared: each takes memory, an item also for its name
 MOST = {"users": 20_000_000, "items": 1_000_000}
 
@@ -105,7 +96,7 @@ def read_table(
     with report_damage(name):
         rows = open_rows(open_table(source, name, facts or {}), name, declared, advice)
         batches = list(rows)
-    require_usable(rows, name, declared, advice)
+    require_usable(rows, name, advice)
     users, user_ids = numbered([batch.users for batch in batches])
     items, item_ids = numbered([batch.items for batch in batches])
     values = np.concatenate([batch.values for batch in batches])
@@ -124,7 +115,7 @@ def read_table(
         values,
         n_users=n_users,
         n_items=n_items,
-        bounds=rows.bounds,
+        bounds=rows.rules.bounds,
         order=order,
         titles=tuple(rows.titles.get(label) or label for label in labels),
         labels=labels,
@@ -163,7 +154,9 @@ def open_rows(table: Table, name: str, declared: Declared, advice: Advice) -> Cl
                 f" rows tells which. {advice({'dates': 'dmy'})} dmy is the day first, mdy the month"
                 " first."
             ) from None
-    return CleanRows(table, places, (low, high), declared.outside, declared.missing, clock)
+    return CleanRows(
+        table, places, RowRules((low, high), declared.outside, declared.missing), clock
+    )
 
 
 def _refuse_other_ratings(
@@ -254,7 +247,7 @@ def require_several(n_users: int, name: str) -> None:
         )
 
 
-def require_usable(rows: CleanRows, name: str, declared: Declared, advice: Advice) -> None:
+def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:
     """Raise BadInput if too few rows can be used, or too many ratings lie outside the bounds.
 
     What was declared of ratings outside the bounds is done with any number of them.
@@ -266,10 +259,8 @@ def require_usable(rows: CleanRows, name: str, declared: Declared, advice: Advic
             f"{name} has no rows below its header. A ratings table has one row per rating: user,"
             " item, rating."
         )
-    unusable = [problem for problem in problems if problem.kind in UNUSABLE]
-    count = sum(problem.count for problem in unusable)
-    if 2 * count > read:
-        worst = max(unusable, key=lambda problem: problem.count)
+    if unusable := rows.rules.unusable(problems, read):
+        count, worst = unusable
         remedy = "Every row needs a user, an item and a number."
         if worst.kind == Kind.ROUNDED_ID:
             remedy = (
@@ -282,12 +273,8 @@ def require_usable(rows: CleanRows, name: str, declared: Declared, advice: Advic
             f" '{worst.example[:80]}' (the rating is read from the column '{rating[:40]}')."
             f" {remedy} {' '.join(rows.table.read_as())[:300]}".rstrip()
         )
-    beyond = outside_of(problems)
-    if beyond is None or declared.outside in ("clamp", "leave-out"):
-        return
-    n_rated = read - count - sum(one.count for one in problems if one.kind == Kind.NOT_RATED)
-    if declared.outside == "refuse" or MOST_OUTSIDE * beyond.count > n_rated:
-        raise BadInput(_about_outside(rows, beyond, n_rated, name, declared, advice))
+    if refused := rows.rules.refused(problems, read):
+        raise BadInput(_about_outside(rows, *refused, name, advice))
 
 
 def _about_outside(
@@ -295,13 +282,13 @@ def _about_outside(
     beyond: Problem,
     n_rated: int,
     name: str,
-    declared: Declared,
     advice: Advice,
 ) -> str:
     """What lies outside the bounds, and what to declare."""
-    low, high = rows.bounds
+    low, high = rows.rules.bounds
     rating = rows.table.shown_names[rows.places["rating"]]
-    share = "" if declared.outside == "refuse" else ", more than a tenth,"
+    is_tenth = rows.rules.outside != "refuse"
+    share = ", more than a tenth," if is_tenth else ""
     sentences = [
         f"{beyond.count:,} of the {n_rated:,} ratings of {name}{share} lie outside the declared"
         f" bounds {low:g} to {high:g}. The first is {beyond.where} {beyond.lines[0]:,}:"
@@ -312,10 +299,10 @@ def _about_outside(
     value, times = beyond.commonest[0]
     if 2 * times > beyond.count:
         sentences.append(f"Does {value} mean 'not rated'? {advice({'missing': value})}")
-    if others := other_ratings(rows.table, set(rows.places.values()), rows.bounds):
+    if others := other_ratings(rows.table, set(rows.places.values()), rows.rules.bounds):
         sentences.append(f"Does another column hold the rating? {advice({'rating': others[0]})}")
     sentences.append(f"Are the bounds others? {advice({'bounds': '0,10'})}")
-    if declared.outside != "refuse":
+    if is_tenth:
         sentences.append(f"Are they mistakes? {advice({'outside': 'leave-out'})}")
     return " ".join(sentences)
 

@@ -17,7 +17,6 @@ from dpmf_core.base.errors import BadInput, quoted, warn_of_rows
 from dpmf_core.base.hashing import keys_of_texts
 from dpmf_core.data.frame_columns import Columns, columns_by_role, frame_of
 from dpmf_core.data.frame_columns import is_table as is_table
-from dpmf_core.data.frame_rows import RowRules, Rows, numbers_in
 from dpmf_core.data.ids import Coded, Numbers
 from dpmf_core.data.item_features import SEVERAL, encode
 from dpmf_core.data.ratings import (
@@ -27,7 +26,8 @@ from dpmf_core.data.ratings import (
     checked_bounds,
     interaction_bounds,
 )
-from dpmf_core.data.report import Kind, Outside, Report
+from dpmf_core.data.report import Kind, Outside, Report, Tally
+from dpmf_core.data.row_rules import RowRules, Rows, numbers_in
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, is_sparse
 
 Bounds = tuple[float, float]
@@ -121,8 +121,9 @@ def _of_matrix(
     def example(entry: int, _: Sequence[str]) -> str:
         return f"{values[entry]:g} in row {entries.row[entry]}, column {entries.col[entry]}"
 
-    rows = Rows(values, nothing, nothing, nothing, example, "sparse matrix", "entry")
-    keep = rows.kept_by(rules)
+    rows = Rows(values, nothing, nothing, nothing, example)
+    tally = Tally()
+    keep = _kept(rows, rules, tally, "sparse matrix", "entry")
     ratings = Ratings.of(
         entries.row[keep],
         entries.col[keep],
@@ -135,7 +136,47 @@ def _of_matrix(
         assumptions=_assumed(public),
         own_ids=(pd.RangeIndex(matrix.shape[0]), pd.RangeIndex(matrix.shape[1])),
     )
-    return dataclasses.replace(ratings, report=_report(ratings, rows, {}, (), ()))
+    report = Report(
+        name=ratings.name,
+        read=len(values),
+        kept=len(ratings),
+        n_users=ratings.n_users,
+        n_items=ratings.n_items,
+        problems=tuple(tally.problems(_row_from_1, "entry")),
+    )
+    return dataclasses.replace(ratings, report=report)
+
+
+def _row_from_1(row: int) -> int:
+    return row + 1
+
+
+def _kept(rows: Rows, rules: RowRules, tally: Tally, source: str, unit: str) -> Flags:
+    """The rows (n,) that are ratings. Raises BadInput if too few are.
+
+    source, unit: what messages call the table and its rows.
+    """
+    keep = rows.kept_by(rules, tally)
+    read = int(rows.are_read.sum())
+    problems = tally.problems(_row_from_1, unit)
+    if unusable := rules.unusable(problems, read):
+        count, worst = unusable
+        raise BadInput(
+            f"{count:,} of the {read:,} {unit}s of the {source} cannot be used, more than half. The"
+            f" first with '{worst.kind.partition(',')[0]}' is {unit} {worst.lines[0]:,}:"
+            f" {quoted(worst.example)}. Every {unit} needs a user, an item and a number."
+        )
+    if refused := rules.refused(problems, read):
+        outside, total = refused
+        low, high = rules.bounds
+        share = "" if rules.outside == "refuse" else ", more than a tenth,"
+        raise BadInput(
+            f"{outside.count:,} of the {total:,} ratings{share} of the {source} lie outside the"
+            f" declared bounds {low:g} to {high:g}. The first is {unit} {outside.lines[0]:,}:"
+            f" {quoted(outside.example)}. Declare other bounds, the values that mean 'not rated'"
+            " (missing=...), or what becomes of such ratings: outside='leave-out' or 'clamp'."
+        )
+    return keep
 
 
 def _of_columns(by_role: Columns, rules: RowRules, public: bool, names: Sequence[str]) -> Ratings:
@@ -144,7 +185,8 @@ def _of_columns(by_role: Columns, rules: RowRules, public: bool, names: Sequence
     users = Coded.of(user_cells)
     items = Coded.of(item_cells)
     rows = _rows(by_role, users, items)
-    keep = rows.kept_by(rules)
+    tally = Tally()
+    keep = _kept(rows, rules, tally, "data frame", "row")
     user_numbers, user_ids = users.numbered(keep)
     item_numbers, item_ids = items.numbered(keep)
     if len(user_ids) < 2:
@@ -157,7 +199,7 @@ def _of_columns(by_role: Columns, rules: RowRules, public: bool, names: Sequence
         user_numbers,
         item_numbers,
         rows.values[keep],
-        order=_times(by_role["time"], keep, rows) if "time" in by_role else None,
+        order=_times(by_role["time"], keep, tally) if "time" in by_role else None,
         n_users=len(user_ids),
         n_items=len(item_ids),
         bounds=rules.bounds,
@@ -176,11 +218,23 @@ def _of_columns(by_role: Columns, rules: RowRules, public: bool, names: Sequence
         pairs = pd.DataFrame({"user": user_numbers, "item": item_numbers})
         again = np.flatnonzero(keep)[pairs.duplicated().to_numpy()]
         pair = rows.example(int(again[0]), ("user", "item"))
-        rows.tally.add(Kind.DUPLICATE, again, pair)
+        tally.add(Kind.DUPLICATE, again, pair)
     notes = [_float_note(by_role[role], keep) for role in ("user", "item")]
     if "rating" not in by_role:
         notes.append("No column holds ratings: each row counts as 1, with bounds 0 to 1.")
-    report = _report(ratings, rows, by_role, names, notes)
+    columns = tuple((role, str(column.name)) for role, column in by_role.items())
+    used_names = {name for _, name in columns}
+    report = Report(
+        name=ratings.name,
+        read=int(rows.are_read.sum()),
+        kept=len(ratings),
+        n_users=ratings.n_users,
+        n_items=ratings.n_items,
+        problems=tuple(tally.problems(_row_from_1, "row")),
+        columns=columns,
+        assumed=tuple(filter(None, notes)),
+        ignored=tuple(name for name in names if name not in used_names),
+    )
     return dataclasses.replace(ratings, report=report)
 
 
@@ -197,32 +251,12 @@ def _rows(by_role: Columns, users: Coded, items: Coded) -> Rows:
 
     no_user = by_role["user"].isna().to_numpy(np.bool_) | users.is_blank
     no_item = by_role["item"].isna().to_numpy(np.bool_) | items.is_blank
-    return Rows(values, no_user, no_item, no_rating, example, "data frame")
+    return Rows(values, no_user, no_item, no_rating, example)
 
 
 def _assumed(public: bool) -> tuple[str, ...]:
     """What is taken as public if users and items were counted in the data."""
     return () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
-
-
-def _report(
-    ratings: Ratings, rows: Rows, by_role: Columns, names: Sequence[str], notes: Sequence[str]
-) -> Report:
-    """The report on a table in memory; names: of its columns."""
-    columns = tuple((role, str(column.name)) for role, column in by_role.items())
-    used_names = {name for _, name in columns}
-    is_used = ~(rows.no_user & rows.no_item & rows.no_rating)
-    return Report(
-        name=rows.source,
-        read=int(is_used.sum()),
-        kept=len(ratings),
-        n_users=ratings.n_users,
-        n_items=ratings.n_items,
-        problems=rows.problems(),
-        columns=columns,
-        assumed=tuple(filter(None, notes)),
-        ignored=tuple(name for name in names if name not in used_names),
-    )
 
 
 def _own_ids(column: "pd.Series[Any]", numbers: Numbers, count: int) -> "pd.Index[Any]":
@@ -308,7 +342,7 @@ def _counts(matrix: Any) -> Any:
     return rows
 
 
-def _times(column: "pd.Series[Any]", keep: Flags, rows: Rows) -> Places:
+def _times(column: "pd.Series[Any]", keep: Flags, tally: Tally) -> Places:
     """The times of the kept rows as whole numbers; dates become units of their type.
 
     A time that is empty or no whole number counts as 0, the earliest, and is counted. Raises
@@ -328,7 +362,7 @@ def _times(column: "pd.Series[Any]", keep: Flags, rows: Rows) -> Places:
         _refuse_times(column)
     times = np.zeros(len(cells), np.int64)
     times[~is_unread] = cells[~is_unread].astype("int64")
-    rows.tally.add(Kind.NO_TIME, np.flatnonzero(keep)[is_unread])
+    tally.add(Kind.NO_TIME, np.flatnonzero(keep)[is_unread])
     return times
 
 

@@ -239,6 +239,12 @@ def condition_words(assumptions: Sequence[str]) -> str:
     )
 
 
+def place_in_report(problem: Problem) -> int:
+    """The place of a problem's kind in a report; that of another source's kind is the last."""
+    kinds = [str(kind) for kind in Kind]
+    return kinds.index(problem.kind) if problem.kind in kinds else len(kinds)
+
+
 class Tally:
     """Counts problems while a file is read, by row position."""
 
@@ -261,13 +267,10 @@ class Tally:
             self._values[kind].update(f"{it:g}" for it in values)
 
     def problems(self, line: Callable[[int], int], unit: str = "line") -> list[Problem]:
-        """The counted problems, with positions converted to lines, or to another `unit`."""
-        return [
-            replace(
-                problem,
-                lines=tuple(map(line, problem.lines)),
-                where=unit,
-                commonest=tuple(self._values[kind].most_common(VALUES_NAMED)),
-            )
-            for kind, problem in self._problems.items()
-        ]
+        """The problems in the order of a report, with positions as lines, or another `unit`."""
+        problems = []
+        for kind, problem in self._problems.items():
+            lines = tuple(map(line, problem.lines))
+            commonest = tuple(self._values[kind].most_common(VALUES_NAMED))
+            problems.append(replace(problem, lines=lines, where=unit, commonest=commonest))
+        return sorted(problems, key=place_in_report)
