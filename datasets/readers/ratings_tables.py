@@ -273,8 +273,8 @@ def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:
             f" '{worst.example[:80]}' (the rating is read from the column '{rating[:40]}')."
             f" {remedy} {' '.join(rows.table.read_as())[:300]}".rstrip()
         )
-    if refused := rows.rules.refused(problems, read):
-        raise BadInput(_about_outside(rows, *refused, name, advice))
+    if over := rows.rules.over_bounds(problems, read):
+        raise BadInput(_about_outside(rows, *over, name, advice))
 
 
 def _about_outside(

@@ -123,7 +123,7 @@ def _of_matrix(
 
     rows = Rows(values, nothing, nothing, nothing, example)
     tally = Tally()
-    keep = _kept(rows, rules, tally, "sparse matrix", "entry")
+    keep = _rating_rows(rows, rules, tally, "sparse matrix", "entry")
     ratings = Ratings.of(
         entries.row[keep],
         entries.col[keep],
@@ -151,7 +151,7 @@ def _row_from_1(row: int) -> int:
     return row + 1
 
 
-def _kept(rows: Rows, rules: RowRules, tally: Tally, source: str, unit: str) -> Flags:
+def _rating_rows(rows: Rows, rules: RowRules, tally: Tally, source: str, unit: str) -> Flags:
     """The rows (n,) that are ratings. Raises BadInput if too few are.
 
     source, unit: what messages call the table and its rows.
@@ -166,8 +166,8 @@ def _kept(rows: Rows, rules: RowRules, tally: Tally, source: str, unit: str) -> 
             f" first with '{worst.kind.partition(',')[0]}' is {unit} {worst.lines[0]:,}:"
             f" {quoted(worst.example)}. Every {unit} needs a user, an item and a number."
         )
-    if refused := rules.refused(problems, read):
-        outside, total = refused
+    if over := rules.over_bounds(problems, read):
+        outside, total = over
         low, high = rules.bounds
         share = "" if rules.outside == "refuse" else ", more than a tenth,"
         raise BadInput(
@@ -186,7 +186,7 @@ def _of_columns(by_role: Columns, rules: RowRules, public: bool, names: Sequence
     items = Coded.of(item_cells)
     rows = _rows(by_role, users, items)
     tally = Tally()
-    keep = _kept(rows, rules, tally, "data frame", "row")
+    keep = _rating_rows(rows, rules, tally, "data frame", "row")
     user_numbers, user_ids = users.numbered(keep)
     item_numbers, item_ids = items.numbered(keep)
     if len(user_ids) < 2:

@@ -59,7 +59,7 @@ class RowRules:
             return None
         return count, max(unusable, key=lambda problem: problem.count)
 
-    def refused(self, problems: Sequence[Problem], read: int) -> tuple[Problem, int] | None:
+    def over_bounds(self, problems: Sequence[Problem], read: int) -> tuple[Problem, int] | None:
         """The ratings outside the bounds and the number of all ratings, if the table is refused."""
         outside = outside_of(problems)
         if outside is None or self.outside in ("clamp", "leave-out"):
