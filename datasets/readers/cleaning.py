@@ -21,13 +21,11 @@ from dpmf_core.data.report import LINES_SHOWN, Kind, Problem, Tally, place_in_re
 from dpmf_core.data.row_rules import RowRules, Rows
 from dpmf_datasets.readers.dates import Clock, stripped
 from dpmf_datasets.readers.numbers import NumberFormat
-from dpmf_datasets.readers.table import Table
+from dpmf_datasets.readers.table import Table, cell_text
 
 Flags = npt.NDArray[np.bool_]
 # a long number as a spreadsheet shows it, which may stand for many ids
 ROUNDED = r"^\d([.,]\d+)?[eE]\+?(1[1-9]|[2-9]\d)$"
-# soft hyphen, zero-width characters and the byte-order mark
-INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 LONGEST_EXAMPLE = 40  # characters of a cell
 MOST_WAITING = 4_000_000  # ids in memory before repeated ones are removed
 NUMBER_TYPES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
@@ -37,8 +35,11 @@ def ids_of(column: pa.Array) -> pa.DictionaryArray:
     """The canonical texts of a column of ids; "" for an empty cell."""
     cells = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     values = cells.dictionary
-    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    texts = canonical_arrow(stripped(values) if is_text else values)
+    if pa.types.is_floating(values.type):  # a large one may have lost its last digits
+        values = pa.array(list(map(cell_text, values.to_pylist())), pa.string())
+    elif pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = stripped(values)
+    texts = canonical_arrow(values)
     indices = cells.indices
     if indices.null_count or texts.null_count:
         texts = pa.concat_arrays([pc.fill_null(texts, ""), pa.array([""])])
@@ -103,33 +104,11 @@ class Ids:
         index: pd.Index[Any] = pd.Index(self.labels.to_numpy(zero_copy_only=False))
         return index
 
-    def spelling_notes(self, what: str) -> list[str]:
-        """A note if some ids may be one id written in several ways."""
-        if pa.types.is_integer(self.labels.type):
-            return []
-        texts = pd.Series(self.labels.to_pylist(), dtype=object)
-        count = int(_simplest(texts).duplicated().sum())
-        if not count:
-            return []
-        return [
-            f"{count:,} {what} may be others written differently: in upper or lower case, as 01 and"
-            " 1, in composed or decomposed letters, or with invisible characters. Ids are text, so"
-            f" these count as different {what}."
-        ]
-
     def numbers(self, ids: pa.DictionaryArray) -> npt.NDArray[np.int32]:
         """The places of ids (n,) among the labels."""
         distinct = ids.dictionary.cast(self.labels.type).to_numpy(zero_copy_only=False)
         numbers = self._index.get_indexer(distinct).astype(np.int32)
         return np.asarray(numbers[ids.indices.to_numpy(zero_copy_only=False)])
-
-
-def _simplest(texts: "pd.Series[str]") -> "pd.Series[str]":
-    """The ids without what people do not see or write differently."""
-    plain = texts.str.translate(INVISIBLE).str.normalize("NFKC").str.strip()
-    number = plain.str.fullmatch(r"[+-]?\d{1,15}([.,]0*)?")
-    values = plain.where(number, "0").str.replace(",", ".").astype(float)
-    return plain.str.casefold().where(~number, values.astype(str))
 
 
 def _dictionary_as_numbers(texts: pa.Array) -> pa.Array:

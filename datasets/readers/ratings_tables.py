@@ -12,7 +12,7 @@ import pyarrow as pa
 from dpmf_core.base.errors import BadInput, listing
 from dpmf_core.data.addresses import join
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns
-from dpmf_core.data.ids import keys_of_ids
+from dpmf_core.data.ids import keys_of_ids, spelling_note
 from dpmf_core.data.ratings import (
     ITEMS_ARE_PUBLIC,
     LAYOUT_IS_PUBLIC,
@@ -218,7 +218,11 @@ def merged_rows(rows: CleanRows, row: npt.NDArray[np.int32], n_users: int) -> tu
 
 def spelling_notes(users: Ids, items: Ids) -> tuple[str, ...]:
     """Notes on ids that may be one id written in several ways."""
-    return (*users.spelling_notes("users"), *items.spelling_notes("items"))
+    notes = []
+    for ids, what in ((users, "users"), (items, "items")):
+        if pa.types.is_string(ids.labels.type):
+            notes.append(spelling_note(ids.labels.to_pylist(), what))
+    return tuple(filter(None, notes))
 
 
 def assumptions_of(declared: Declared, table: Table) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from dpmf_core.base.errors import BadInput, quoted, warn_of_rows
 from dpmf_core.base.hashing import keys_of_texts
 from dpmf_core.data.frame_columns import Columns, columns_by_role, frame_of
 from dpmf_core.data.frame_columns import is_table as is_table
-from dpmf_core.data.ids import Coded, Numbers
+from dpmf_core.data.ids import Coded, Numbers, spelling_note
 from dpmf_core.data.item_features import SEVERAL, encode
 from dpmf_core.data.ratings import (
     ITEMS_ARE_PUBLIC,
@@ -220,6 +220,7 @@ def _of_columns(by_role: Columns, rules: RowRules, public: bool, names: Sequence
         pair = rows.example(int(again[0]), ("user", "item"))
         tally.add(Kind.DUPLICATE, again, pair)
     notes = [_float_note(by_role[role], keep) for role in ("user", "item")]
+    notes += [spelling_note(user_ids, "users"), spelling_note(item_ids, "items")]
     if "rating" not in by_role:
         notes.append("No column holds ratings: each row counts as 1, with bounds 0 to 1.")
     columns = tuple((role, str(column.name)) for role, column in by_role.items())

@@ -7,6 +7,7 @@ id follows from that id alone, never from the type that the other ids of its col
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self
@@ -24,6 +25,8 @@ Flags = npt.NDArray[np.bool_]
 WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 WHOLE_AS_DECIMAL = re.compile(rf"({WHOLE.pattern})\.0+")
 LONGEST_WHOLE = 18  # characters of a whole number that is sorted by size, which fits 64 bits
+# soft hyphen, zero-width characters and the byte-order mark
+INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 # the kinds of objects of which equal ones have equal texts; True equals 1, and has another text
 PLAIN_OBJECTS = ("string", "integer", "floating", "mixed-integer-float")
 
@@ -184,3 +187,22 @@ def _series(column: Any) -> "pd.Series[Any]":
     if cells.dtype == object and pd.api.types.infer_dtype(cells) not in PLAIN_OBJECTS:
         return pd.Series(list(map(canonical_text, cells)), dtype=object)
     return cells
+
+
+def spelling_note(ids: Iterable[str], what: str) -> str:
+    """A note on distinct ids that may be one id written in several ways; "" without any."""
+    ids = list(ids)
+    if all(map(_is_short_whole, ids)):
+        return ""
+    texts = pd.Series(ids, dtype=object).astype(str)
+    plain = texts.str.translate(INVISIBLE).str.normalize("NFKC").str.strip().str.casefold()
+    is_number = plain.str.fullmatch(r"[+-]?\d{1,15}([.,]0*)?")
+    numbers = plain.where(is_number, "0").str.replace(",", ".").astype(float)
+    count = int(plain.where(~is_number, numbers.astype(str)).duplicated().sum())
+    if not count:
+        return ""
+    return (
+        f"{count:,} {what} may be others written differently: in upper or lower case, as 01 and 1,"
+        " in composed or decomposed letters, or with invisible characters. Ids are text, so these"
+        f" count as different {what}."
+    )

@@ -5,8 +5,10 @@ import io
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from dpmf_core.data.frames import ratings_of
 from dpmf_datasets.readers import text_tables
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import read_table
@@ -126,3 +128,23 @@ def test_titles_are_of_the_first_row_that_has_an_item(monkeypatch):
     lines = [f"{1 + at // 5},{at % 5},3,{'' if at < 2 else f'film {at}'}" for at in range(20)]
     content = "\n".join(["user,item,rating,filmtitle", *lines]).encode()
     assert read(content)[0].titles == ("0", "1", "film 2", "film 3", "film 4")
+
+
+SAME = {
+    "in two cases": ("Anna", "anna"),
+    "composed and decomposed": ("Zo\u00eb", "Zoe\u0308"),
+    "with a zero-width blank": ("zoe", "zo\u200be"),
+    "as numbers": ("007", "07"),
+}
+
+
+@pytest.mark.parametrize("pair", SAME.values(), ids=SAME)
+def test_one_id_written_in_two_ways_stays_two_and_is_noted(pair):
+    rows = [(user, item, "3") for user in (*pair, "other") for item in "abc"]
+    ratings, report = read(table(rows))
+    assert ratings.n_users == 3
+    assert "1 users may be others written differently" in report.words
+    frame = pd.DataFrame(rows, columns=["user", "item", "rating"]).astype({"rating": float})
+    in_memory = ratings_of(frame, (1, 5))
+    assert in_memory.n_users == 3
+    assert "1 users may be others written differently" in in_memory.report.words
