@@ -211,7 +211,7 @@ class Reader:
 
     def _as_utf8(self, raw: bytes, encoding: str, errors: str) -> bytes:
         is_utf8 = encoding in (UTF8, "utf-8-sig")
-        if is_utf8 and fits(raw, UTF8):
+        if is_utf8 and (raw.isascii() or fits(raw, UTF8)):
             return raw
         text = raw.decode(encoding, errors)
         if errors == AS_WESTERN:
