@@ -7,6 +7,7 @@ id follows from that id alone, never from the type that the other ids of its col
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -24,6 +25,7 @@ Numbers = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 WHOLE_AS_DECIMAL = re.compile(rf"({WHOLE.pattern})\.0+")
+NUMBER = re.compile(r"[+-]?\d{1,15}([.,]0*)?")
 LONGEST_WHOLE = 18  # characters of a whole number that is sorted by size, which fits 64 bits
 # soft hyphen, zero-width characters and the byte-order mark
 INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
@@ -194,11 +196,7 @@ def spelling_note(ids: Iterable[str], what: str) -> str:
     ids = list(ids)
     if all(map(_is_short_whole, ids)):
         return ""
-    texts = pd.Series(ids, dtype=object).astype(str)
-    plain = texts.str.translate(INVISIBLE).str.normalize("NFKC").str.strip().str.casefold()
-    is_number = plain.str.fullmatch(r"[+-]?\d{1,15}([.,]0*)?")
-    numbers = plain.where(is_number, "0").str.replace(",", ".").astype(float)
-    count = int(plain.where(~is_number, numbers.astype(str)).duplicated().sum())
+    count = len(ids) - len(set(map(_simplest, ids)))
     if not count:
         return ""
     return (
@@ -206,3 +204,13 @@ def spelling_note(ids: Iterable[str], what: str) -> str:
         " in composed or decomposed letters, or with invisible characters. Ids are text, so these"
         f" count as different {what}."
     )
+
+
+def _simplest(text: str) -> str:
+    """An id without what people do not see or write differently."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(INVISIBLE))
+    plain = text.strip().casefold()
+    if NUMBER.fullmatch(plain):
+        return str(int(plain.replace(",", ".").partition(".")[0]))
+    return plain
