@@ -25,6 +25,7 @@ from dpmf_core.runs.notebook_views import plot as plot
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import PARAMETERS, RunSpec, with_delta
 from dpmf_core.runs.store import Store
+from dpmf_core.runs.stored_charges import enter_stored
 from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
 from dpmf_core.runs.trained_model import TrainedModel as TrainedModel
 from dpmf_core.runs.trained_model import Training
@@ -86,7 +87,8 @@ def fit(
         never stored.
     ledger
         The file of the account that a run on private data enters. By default that of the data in
-        the data folder (`dpmf.account`); data in memory in this process share one.
+        the data folder (`dpmf.account`); data in memory in this process share one. A stored run
+        enters it too, unless it is there already.
     spread
         For ratings in partitions that have an id: workers read the partitions and add them up. True
         starts processes on this machine; an address names a Dask scheduler. The model has the same
@@ -168,6 +170,8 @@ def _run(
     if run is None:
         run = execution.run(spec, ledger=ledger)
         store.put(run)
+    else:
+        enter_stored(run.record, ledger)
     return run
 
 

@@ -15,6 +15,7 @@ from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import permissions, reports
 from dpmf_core.runs.record import RAW_FIGURES, Run
 from dpmf_core.runs.store import Store
+from dpmf_core.runs.stored_charges import enter_stored
 
 MOST = 6  # runs of a report, so that curves can be told apart
 FAULTY = 1  # exit code of a check that found something
@@ -59,11 +60,15 @@ def whole_key(store: Store, start: str) -> str:
 
 
 def find_stored(start: str) -> Run:
-    """The stored run whose key begins so. Raises BadInput if there is none, or several."""
+    """The stored run whose key begins so.
+
+    Raises BadInput if there is none, or several, or if a budget of its data does not allow it.
+    """
     store = Store()
     run = store.get(whole_key(store, start))
     if run is None:
         raise BadInput(f"The run {start!r} was just deleted. `{program()} runs` lists the others.")
+    enter_stored(run.record)
     return run
 
 

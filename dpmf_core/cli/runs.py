@@ -38,6 +38,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spreadsheets import write_csv
 from dpmf_core.runs.store import Store
+from dpmf_core.runs.stored_charges import enter_stored
 from dpmf_core.runs.sweep import (
     Method,
     Point,
@@ -124,6 +125,7 @@ def _about_what_is_saved(
 def _stored_or_run(spec: RunSpec, store: Store) -> Run:
     """The run, from the store or computed with a progress bar and stored."""
     if (stored_run := store.whole(spec)) is not None:
+        enter_stored(stored_run.record)
         return stored_run
     name = spec.algorithm
     with tqdm(desc=name, unit="step", file=sys.stderr, disable=None, leave=False) as bar:

@@ -27,6 +27,7 @@ from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
+from dpmf_core.runs.stored_charges import enter_outcome
 
 __all__ = ["Engine", "Job", "engine"]
 
@@ -103,7 +104,7 @@ class Engine:
             return self._refused_job(work, error)
         with self._lock:  # what is settled meanwhile is not begun again
             if (earlier_task := self.known_runs.recall(new_task.identity)) is not None:
-                return Job(self, earlier_task)
+                return self._recalled_job(earlier_task)
             task = self._tasks.get(new_task.identity, new_task)
             if task is new_task:
                 if refusal := self._queue.refusal(asker, cost):
@@ -155,6 +156,14 @@ class Engine:
         for thread in self._threads:
             thread.forget_data()
 
+    def _recalled_job(self, task: Task) -> Job:
+        """A handle on finished work in memory, which the account of its data must hold."""
+        try:
+            enter_outcome(task.outcome)
+        except BadInput as error:
+            return self._refused_job(task.spec, error)
+        return Job(self, task)
+
     def _refused_job(self, spec: Work, error: BadInput) -> Job:
         task = Task("", spec)
         self._settle(task, error)
@@ -184,10 +193,14 @@ class Engine:
             self._settle(task, RuntimeError(f"{problem}: {words_of(error)}."))
 
     def _is_stored(self, task: Task) -> bool:
-        """Whether the store has a task's run; if so, the task is settled."""
+        """Whether the store has a task's run; if so, the task is settled.
+
+        Raises BadInput if a budget of the data does not allow the run.
+        """
         is_shared = task.key and not is_own_data(task.spec)
         stored_run = self.known_runs.stored(task.key) if is_shared else None
         if stored_run is not None:
+            enter_outcome(stored_run)
             self._settle(task, stored_run)
         return stored_run is not None
 

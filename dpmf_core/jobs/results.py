@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from weakref import WeakValueDictionary
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import settings
 from dpmf_core.jobs.job import Task, identity, is_own_data, stamp_of
 from dpmf_core.runs import data_access
@@ -15,6 +16,7 @@ from dpmf_core.runs.record import Run, Summary, summarise
 from dpmf_core.runs.run_file import DamagedRun
 from dpmf_core.runs.specification import DataSpec, RunSpec, run_key
 from dpmf_core.runs.store import Store
+from dpmf_core.runs.stored_charges import enter_stored
 
 MOST_REMEMBERED = 200  # outcomes in memory
 AT_ONCE = 8  # data sets that are opened together: a slow one delays only those who wait for it
@@ -119,9 +121,9 @@ class Results:
         run is found; the data are opened meanwhile. Raises BadInput.
         """
         if is_own_data(spec):
-            return self._remembered_run(spec)
+            return _charged(self._remembered_run(spec))
         self._identify(spec)
-        return self._store.find(spec)
+        return _charged(self._store.find(spec))
 
     def find_all(self, specs: Sequence[RunSpec]) -> list[Summary | None]:
         """`find` for several runs, as summaries."""
@@ -131,11 +133,16 @@ class Results:
         shared, summaries = iter(self._store.find_all(shared_specs)), list[Summary | None]()
         for spec in specs:
             if is_own_data(spec):
-                run = self._remembered_run(spec)
+                run = _charged(self._remembered_run(spec))
                 summaries.append(summarise(run.record) if run else None)
             else:
-                summaries.append(next(shared))
+                summaries.append(self._charged_summary(next(shared)))
         return summaries
+
+    def _charged_summary(self, summary: Summary | None) -> Summary | None:
+        if summary is None or summary["public"]:
+            return summary
+        return summary if _charged(self.stored(summary["key"])) else None
 
     def is_stored(self, spec: RunSpec) -> bool:
         """Whether the store itself has a run, as far as its data are open."""
@@ -145,9 +152,9 @@ class Results:
     def whole(self, spec: RunSpec) -> Run | None:
         """`find`, with the run's arrays."""
         if is_own_data(spec):
-            return self._remembered_run(spec)
+            return _charged(self._remembered_run(spec))
         known = self._identify(spec)
-        return None if known is None else self.stored(run_key(spec, known))
+        return None if known is None else _charged(self.stored(run_key(spec, known)))
 
     def _identify(self, spec: RunSpec) -> data_access.DataIdentity | None:
         """Return a run's data identity if known; otherwise have the data opened."""
@@ -168,6 +175,19 @@ class Results:
             runs = [it.spec for it in self._remembered.values() if _data_id(it) == spec.data.id]
         same = [it for it in runs if isinstance(it, RunSpec) and it.algorithm == spec.algorithm]
         return sorted({it.budget.epsilon for it in same if it.budget is not None})
+
+
+def _charged(run: Run | None) -> Run | None:
+    """A stored run that the account of its data holds; None if a budget does not allow it.
+
+    Whoever submits it then gets the reason.
+    """
+    try:
+        if run is not None:
+            enter_stored(run.record)
+    except BadInput:
+        return None
+    return run
 
 
 def _data_id(task: Task) -> str | None:

@@ -42,7 +42,7 @@ TAKE_OVER = (
     " budget = coalesce(budget, excluded.budget), joined = coalesce(joined, excluded.joined)",
     "INSERT INTO main.entries (account, made, state, charge, uid)"
     " SELECT account, made, state, charge, uid FROM old.entries"
-    " WHERE uid NOT IN (SELECT uid FROM main.entries) ORDER BY id",
+    " WHERE (account, uid) NOT IN (SELECT account, uid FROM main.entries) ORDER BY id",
     "DELETE FROM old.entries",
     "DELETE FROM old.accounts",
 )

@@ -27,7 +27,6 @@ from dpmf_core.base.hashing import OWNED_BY
 from dpmf_core.privacy import Event, Guarantee, Ledger, Noise, Relation, normal_form, sequence
 from dpmf_core.privacy.account_files import (
     JOINED,
-    NAMED_AT_RANDOM,
     accounts_file,
     charge_of_plain,
     open_file,
@@ -72,13 +71,14 @@ class NoisePermit:
     """Permission to draw noise: the cost is charged already, or the data are public.
 
     It is the only way to get a `Noise`. private: the noise comes from a secret stream, whatever
-    seed is given. guarantee: set once the work's guarantee is known; the account takes its status
-    from it.
+    seed is given. entry: the random name of the charge, on private data. guarantee: set once the
+    work's guarantee is known; the account takes its status from it.
     """
 
     guarantee: Guarantee | None = None
 
-    def __init__(self, private: bool) -> None:
+    def __init__(self, private: bool, entry: str = "") -> None:
+        self.entry = entry
         self._private, self._noises = private, list[Noise]()
 
     def noise(self, plan: Event, seed: np.random.SeedSequence | None = None) -> Noise:
@@ -91,6 +91,23 @@ class NoisePermit:
     def ledger(self) -> Ledger:
         """Everything released so far."""
         return normal_form(sequence(*(event_of(noise.ledger) for noise in self._noises)))
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Which account a finished work was charged to, and the random name of its entry there.
+
+    Wherever the results are shown again, the account in force must hold an entry of this name.
+    account: the fingerprint of the data, also if the entry is in a named ledger.
+    """
+
+    account: str
+    entry: str
+
+    @property
+    def public(self) -> bool:
+        """False: public data have no account."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -190,8 +207,9 @@ class Account:
         Raises BadInput if the budget does not allow the charge or the account cannot be written;
         then nothing is drawn.
         """
-        entry = self.enter(charge)
-        permit = NoisePermit(private=True)
+        name = secrets.token_hex(16)
+        entry = self.enter(charge, name)
+        permit = NoisePermit(private=True, entry=name)
         state: State = "failed"
         try:
             yield permit
@@ -203,20 +221,35 @@ class Account:
             with contextlib.suppress(BadInput):  # the full charge stays, which is never too little
                 self.settle(entry, charge.under(permit.guarantee), permit.ledger, state)
 
-    def enter(self, charge: Charge) -> int:
-        """Add a charge and return its number. Raises BadInput; then nothing is added."""
+    def enter(self, charge: Charge, name: str | None = None) -> int:
+        """Add a charge and return its number. Raises BadInput; then nothing is added.
+
+        name: of the entry; by default a random one.
+        """
         with open_file(self.file) as db:
-            self._there(db)
-            before = [entry.charge for entry in self._entries(db)]
-            for budget in self._budgets(db):
-                check(before, [charge], budget)
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            query = (
-                "INSERT INTO entries (account, made, state, charge, uid) VALUES (?, ?, ?, ?,"
-                f" {NAMED_AT_RANDOM})"
-            )
-            row = (self.key, now, "running", json.dumps(plain_charge(charge)))
-            return int(db.execute(query, row).lastrowid or 0)
+            return self._enter(db, charge, name or secrets.token_hex(16), "running", _now())
+
+    def enter_stored(self, charge: Charge, name: str, drawn_at: str) -> None:
+        """Add the charge of a stored result, unless the account holds an entry of this name.
+
+        drawn_at: ISO 8601, UTC; '' if unknown. Raises BadInput if a budget does not allow it; then
+        nothing is added.
+        """
+        holds = f"SELECT 1 FROM entries WHERE uid = :name AND account IN ({JOINED})"
+        with open_file(self.file) as db:
+            if db.execute(holds, {**self._keys, "name": name}).fetchone() is None:
+                self._enter(db, charge, name, "finished", drawn_at or _now())
+
+    def _enter(
+        self, db: sqlite3.Connection, charge: Charge, name: str, state: str, drawn_at: str
+    ) -> int:
+        self._there(db)
+        before = [entry.charge for entry in self._entries(db)]
+        for budget in self._budgets(db):
+            check(before, [charge], budget)
+        query = "INSERT INTO entries (account, made, state, charge, uid) VALUES (?, ?, ?, ?, ?)"
+        row = (self.key, drawn_at, state, json.dumps(plain_charge(charge)), name)
+        return int(db.execute(query, row).lastrowid or 0)
 
     def settle(self, entry: int, charge: Charge, ledger: Ledger | None, state: State) -> None:
         """Settle an entry to what was drawn.
@@ -287,6 +320,10 @@ class Account:
         if self.file.exists():
             with open_file(self.file) as db:
                 _remove(db, [key for (key,) in db.execute(JOINED, self._keys | {"together": None})])
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def in_full(account_total: Total) -> str:

@@ -24,13 +24,14 @@ from dpmf_core.data.addresses import file_of
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.privacy.accounts import Receipt
 from dpmf_core.runs.privacy_record import Count, PrivacyRecord, Size
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value
 
 Figures = dict[str, int | float | None]
 # computed from raw rows, so these stay on the machine if the data are private
-RAW = ("metrics", "buckets", "curves", "seconds", "peak_mb", "key", "released_shape")
+RAW = ("metrics", "buckets", "curves", "seconds", "peak_mb", "key", "released_shape", "receipt")
 Summary = dict[str, Any]
 # the parts of a summary that come from raw rows; the key is a hash of them
 RAW_FIGURES = ("key", "rmse", "metrics", "fit_seconds")
@@ -65,6 +66,8 @@ class RunRecord(PrivacyRecord):
         Whether the record comes from the store.
     created : str
         ISO 8601, UTC.
+    receipt : Receipt or None
+        The first charge to an account, if the data are private; it stays on the machine.
     """
 
     spec: RunSpec
@@ -87,12 +90,14 @@ class RunRecord(PrivacyRecord):
     created: str = "not recorded"
     versions: dict[str, str] = {}
     released_shape: PublicShape | None = None
+    receipt: Receipt | None = None
 
     @model_serializer(mode="wrap")
     def _without_absent_parts(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = dump(self)
-        if self.released_shape is None:
-            fields.pop("released_shape", None)
+        for name in ("released_shape", "receipt"):
+            if getattr(self, name) is None:
+                fields.pop(name, None)
         return fields
 
     def to_dict(self) -> dict[str, Any]:

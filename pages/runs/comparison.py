@@ -7,14 +7,15 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core import algorithms
+from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS, title_of
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import neighbours
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.runs.comparison import cost_of, differences, references
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.run_file import DamagedRun
 from dpmf_core.runs.store import Store
+from dpmf_core.runs.stored_charges import enter_stored
 from pages.kit import charts, colours, data_sets, privacy_card, safe_text, sweep_charts
 
 MOST = 6
@@ -55,13 +56,18 @@ def _table_row(row: dict[str, Any], sizes: dict[str, int], owner: str) -> dict[s
 
 
 def load(store: Store, keys: list[str]) -> list[Run]:
-    """Return the stored runs of these keys; warn about damaged ones and skip deleted ones."""
+    """Return the stored runs of these keys; skip deleted ones, and say why others are left out.
+
+    Runs on private data enter their account, unless they are there.
+    """
     runs = []
     for key in keys:
         try:
             run = store.get(key)
-        except DamagedRun as error:
-            st.warning(str(error))
+            if run is not None:
+                enter_stored(run.record)
+        except BadInput as error:  # it is damaged, or a budget does not allow it
+            st.warning(safe_text.escape(str(error)))
             continue
         if run is not None:
             runs.append(run)

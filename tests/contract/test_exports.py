@@ -185,11 +185,13 @@ EXPORTS = {
     "log": lambda side: "\n".join(side.log),
 }
 MACHINE = "says how this machine or its store is, to whoever keeps it"
+TO_THE_HOLDER = "says which rows of a file could be used, to whoever has the file; trains nothing"
 NO_PRIVATE_DATA = "reads published and simulated data at most"
 STAYS = {
     **dict.fromkeys(("runs pin", "runs check", "app"), MACHINE),
     **dict.fromkeys(("account", "algorithms", "datasets fetch", "papers"), NO_PRIVATE_DATA),
     **dict.fromkeys(("papers run", "papers run --out"), NO_PRIVATE_DATA),
+    "check": TO_THE_HOLDER,
     "audit --out": "its table is of simulated data",
     "check": "it counts rows for the holder of the data, and draws nothing",
 }

@@ -5,11 +5,10 @@ trials run in one worker, and neither their number nor the losers are shown, log
 cost is the theorem's price of the whole, not that of the best trial.
 """
 
-import contextlib
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -35,7 +34,7 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounting import of_group
-from dpmf_core.privacy.accounts import NoisePermit, charging
+from dpmf_core.privacy.accounts import NoisePermit, Receipt, charging
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
@@ -231,21 +230,31 @@ class PrivateSelection(BaseModel):
         """
         self.check()
         data = open_anywhere(self.data)
-        paying = (
-            contextlib.nullcontext(NoisePermit(private=False))
-            if data.public
-            else charging(data, self.charge, lasting=not is_own(self.data.id))
-        )
-        with paying as permit:
+        if data.public:
+            best = self._best(data, NoisePermit(private=False), report, stopped)
+            return self._result(best, public=True)
+        charge = self.charge
+        with charging(data, charge, lasting=not is_own(self.data.id)) as permit:
             best = self._best(data, permit, report, stopped)
-        unit = self.kinds[0]().guarantee().unit
+        result = self._result(best, public=False)
+        return replace(result, receipt=Receipt(data.account, permit.entry), charge=charge)
+
+    def _result(self, best: tuple[NoisyError, Run] | None, *, public: bool) -> "SelectionResult":
         if best is None:
-            return SelectionResult(self, None, {}, self.epsilon, data.public, "", unit)
+            unit = self.kinds[0]().guarantee().unit
+            return SelectionResult(self, None, {}, self.epsilon, public, "", unit)
         score, winner = best
-        promise, choice = winner.record.guarantee, self._choice(winner)
-        words, noise = f"{promise.status}: {promise.words}", (score.low, score.high)
-        facts = (self.epsilon, data.public, words, promise.unit, noise)
-        return SelectionResult(self, score.value, choice, *facts)
+        promise = winner.record.guarantee
+        return SelectionResult(
+            self,
+            score.value,
+            self._choice(winner),
+            self.epsilon,
+            public,
+            f"{promise.status}: {promise.words}",
+            promise.unit,
+            (score.low, score.high),
+        )
 
     def _best(
         self, data: AnyData, permit: NoisePermit, report: Report, stopped: Callable[[], bool]
@@ -306,7 +315,8 @@ class SelectionResult:
     """The result of a private selection.
 
     score: the best trial's noisy validation RMSE, None if no trial was drawn; epsilon: of the
-    whole; interval: of the score, by its noise alone (`NoisyError`).
+    whole; interval: of the score, by its noise alone (`NoisyError`); receipt, charge: of private
+    data.
     """
 
     spec: PrivateSelection
@@ -317,6 +327,8 @@ class SelectionResult:
     guarantee: str
     unit: str = "user"
     interval: tuple[float, float] | None = None
+    receipt: Receipt | None = None
+    charge: Charge | None = None
 
     @property
     def terms(self) -> str:

@@ -1,0 +1,85 @@
+"""Charge stored results where they are shown again.
+
+A stored run was charged when its noise was drawn, perhaps to another ledger, or to an account that
+was removed since. Whoever reads the account in force must find every release that was shown under
+it. So that account gets the run's entry when the run is served, once.
+"""
+
+import contextlib
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from dpmf_core.base.errors import BadInput
+from dpmf_core.data.catalogue import is_own
+from dpmf_core.privacy.accounts import Receipt, account_of
+from dpmf_core.privacy.odometer import Charge
+from dpmf_core.runs.data_access import open_raw
+from dpmf_core.runs.record import Run, RunRecord
+
+Ledger = str | Path | None
+
+
+@runtime_checkable
+class ChargedOutcome(Protocol):
+    """A result other than a run; receipt and charge are None if its data are public."""
+
+    @property
+    def spec(self) -> Any: ...
+
+    @property
+    def receipt(self) -> Receipt | None: ...
+
+    @property
+    def charge(self) -> Charge | None: ...
+
+
+def enter_stored(record: RunRecord, ledger: Ledger = None) -> None:
+    """Enter a stored run in the account in force, unless it holds the run already.
+
+    ledger: the file of the account; by default that of the data. Raises BadInput if a budget does
+    not allow the run; then it must not be shown.
+    """
+    if record.public:
+        return
+    receipt = record.receipt or _receipt_of_earlier_version(record)
+    if receipt is not None:
+        is_upload = is_own(record.spec.data.id)
+        charge = _charge(record)
+        _enter(receipt, charge, ledger, record.created, lasting=not is_upload)
+
+
+def _charge(record: RunRecord) -> Charge:
+    try:
+        return Charge.of(record.title, record.event, record.guarantee, record.spec.budget)
+    except (ValueError, TypeError, KeyError) as error:
+        raise BadInput(
+            f"The ledger of the stored run {record.key} cannot be read ({error}), so it cannot be"
+            " charged. Delete it and run it again."
+        ) from error
+
+
+def enter_outcome(outcome: object) -> None:
+    """`enter_stored` for the outcome of any work, such as a private selection."""
+    if isinstance(outcome, Run):
+        enter_stored(outcome.record)
+    elif isinstance(outcome, ChargedOutcome) and outcome.receipt and outcome.charge:
+        is_upload = is_own(outcome.spec.data.id)
+        _enter(outcome.receipt, outcome.charge, None, "", lasting=not is_upload)
+
+
+def _enter(
+    receipt: Receipt, charge: Charge, ledger: Ledger, drawn_at: str, *, lasting: bool
+) -> None:
+    account = account_of(receipt, ledger, lasting)
+    assert account is not None  # public data have no receipts
+    account.enter_stored(charge, receipt.entry, drawn_at)
+
+
+def _receipt_of_earlier_version(record: RunRecord) -> Receipt | None:
+    """A name for a run that has none, which no entry of an account has yet.
+
+    None if its data are gone: then they have no account that could be shown.
+    """
+    with contextlib.suppress(BadInput):
+        return Receipt(open_raw(record.spec.data.id).account, f"run {record.key}")
+    return None
