@@ -13,6 +13,7 @@ import numpy.typing as npt
 from dpmf_core.base.errors import BadInput, quoted
 from dpmf_core.data.facts import value
 from dpmf_core.data.ids import canonical_text
+from dpmf_core.data.ratings import LAYOUT_IS_PUBLIC
 from dpmf_core.data.report import Kind, Problem, Report, Tally
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples, is_sparse
 from dpmf_datasets.readers import databases, matlab, picture_files, text
@@ -131,9 +132,9 @@ def _column(path: Path, facts: Facts) -> _Rows:
         report,
         read=report.read + len(ragged_lines),
         problems=(*_problems(Kind.RAGGED_LINE, ragged_lines, table.unit), *report.problems),
-        assumed=(*table.read_as(), *report.assumed),
+        assumed=(table.layout, *table.read_as(), *report.assumed),
     )
-    return _Rows(samples.assuming(*table.assumptions), report, people)
+    return _Rows(samples.assuming(LAYOUT_IS_PUBLIC, *table.assumptions), report, people)
 
 
 def _table(path: Path, facts: Facts) -> Table:
@@ -153,26 +154,27 @@ def _files(path: Path, facts: Facts) -> _Rows:
         endings = {Path(name).suffix.lower() for name in members.names}
     if "image" in facts or endings & set(picture_files.PICTURES):
         image = value(facts, "image")
-        samples, report = picture_files.pictures(path, name=path.name, image=image)
-        return _Rows(samples, report, _folders(samples.titles or (), facts))
-    if ".txt" not in endings:
+        rows = _Rows(*picture_files.pictures(path, name=path.name, image=image))
+        people = folders(rows.samples.titles or ())
+    elif ".txt" in endings:
+        reader = _reader(facts)
+        files = text.files(path, reader)
+        people = folders([name for name, _ in files])
+        if "group" in facts:
+            files = _of_somebody(files, people)
+        names, texts = zip(*files, strict=True)
+        rows = _Rows(
+            *text.documents(texts, name=path.name, titles=names, reader=reader, rules=_rules(facts))
+        )
+    else:
         raise BadInput(
             f"{file_name(path)} holds neither pictures ({', '.join(picture_files.PICTURES)}) nor"
             " text files (.txt). For ratings, name the table itself or use `import`."
         )
-    reader = _reader(facts)
-    files = text.files(path, reader)
-    people = _folders([name for name, _ in files], facts)
-    if people is not None:
-        files = _of_somebody(files, people)
-    samples, report = text.documents(
-        [content for _, content in files],
-        name=path.name,
-        titles=[name for name, _ in files],
-        reader=reader,
-        rules=_rules(facts),
-    )
-    return _Rows(samples, report, people)
+    if "group" not in facts:
+        return rows
+    samples = rows.samples.assuming(LAYOUT_IS_PUBLIC)  # another file may be in another folder
+    return _Rows(samples, rows.report, people)
 
 
 def _reader(facts: Facts) -> Reader:
@@ -246,10 +248,6 @@ def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report
 def _of_somebody(rows: Sequence[Row], people: Sequence[str]) -> list[Row]:
     """The rows that have a person."""
     return [row for row, person in zip(rows, people, strict=True) if person]
-
-
-def _folders(names: Sequence[str], facts: Facts) -> list[str] | None:
-    return folders(names) if "group" in facts else None
 
 
 def _of_vector(values: Any, path: Path, group: str) -> list[str]:

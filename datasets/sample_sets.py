@@ -45,8 +45,7 @@ def _posts(entry: SampleEntry, path: Path) -> Read:
 
 
 def _headlines(entry: SampleEntry, path: Path) -> Read:
-    reader = Reader()
-    return text.documents(text.headlines(path, reader), name=entry.id, reader=reader)
+    return text.documents(text.headlines(path), name=entry.id)
 
 
 def _by_fetch_alone(entry: SampleEntry, path: Path) -> Read:

@@ -17,7 +17,7 @@ from dpmf_datasets.readers.table import Table, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table, ratings_tables, read_item_table
 from dpmf_datasets.readers.wide_tables import as_long
 from dpmf_datasets.registry import SOURCES, source_of
-from dpmf_datasets.sample_paths import samples_at
+from dpmf_datasets.sample_paths import is_lines, samples_at
 
 ARCHIVES = (".zip", ".tar", ".tgz")
 Read = tuple[Ratings | Samples, Report]
@@ -97,7 +97,7 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> Read | None:
     """
     if path.suffix.lower() == ".mat":
         return _ratings(path, facts) if "bounds" in facts else None
-    is_text = path.is_file() and path.suffix.lower() == ".txt"
+    is_text = is_lines(path)
     may_be = is_text or path.is_dir() or path.suffix.lower() in ARCHIVES
     if set(facts) & OF_SAMPLES or not may_be:
         return None

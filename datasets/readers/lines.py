@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 DRAWN_TABLE, BLANKS = "+|", " "
+UNIT_SEPARATOR = "\x1f"  # stands for a separator of two characters, and in no text
 # the separators that are tried, the longer ones first
 SEPARATORS = {
     "::": "two colons",
@@ -24,12 +25,12 @@ SEPARATORS = {
     DRAWN_TABLE: "the bars of a drawn table",
     "|": "vertical bars",
     BLANKS: "blanks",
+    UNIT_SEPARATOR: "nothing",
 }
 FRAME = re.compile(rb"(?m)^[ \t]*\+[-+=]*\+[ \t]*$")
 ROW_OF_DRAWING = re.compile(rb"(?m)^[ \t]*\|(.*)\|[ \t]*$")
 RUN_OF_BLANKS = re.compile(rb"[ \t]+")
 MARGIN = re.compile(rb"(?m)^[ \t]+|[ \t]+$")
-UNIT_SEPARATOR = "\x1f"  # stands for a separator of two characters
 
 
 def is_frame(line: str) -> bool:

@@ -11,7 +11,13 @@ import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput, listing
 from dpmf_core.data.addresses import join
-from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns
+from dpmf_core.data.column_names import (
+    REQUIRED_ROLES,
+    ROLES,
+    by_name,
+    chosen_columns,
+    title_note,
+)
 from dpmf_core.data.ids import keys_of_ids, spelling_note
 from dpmf_core.data.ratings import (
     ITEMS_ARE_PUBLIC,
@@ -192,6 +198,7 @@ def report_of(
     if not table.names:
         roles = ", ".join(f"{names[place]} as the {role}" for role, place in places.items())
         by_place.append(f"{name} has no header. These columns were read by their place: {roles}.")
+    title_notes = filter(None, [title_note(table.names, places)])
     clock = [rows.clock.words] if rows.clock is not None and rows.clock.words else []
     return Report(
         name=name,
@@ -201,7 +208,7 @@ def report_of(
         recognised=tuple((role, DECLARED if role in declared.columns else way) for role in places),
         values=tuple(values),
         ignored=tuple(column for place, column in enumerate(names) if place not in places.values()),
-        assumed=(table.layout, *by_place, *rows.reading_notes, *clock, *notes),
+        assumed=(table.layout, *by_place, *rows.reading_notes, *clock, *title_notes, *notes),
         **counts,
     )
 

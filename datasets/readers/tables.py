@@ -144,6 +144,7 @@ def _table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
         value(facts, "encoding"),
         value(facts, "header"),
         value(facts, "multiline", False),
+        facts.get("text"),
     )
 
 
@@ -277,21 +278,31 @@ def read_item_table(
             f"There is no file {name} for item_table. Give the path of a table (CSV, TSV or"
             " Parquet) with one row per item, e.g. item_table=films.csv."
         )
+    facts = {"encoding": encoding} if encoding else {}
     with report_damage(name):
-        table = open_table(path, name, {"encoding": encoding} if encoding else {})
-        first = table.names or table.first
-        rows = _rows(table, len(first), name)
-    if table.names:
-        rows.insert(0, first)
+        try:
+            table, rows = _every_row(path, name, facts)
+        except BadInput as error:
+            try:  # the table is public: one row may decide where another ends
+                table, rows = _every_row(path, name, {**facts, "multiline": "true"})
+            except BadInput:
+                raise error from None
     names: tuple[str, ...] = ()
-    if has_header(first, items, is_text=bool(table.names)):
+    if has_header(rows[0], items, is_text=bool(table.names)):
         names = rows.pop(0)
     return encode(names, rows, items, name, decimal_comma=table.decimal_comma)
 
 
-def _rows(table: Table, width: int, name: str) -> list[tuple[str, ...]]:
-    """All cells as text, without blank rows. Raises BadInput."""
-    rows: list[tuple[str, ...]] = []
+def _every_row(
+    path: Path, name: str, facts: Mapping[str, str]
+) -> tuple[Table, list[tuple[str, ...]]]:
+    """A table and all its cells as text, with its header and without blank rows.
+
+    Raises BadInput.
+    """
+    table = open_table(path, name, facts)
+    width = len(table.shown_names)
+    rows = [table.names] if table.names else []
     size = 0
     for batch in table.batches(range(width)):
         size += sum(column.nbytes for column in batch)
@@ -306,7 +317,7 @@ def _rows(table: Table, width: int, name: str) -> list[tuple[str, ...]]:
             f"{table.unit.capitalize()} {ragged[0]:,} of {name} does not have the {width} columns"
             " of the header. Quote each cell that contains the separator."
         )
-    return rows
+    return table, rows
 
 
 # ---- tables within bounds, as a child process leaves them ----------------------------------------

@@ -3,8 +3,6 @@
 Words are counted and kept in reading order; `words.py` says what is left out.
 """
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,6 +11,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from dpmf_core.base.errors import BadInput, listing, quoted, shortened
+from dpmf_core.base.extras import extra
 from dpmf_core.data.report import Problem, Report, Tally
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts, samples_report
 from dpmf_datasets.readers.archives import members_of
@@ -189,10 +188,6 @@ def cells(table: Table, columns: Sequence[str], name: str) -> list[list[str]]:
     for batch in table.batches(places):
         for column, part in zip(texts, batch, strict=True):
             column.extend(as_texts(part))
-        if len(texts[0]) > MOST_DOCUMENTS:
-            raise BadInput(
-                f"{name} holds more than {MOST_DOCUMENTS:,} documents. Use a part of it."
-            )
     return texts
 
 
@@ -230,45 +225,27 @@ def posts(named_texts: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]
     return texts, subjects
 
 
-def headlines(path: Path, reader: Reader, each: int = 750) -> list[str]:
+def headlines(path: Path, each: int = 750) -> list[str]:
     """Titles of the UCI News Aggregator, the first `each` of every category (Saha & Imtiaz 2022).
 
     Columns: ID, TITLE, URL, PUBLISHER, CATEGORY, STORY, HOSTNAME, TIMESTAMP, with tabs between them
     and no header, or with commas, quotes and a header.
     """
-    import pandas as pd  # opening other data does not need it
+    with extra("files"):
+        from dpmf_datasets.readers.tables import is_archive, open_table
 
     with members_of(path) as members:
-        names = [
-            name for name in members.names if PurePosixPath(name).name.lower() in HEADLINES
-        ] or list(members.names)
-        if len(names) != 1:
-            raise BadInput(
-                f"{file_name(path)} has no {' or '.join(HEADLINES)}. Found: {members.some}."
-            )
-        with members.open(names[0]) as stream:
-            text = reader.text(stream.read(MOST_BYTES))
-    has_tabs = "\t" in text.partition("\n")[0]
-    try:
-        table = pd.read_csv(
-            io.StringIO(text),
-            sep="\t" if has_tabs else ",",
-            quoting=csv.QUOTE_NONE if has_tabs else csv.QUOTE_MINIMAL,
-            header=None,
-            dtype=str,
-            keep_default_na=False,
-        ).rename(columns=str)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError):
-        table = pd.DataFrame()
-    first = [str(cell).strip().lower() for cell in table.iloc[:1].to_numpy().ravel()]
-    has_header = {"title", "category"} <= set(first)
-    places = (first.index("title"), first.index("category")) if has_header else (1, 4)
-    title, kind = map(str, places)
-    table = table[table[kind].isin(KINDS)] if kind in table else table[:0]
-    if table.empty:
+        files = [name for name in members.names if PurePosixPath(name).name.lower() in HEADLINES]
+    table = open_table(path, path.name, {"member": files[0]} if files and is_archive(path) else {})
+    columns = ("TITLE", "CATEGORY") if table.names else ("2", "5")
+    titles: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for title, kind in zip(*cells(table, columns, path.name), strict=True):
+        if kind in titles and len(titles[kind]) < each:
+            titles[kind].append(title)
+    if not any(titles.values()):
         raise BadInput(
             f"No line of {path.name} has one of the categories {', '.join(KINDS)} of the UCI News"
             " Aggregator in its fifth column of eight, separated by tabs or commas. Give the"
             " original file."
         )
-    return list(table.groupby(kind).head(each).sort_values(kind, kind="stable")[title])
+    return [title for kind in sorted(KINDS) for title in titles[kind]]

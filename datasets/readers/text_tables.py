@@ -11,7 +11,14 @@ import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets.readers.encodings import Reader, usual_name
-from dpmf_datasets.readers.lines import DRAWN_TABLE, SEPARATORS, Cutter, is_frame
+from dpmf_datasets.readers.lines import (
+    BLANKS,
+    DRAWN_TABLE,
+    SEPARATORS,
+    UNIT_SEPARATOR,
+    Cutter,
+    is_frame,
+)
 from dpmf_datasets.readers.table import (
     MOST_COLUMNS,
     PREVIEW,
@@ -36,6 +43,7 @@ def text_table(
     encoding: str | None = None,
     header: int | None = None,
     multiline: bool = False,
+    only_column: str | None = None,
 ) -> Table:
     """Open a text file.
 
@@ -52,20 +60,31 @@ def text_table(
         the table is a header if it has no number.
     multiline
         Whether a quoted cell may span lines.
+    only_column
+        A column that is the only one if its name is the whole header; then nothing separates
+        columns.
 
     Raises
     ------
     BadInput
         If the file is empty, has too many columns, or its header does not fit its rows.
     """
-    return _TextFile(stream, name, Reader(encoding), multiline).table(header)
+    return _TextFile(stream, name, Reader(encoding), multiline, only_column).table(header)
 
 
 class _TextFile:
     """A text file that is read once from its beginning to its end."""
 
-    def __init__(self, stream: BinaryIO, name: str, reader: Reader, multiline: bool) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        reader: Reader,
+        multiline: bool,
+        only_column: str | None,
+    ) -> None:
         self._stream = stream
+        self._only_column = only_column
         self._name = name
         self._reader = reader
         self._multiline = multiline
@@ -131,6 +150,8 @@ class _TextFile:
         start = header - 1 if header else _after_comments(every)
         lines = [line for line in every[start:] if line.strip()]
         self._cutter = Cutter(separator_of(lines))
+        if lines and self._is_only_column(lines[0]):
+            self._cutter = Cutter(UNIT_SEPARATOR)
         if header is not None:
             return start
         widths = [len(self._cutter.cells(line)) for line in lines[:SAMPLE_ROWS]]
@@ -142,6 +163,10 @@ class _TextFile:
         if not lines:
             return start
         return every.index(lines[first if is_above else 0], start)
+
+    def _is_only_column(self, line: str) -> bool:
+        name = line.strip().strip('"').lower()
+        return self._only_column is not None and name == self._only_column.lower()
 
     def _rows_of(self, lines: Sequence[str]) -> list[tuple[str, ...]]:
         if self._multiline:
@@ -266,11 +291,18 @@ def separator_of(lines: Sequence[str]) -> str:
     for separator in SEPARATORS:
         if separator == DRAWN_TABLE and not n_frames:
             continue
-        widths = Counter(len(Cutter(separator).cells(line)) for line in some)
-        for columns, times in widths.most_common(1):
+        every_width = [len(Cutter(separator).cells(line)) for line in some]
+        if separator == BLANKS and votes and not _agree(every_width):
+            continue  # blanks between the words of a text
+        for columns, times in Counter(every_width).most_common(1):
             if columns > 1:
                 votes[separator] = (times / len(some)) ** 1.5 * min(columns, 3)
     return max(votes, key=votes.__getitem__, default=",")
+
+
+def _agree(every_width: Sequence[int]) -> bool:
+    """Whether the first line has the number of columns of most lines."""
+    return Counter(every_width).most_common(1)[0][0] == every_width[0]
 
 
 def _is_header(row: Sequence[str]) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dpmf_core.base.errors import BadInput, quoted
+from dpmf_datasets import sandbox
 from dpmf_datasets.readers.encodings import Reader
 
 SHORTEST = 3  # letters of a word
@@ -113,7 +114,7 @@ def stop_words(name: str) -> frozenset[str]:
         return frozenset(ENGLISH_STOP_WORDS)
     if name == NONE:
         return frozenset()
-    if Path(name).is_file():
+    if not sandbox.is_inside and Path(name).is_file():  # an upload names no file of the server
         return frozenset(tokens(Reader().text(Path(name).read_bytes())))
     languages: Any = ()
     with contextlib.suppress(ImportError):

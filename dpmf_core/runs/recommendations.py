@@ -80,8 +80,10 @@ def ratings_given(X: Any, y: Any, bounds: Bounds | None = None) -> Array:
 
 def places(ids: "pd.Index[Any]", names: "pd.Series[Any]") -> npt.NDArray[np.int64]:
     """The place of each among the ids (n,), -1 if unknown, by their canonical texts."""
-    texts = pd.Index(canonical_texts(ids))
-    return texts.get_indexer(pd.Index(canonical_texts(names))).astype(np.int64)
+    known_places = pd.Series(np.arange(len(ids)), canonical_texts(ids))
+    # a model that an earlier version saved may have both 1 and 1.0
+    known_places = known_places[~known_places.index.duplicated()]
+    return known_places.reindex(canonical_texts(names), fill_value=-1).to_numpy(np.int64)
 
 
 def history_of(

@@ -17,6 +17,7 @@ import pytest
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC
+from dpmf_datasets import sandbox
 from dpmf_datasets.readers import text, words
 from dpmf_datasets.readers.encodings import ENCODING_IS_PUBLIC
 from tests.datasets.test_sample_sets import DOCS
@@ -196,14 +197,27 @@ def test_a_column_without_a_name_goes_by_its_number(tmp_path):
     assert len(samples) == 3
 
 
-@pytest.mark.parametrize("pack", [gzip, bz2, lzma])
+PACKED = {gzip: "gz", bz2: "bz2", lzma: "xz"}
+
+
+@pytest.mark.parametrize("pack", PACKED)
 def test_lines_of_a_packed_text_are_documents(tmp_path, pack):
-    ending = {gzip: "gz", bz2: "bz2", lzma: "xz"}[pack]
-    path = tmp_path / f"a.txt.{ending}"
+    path = tmp_path / f"a.txt.{PACKED[pack]}"
     path.write_bytes(pack.compress("\n".join(DOCS).encode()))
     (tmp_path / "b.txt").write_text("\n".join(DOCS))
     expected = datasets.load(str(tmp_path / "b.txt"))
     assert datasets.load(str(path)).reading == expected.reading
+
+
+@pytest.mark.parametrize("pack", PACKED)
+def test_a_packed_text_with_a_table_of_ratings_holds_no_documents(tmp_path, pack):
+    path = tmp_path / f"a.txt.{PACKED[pack]}"
+    rows = [f"{user},{item},{1 + (user * item) % 5}" for user in range(9) for item in range(5)]
+    path.write_bytes(pack.compress("\n".join(rows).encode()))
+    assert len(datasets.load(f"{path}?bounds=1,5")) == 45
+    path.write_bytes(pack.compress("\n".join(["user,item,rating", *rows]).encode()))
+    with pytest.raises(BadInput, match="bounds"):
+        datasets.load(str(path))
 
 
 def test_another_document_in_another_encoding_changes_no_document(tmp_path):
@@ -240,6 +254,7 @@ def test_stop_words_are_declared(tmp_path, monkeypatch):
     def words(stop_words):
         return set(datasets.load(f"{tmp_path / 'a.txt'}?stop_words={stop_words}").vocabulary)
 
+    monkeypatch.setattr(sandbox, "is_inside", False)  # no upload
     every_word = {"the", "red", "lamp", "und", "der", "tisch"}
     assert words("english") == every_word - {"the"}
     assert words("none") == every_word
@@ -251,6 +266,15 @@ def test_stop_words_are_declared(tmp_path, monkeypatch):
     assert words("german") == every_word - {"und", "der"}
     with pytest.raises(BadInput, match=r"no list of stop words 'klingon'.*german"):
         words("klingon")
+
+
+def test_an_upload_names_no_file_of_the_server(tmp_path, monkeypatch):
+    (tmp_path / "own.txt").write_text("red\n")
+    monkeypatch.setattr(sandbox, "is_inside", False)
+    assert words.stop_words(str(tmp_path / "own.txt")) == {"red"}
+    monkeypatch.setattr(sandbox, "is_inside", True)
+    with pytest.raises(BadInput, match="no list of stop words"):
+        words.stop_words(str(tmp_path / "own.txt"))
 
 
 def test_an_own_list_that_changes_makes_other_data(tmp_path):

@@ -12,7 +12,6 @@ import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets import sample_paths, sample_sets
 from dpmf_datasets.readers import text
-from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.registry import SOURCES
 from dpmf_datasets.simulated.faces import PARTS, drawn_parts
 from dpmf_datasets.simulated.news import TOPICS, WORDS
@@ -181,7 +180,7 @@ def headlines_file(folder, separator, header, packed):
 @pytest.mark.parametrize(("header", "packed"), [(False, False), (True, False), (False, True)])
 def test_headlines_in_every_official_form(tmp_path, separator, header, packed):
     file = headlines_file(tmp_path, separator, header, packed)
-    titles = text.headlines(file, Reader(), each=3)
+    titles = text.headlines(file, each=3)
     expected = [title for kind in "bemt" for at, title, its in HEADLINES if its == kind and at < 3]
     assert titles == expected
     assert len(read_as("uci-news", file)[0]) == 20

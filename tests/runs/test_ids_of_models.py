@@ -9,6 +9,7 @@ from dpmf import PlainRecommender, PrivateRecommender, fit, load_model
 from dpmf_core.base.errors import BadInput, RowsChanged
 from dpmf_core.data.frames import ratings_of, with_item_table
 from dpmf_core.data.ids import canonical_texts
+from dpmf_core.runs.recommendations import places
 
 BOUNDS = (0.5, 5.0)
 USERS, ITEMS, EACH = 60, 40, 10
@@ -83,6 +84,10 @@ def test_a_saved_model_and_a_fit_know_ids_of_all_types(frame, asked_as, tmp_path
         assert list(map(int, known.recommend(own=own, k=4)["item"])) == expected
     pairs = with_ids(frame, to_type)
     np.testing.assert_array_equal(model.predict(pairs), same.predict(frame))
+
+
+def test_a_model_of_an_earlier_version_with_two_texts_of_an_id_still_finds_ids():
+    assert places(pd.Index(["1", "1.0", "2"]), pd.Series([1.0, 2, 3])).tolist() == [0, 2, -1]
 
 
 @pytest.mark.parametrize("table_as", IDS)
