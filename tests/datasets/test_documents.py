@@ -16,10 +16,12 @@ import pytest
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.ratings import LAYOUT_IS_PUBLIC
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC
 from dpmf_datasets import sandbox
 from dpmf_datasets.readers import text, words
 from dpmf_datasets.readers.encodings import ENCODING_IS_PUBLIC
+from dpmf_datasets.readers.text_tables import QUOTING_IS_PUBLIC
 from tests.datasets.test_sample_sets import DOCS
 
 
@@ -180,6 +182,45 @@ def test_documents_are_a_column_of_a_table_of_any_kind(tmp_path, name):
     assert len(samples) == 4
     assert not samples.X[[2]].sum()  # a document with an empty cell is an empty row
     assert samples.people.tolist() == [0, 1, 0, 2]
+
+
+def test_a_quotation_mark_that_does_not_close_takes_no_other_document(tmp_path):
+    lines = ["text\tlabel", '"red lamp\tpos', "blue chair\tneg", 'a "green" table\tpos']
+    (tmp_path / "a.tsv").write_text("\n".join(lines))
+    samples = datasets.load(f"{tmp_path / 'a.tsv'}?text=text")
+    assert [row.sum() for row in samples.X.toarray()] == [2, 2, 2]
+
+
+def test_blanks_between_words_do_not_separate_columns(tmp_path):
+    for separator in "\t,;|":
+        lines = [f"text{separator}label", *[f"good phone battery{separator}a"] * 3]
+        (tmp_path / "a.csv").write_text("\n".join(lines))
+        samples = datasets.load(f"{tmp_path / 'a.csv'}?text=text")
+        assert samples.X.toarray().tolist() == [[1, 1, 1]] * 3
+
+
+def test_a_table_may_have_the_documents_alone(tmp_path):
+    lines = ["Text", "red, blue lamp", '"green, ""old"" chair"', "a, b, grey table"]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    samples = datasets.load(f"{tmp_path / 'a.csv'}?text=text")
+    assert samples.X.toarray().sum(axis=1).tolist() == [3, 3, 2]
+
+
+def test_texts_with_line_breaks_are_declared(tmp_path):
+    rows = ["red lamp,a", '"blue\nchair",b', "green table,c", '"grey\n\ncat",d']
+    (tmp_path / "a.csv").write_text("\n".join(["text,label", *rows]))
+    path = f"{tmp_path / 'a.csv'}?text=text"
+    by_line = datasets.load(f"{path}&shortest=1")
+    assert "multiline=true" in by_line.report.words
+    assert QUOTING_IS_PUBLIC not in by_line.assumptions
+    by_mark = datasets.load(f"{path}&multiline=true")
+    assert by_mark.X.toarray().sum(axis=1).tolist() == [2, 2, 2, 2]
+    assert QUOTING_IS_PUBLIC in by_mark.assumptions
+
+
+def test_a_column_is_read_under_the_layout_of_the_file(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text\n1,red lamp\n2,blue chair\n3,green table\n")
+    assert LAYOUT_IS_PUBLIC in datasets.load(f"{tmp_path / 'a.csv'}?text=text").assumptions
 
 
 def test_a_line_with_another_number_of_columns_is_left_out_and_reported(tmp_path):

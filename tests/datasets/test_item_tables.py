@@ -145,3 +145,18 @@ def test_the_encoding_of_a_table_of_items_is_declared_for_it_alone(folder):
 def test_ids_are_matched_by_their_canonical_text(folder):
     FILMS.assign(movieId=FILMS.movieId.astype(float)).to_csv(folder / "films.csv", index=False)
     assert datasets.load(path(folder, "films.csv")).report is not None
+
+
+def test_titles_with_the_half_of_a_separator_are_read(folder):
+    rows = [f"{item}::Amélie: Part {item}::{'War' if item % 2 else 'Film'}" for item in range(1, 9)]
+    (folder / "movies.dat").write_bytes("\n".join(rows).encode("latin-1"))
+    features = datasets.load(path(folder, "movies.dat")).item_features
+    assert features.names == ("column 3: Film", "column 3: War")
+
+
+def test_cells_of_an_item_table_may_contain_line_breaks(folder):
+    rows = [f'{item},"{"Drama" if item % 2 else "War"}","a\nlong plot"' for item in range(1, 9)]
+    (folder / "films.csv").write_text("\n".join(["id,genre,plot", *rows]))
+    features = datasets.load(path(folder, "films.csv")).item_features
+    assert features.names == ("genre: Drama", "genre: War")
+    assert features.values[:, 0].tolist() == [1, 0] * 4

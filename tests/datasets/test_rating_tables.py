@@ -428,3 +428,13 @@ def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path, fact):
         assert tracemalloc.get_traced_memory()[1] < 20e6  # bytes
     finally:
         tracemalloc.stop()
+
+
+def test_the_title_of_a_review_is_no_items_name():
+    content = filled("user_id,asin,rating,title", "{u},{i},{r},private words")
+    ratings, report = read(content)
+    assert ratings.titles == ratings.labels
+    assert "title=title" in report.words
+    named, report = read(content, columns={"title": "title"})
+    assert set(named.titles) == {"private words"}
+    assert "title=title" not in report.words
