@@ -283,10 +283,12 @@ class _Import:
     ) -> tuple[Manifest, tuple[str, ...]]:
         """The manifest of the set, and the item table's sentences."""
         features, sentences = None, tuple[str, ...]()
+        titles = tuple(self.titles.get(label) or label for label in labels)
         if ITEM_TABLE in self.facts:
             path = path_of(self.facts[ITEM_TABLE])
             item_table = read_item_table(path, labels, encoding=self.facts.get("item_encoding"))
             features, sentences = item_table.features, item_table.sentences(file_name(path))
+            titles = item_table.titles_over(titles, labels)
         origin = fingerprint_of_all({file.name: file for file in self.files})
         if len(self.files) == 1:
             origin = fingerprint_of(self.files[0])
@@ -299,7 +301,7 @@ class _Import:
             public=False,
             assumptions=tuple(dict.fromkeys(self.assumptions)),
             origin=origin,
-            titles=tuple(self.titles.get(label) or label for label in labels),
+            titles=titles,
             labels=labels,
             parts=hashes,
             feature_names=None if features is None else features.names,

@@ -6,7 +6,7 @@ from pathlib import Path
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.addresses import is_database, path_of, require_known, split
 from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS, SAMPLE_FACTS, TABLE_FACTS, value
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings, checked_bounds
+from dpmf_core.data.ratings import Ratings, checked_bounds
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets.readers import databases
@@ -14,7 +14,7 @@ from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import Advice, after_path, read_table
 from dpmf_datasets.readers.table import Table, file_name, report_damage
-from dpmf_datasets.readers.tables import open_table, ratings_tables, read_item_table
+from dpmf_datasets.readers.tables import open_table, ratings_tables, with_item_table
 from dpmf_datasets.readers.wide_tables import as_long
 from dpmf_datasets.registry import SOURCES, source_of
 from dpmf_datasets.sample_paths import is_lines, samples_at
@@ -68,25 +68,16 @@ def _at_path(file: Path, facts: dict[str, str]) -> Read:
 def _with_item_table(
     ratings: Ratings | Samples, report: Report, facts: dict[str, str]
 ) -> tuple[Ratings, Report]:
-    """The ratings with a public table of their items, and its report.
-
-    Which items have the rows is read from the ratings.
-    """
+    """The ratings with a public table of their items, and its report."""
     if not isinstance(ratings, Ratings):
         raise BadInput(
             f"{ITEM_TABLE} can be used only with ratings; {ratings.name} holds {ratings.unit}s."
             " Leave it out."
         )
-    table = path_of(facts[ITEM_TABLE])
+    path = path_of(facts[ITEM_TABLE])
     encoding = facts.get("item_encoding")
-    item_table = read_item_table(table, ratings.labels or (), encoding=encoding)
-    assumptions = tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC)))
-    return (
-        dataclasses.replace(ratings, item_features=item_table.features, assumptions=assumptions),
-        dataclasses.replace(
-            report, assumed=(*report.assumed, *item_table.sentences(file_name(table)))
-        ),
-    )
+    ratings, sentences = with_item_table(ratings, path, encoding=encoding)
+    return ratings, dataclasses.replace(report, assumed=(*report.assumed, *sentences))
 
 
 def _ratings_within(path: Path, facts: dict[str, str]) -> Read | None:

@@ -7,7 +7,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO, FileIO
 from pathlib import Path
@@ -21,6 +21,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
 from dpmf_core.data.facts import value
 from dpmf_core.data.item_features import EncodedTable, encode, has_header
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_datasets.readers import arrow_tables, matlab, matrix_market
 from dpmf_datasets.readers.archives import ZIP, Members, looks_zipped, members_of, unpacked
 from dpmf_datasets.readers.json_tables import json_table, looks_like_json
@@ -291,6 +292,24 @@ def read_item_table(
     if has_header(rows[0], items, is_text=bool(table.names)):
         names = rows.pop(0)
     return encode(names, rows, items, name, decimal_comma=table.decimal_comma)
+
+
+def with_item_table(
+    ratings: Ratings, path: Path, name: str = "", encoding: str | None = None
+) -> tuple[Ratings, tuple[str, ...]]:
+    """Add the features and names of items from a table; return also what to say of the table.
+
+    Which items have the rows is read from the ratings. Raises BadInput.
+    """
+    labels = ratings.labels or ()
+    table = read_item_table(path, labels, name, encoding)
+    with_table = replace(
+        ratings,
+        item_features=table.features,
+        titles=table.titles_over(ratings.titles or labels, labels),
+        assumptions=tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC))),
+    )
+    return with_table, table.sentences(name or file_name(path))
 
 
 def _every_row(

@@ -306,8 +306,9 @@ def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
     """Add a public table of items to ratings.
 
     table: one row per item, with its id in the column item, itemId or id, or in the first one.
-    Every other column holds numbers, a category, or words separated by |. Items without ids (a
-    sparse matrix) are numbered from 0. Raises BadInput, also on a column of another kind.
+    A column called title or name holds the items' names. Every other column holds numbers, a
+    category, or words separated by |. Items without ids (a sparse matrix) are numbered from 0.
+    Raises BadInput, also on a column of another kind.
     """
     if not isinstance(ratings, Ratings):
         raise BadInput(
@@ -319,9 +320,15 @@ def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
     encoded_table = encode(list(map(str, table.columns)), rows, labels, "the item table")
     if encoded_table.left_out:
         raise BadInput(f"{encoded_table.left_out[0]} Drop it first: frame.drop(columns=...).")
+    titles = ratings.titles
+    if encoded_table.titles:
+        titles = encoded_table.titles_over(titles or labels, labels)
     premises = ratings.assumptions if ratings.public else (*ratings.assumptions, ITEMS_ARE_PUBLIC)
     return dataclasses.replace(
-        ratings, item_features=encoded_table.features, assumptions=tuple(dict.fromkeys(premises))
+        ratings,
+        item_features=encoded_table.features,
+        titles=titles,
+        assumptions=tuple(dict.fromkeys(premises)),
     )
 
 

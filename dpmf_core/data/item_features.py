@@ -16,11 +16,12 @@ import numpy.typing as npt
 
 from dpmf_core.base.errors import BadInput, quoted
 from dpmf_core.base.hashing import digest_of
-from dpmf_core.data.column_names import ROLE_NAMES
+from dpmf_core.data.column_names import ROLE_NAMES, UNCLEAR_TITLES
 
 MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "\\n"}
 SEVERAL = "|"  # between the words of a cell
 MOST_WORDS = 200  # different ones in a column
+TITLES = {*ROLE_NAMES["title"].split(), *UNCLEAR_TITLES}  # names of the column of items' names
 IDS = ("item", "itemid", "iid", "id")  # names of the column of ids
 MOST_COLUMNS = 2000
 MOST_FEATURES = 400  # the size of each user's own regression
@@ -95,12 +96,21 @@ class EncodedTable:
     """features: of the given items. left_out: a sentence for each unusable column.
 
     missing: how many of the items have no row. has_header: whether the table names its columns.
+    titles: the items' names, "" if there is none; nothing if no column holds them.
     """
 
     features: ItemFeatures
     left_out: tuple[str, ...]
     missing: int
     has_header: bool = True
+    titles: tuple[str, ...] = ()
+
+    def titles_over(self, titles: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+        """The items' names in the ratings (by default their ids), or else those of this table."""
+        return tuple(
+            title if title != label else (own or label)
+            for title, label, own in zip(titles, labels, self.titles or labels, strict=True)
+        )
 
     def sentences(self, name: str) -> tuple[str, ...]:
         """Notes for the provider of the table."""
@@ -111,6 +121,8 @@ class EncodedTable:
                 f"{name} has no header: its first column was taken as the item ids, and the others"
                 " are called 'column 2' and so on.",
             )
+        if self.titles:
+            sentences.append(f"Items without a name in the ratings are named as in {name}.")
         if self.missing:
             sentences.append(
                 f"{self.missing:,} of {len(self.features.values):,} rated items have no row in"
@@ -151,6 +163,7 @@ def encode(
     ids = _ids_of(columns.pop(id_column))
     row_of = {id_: row for row, id_ in enumerate(ids)}
     _check_ids(ids, row_of, items, name)
+    titles = _titles_by_name(columns) if names else ()
     feature_columns: list[tuple[str, Values]] = []
     left_out: list[str] = []
     for title, cells in columns.items():
@@ -165,6 +178,10 @@ def encode(
                         " words."
                     )
         except _LeftOut as reason:
+            if not names and not titles and isinstance(reason, _NoCategory):
+                titles = cells
+            if cells is titles:
+                continue
             left_out.append(f"The column '{column}' of {name} was left out: {reason}.")
     places = np.array([row_of.get(item, -1) for item in items])
     values = np.zeros((len(items), len(feature_columns)), np.float32)  # 0 without a row
@@ -178,7 +195,13 @@ def encode(
             f" besides the id with numbers, categories, or words separated by '{SEVERAL}'."
             f" {' '.join(left_out)[:MOST_REASONS]}".rstrip()
         )
-    return EncodedTable(features, tuple(left_out), int((places < 0).sum()), bool(names))
+    return EncodedTable(
+        features,
+        tuple(left_out),
+        missing=int((places < 0).sum()),
+        has_header=bool(names),
+        titles=tuple("" if at < 0 else titles[at].strip() for at in places) if titles else (),
+    )
 
 
 def _columns(
@@ -204,6 +227,11 @@ def _ids_of(cells: Sequence[str]) -> list[str]:
     return [canonical_text(cell.strip()) for cell in cells]
 
 
+def _titles_by_name(columns: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    named = [cells for column, cells in columns.items() if _plain_name(column) in TITLES]
+    return named[0] if named else ()
+
+
 def _plain_name(column: str) -> str:
     return re.sub(r"[^a-z0-9]", "", column.lower())
 
@@ -223,6 +251,10 @@ def _id_column(columns: Mapping[str, Sequence[str]], items: Sequence[str]) -> st
 
 class _LeftOut(Exception):
     """Why a column is not a feature."""
+
+
+class _NoCategory(_LeftOut):
+    """Why a column of words is not a feature: it may hold the items' names."""
 
 
 def _encode_column(
@@ -266,11 +298,11 @@ def _words(column: str, texts: Sequence[str]) -> Iterator[tuple[str, Values]]:
     rows = [{word.strip() for word in text.split(SEVERAL)} - {""} for text in texts]
     times = Counter(word for words in rows for word in words)
     if len(times) > MOST_WORDS:
-        raise _LeftOut(
+        raise _NoCategory(
             f"it holds {len(times):,} different words, more than {MOST_WORDS}, and is not numeric"
         )
     if max(times.values(), default=0) < 2:
-        raise _LeftOut("no two items share a word")
+        raise _NoCategory("no two items share a word")
     for word in sorted(times):
         yield (
             f"{column}{SEPARATOR}{' '.join(word.split())}",

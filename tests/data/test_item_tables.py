@@ -11,7 +11,7 @@ COLUMNS = {
     "year": ("1990", "2000", "", "2010"),
     "genre": ("Drama|War", "Drama", "War | Comedy", "Comedy"),
     "colour": ("1", "0", "1", "0"),
-    "title": ("A film", "B film", "C film", "D film"),
+    "plot": ("A plot", "B plot", "C plot", "D plot"),
 }
 # years 1990, 2000, 2010: mean 2000, deviation 10 sqrt(2/3)
 YEAR = 0.5 / np.sqrt(2 / 3)
@@ -37,7 +37,7 @@ def test_numbers_categories_and_several_words():
     assert encoded_table.features.columns == ("year", "genre", "colour")
     assert encoded_table.missing == 1
     assert len(encoded_table.left_out) == 1
-    assert "'title'" in encoded_table.left_out[0]
+    assert "'plot'" in encoded_table.left_out[0]
 
 
 def test_an_items_features_do_not_depend_on_which_others_are_rated():

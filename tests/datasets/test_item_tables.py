@@ -96,8 +96,8 @@ def test_a_frame_of_items_beside_a_frame_of_ratings(folder):
     plain = fit(ratings, "private-bias", bounds=(1, 5), **options)
     assert "the items' features (year, genre)" in private.record.guarantee.taken_as_public
     assert private.record.key != plain.record.key
-    with pytest.raises(BadInput, match="'title'"):
-        fit(ratings, "content", bounds=(1, 5), item_features=FILMS.assign(title=list("abcdefgh")))
+    with pytest.raises(BadInput, match="'plot'"):
+        fit(ratings, "content", bounds=(1, 5), item_features=FILMS.assign(plot=list("abcdefgh")))
     with pytest.raises(BadInput, match="item_table='films"):
         fit("cinema-small", "content", item_features=FILMS)
 
@@ -152,6 +152,21 @@ def test_titles_with_the_half_of_a_separator_are_read(folder):
     (folder / "movies.dat").write_bytes("\n".join(rows).encode("latin-1"))
     features = datasets.load(path(folder, "movies.dat")).item_features
     assert features.names == ("column 3: Film", "column 3: War")
+
+
+def test_items_are_named_by_their_table(folder):
+    films = FILMS.assign(Title=[f"Film: {item}" for item in FILMS.movieId])
+    films.iloc[1:].to_csv(folder / "named.csv", index=False)
+    ratings = datasets.load(path(folder, "named.csv"))
+    assert ratings.titles == ("1", *(f"Film: {item}" for item in range(2, 9)))
+    assert ratings.item_features.columns == ("year", "genre")
+    (folder / "u.item").write_bytes("\n".join(UITEM).encode("latin-1"))
+    ratings = datasets.load(path(folder, "u.item"))
+    assert ratings.titles == tuple(f"Amélie {item} (1990)" for item in range(1, 9))
+    with_names = "".join(f"{u},{i},{r},Own {i}\n" for u, i, r in ROWS)
+    (folder / "ratings.csv").write_text(f"user,item,rating,movie_title\n{with_names}")
+    ratings = datasets.load(path(folder, "u.item"))
+    assert ratings.titles == tuple(f"Own {item}" for item in range(1, 9))
 
 
 def test_cells_of_an_item_table_may_contain_line_breaks(folder):
