@@ -228,8 +228,10 @@ def _ids_of(cells: Sequence[str]) -> list[str]:
 
 
 def _titles_by_name(columns: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    named = [cells for column, cells in columns.items() if _plain_name(column) in TITLES]
-    return named[0] if named else ()
+    for column, cells in columns.items():
+        if _plain_name(column) in TITLES:
+            return cells
+    return ()
 
 
 def _plain_name(column: str) -> str:
