@@ -16,6 +16,7 @@ from dpmf_core.privacy import (
     NOTHING,
     Gaussian,
     Guarantee,
+    Relation,
     Repeat,
     accounts,
     calibrate,
@@ -173,15 +174,19 @@ def charge_before(spec: RunSpec, data: AnyData) -> Charge:
     """The charge that a run enters before anything is drawn.
 
     If the run releases the shape, the charge must not depend on the true one: it consists of the
-    shape's releases and one that takes the rest of the budget.
+    shape's releases and one that takes the rest of the budget. That one must cost at least as much
+    as the algorithm's releases under both relations: docs/PRIVACY.md, "Private shape".
     """
     budget = spec.canonical().budget
     if budget is None or not spec.data.releases_shape:
         return charge_of(spec, prepared_for(spec, data))
     first = first_release(spec)
+    # what costs so much when a unit is replaced may cost as much when one is added, and what costs
+    # so much when one is added costs at most what twice the movement does when one is replaced
+    factor = 1.0 if budget.relation is Relation.REPLACE_ONE else 2.0
 
     def everything(level: float) -> Event:
-        return sequence(first, Gaussian(level, "everything after the shape", 1.0, 1.0))
+        return sequence(first, Gaussian(level, "everything after the shape", 1.0, factor))
 
     plan = everything(calibrate(everything, budget))
     algorithm = _with_defaults(spec)
