@@ -193,7 +193,6 @@ STAYS = {
     **dict.fromkeys(("papers run", "papers run --out"), NO_PRIVATE_DATA),
     "check": TO_THE_HOLDER,
     "audit --out": "its table is of simulated data",
-    "check": "it counts rows for the holder of the data, and draws nothing",
 }
 
 

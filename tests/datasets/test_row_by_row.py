@@ -147,7 +147,9 @@ def test_any_row_of_one_person_in_a_frame_leaves_all_others_as_they_are(user, it
     base = frame()
     more = pd.DataFrame({"user": [user], "item": [item], "rating": [rating], "time": [5]})
     expected = ratings_of(base, (1, 5))
-    ratings = ratings_of(pd.concat([base, more], ignore_index=True), (1, 5))
+    # as objects, because pandas would convert True to 1 in a column of whole numbers
+    together = pd.concat([base.astype(object), more.astype(object)], ignore_index=True)
+    ratings = ratings_of(together, (1, 5))
     keys = keys_in(expected)
     assert of_others(ratings, keys) == of_others(expected, keys)
 
