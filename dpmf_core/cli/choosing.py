@@ -19,6 +19,7 @@ from dpmf_core.data.addresses import file_of, join, path_of, split
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs import data_access
+from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
@@ -85,6 +86,7 @@ def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: A
     finding = _finding(_question(dataset, data, each, options), dataset, data)
     if on_data:
         finding = finding.with_selection(_selection_on_data(finding, DataSpec(id=dataset)))
+    finding = _with_account(finding, dataset)
     output.show(as_json, _export(finding), _text(finding))
     if not data.public:
         accounts.tell(dataset)
@@ -142,6 +144,15 @@ def _finding(question: Question, dataset: str, data: Ratings | PartitionedRating
     )
 
 
+def _with_account(finding: Finding, dataset: str) -> Finding:
+    """The finding with what was drawn from the data so far."""
+    account = account_of(dataset)
+    if account is None:
+        return finding
+    earlier = tuple(entry.charge for entry in account.entries)
+    return replace(finding, earlier=earlier, budget=account.budget)
+
+
 def _from_anywhere(dataset: str) -> str:
     """The address of a file from any folder; another address as it is."""
     place, facts = split(dataset)
@@ -153,16 +164,19 @@ def _text(finding: Finding) -> str:
     result = finding.answer
     head = ["epsilon", "method", result.metric.title, "95%", "gain kept", ""]
     table, costs = output.table(head, result.rows), (finding.cost, finding.training)
-    lines = [wording.headline(result), *wording.sentences(result), "", table, ""]
+    lines = [finding.headline, *wording.sentences(result), "", table, ""]
     lines.append(" ".join(filter(None, costs)))
-    return "\n".join([*lines, finding.train] if finding.train else lines)
+    if finding.train:
+        lines += ["", finding.summary, "", finding.train]
+    return "\n".join(lines)
 
 
 def _export(finding: Finding) -> dict[str, Any]:
     result = finding.answer
     return {
         "question": finding.question.model_dump(mode="json"),
-        "headline": wording.headline(result),
+        "headline": finding.headline,
+        "summary": finding.summary,
         "sentences": wording.sentences(result),
         "best": result.best and asdict(result.best),
         "front": [asdict(place) for place in result.front],
@@ -172,6 +186,7 @@ def _export(finding: Finding) -> dict[str, Any]:
         "guessing": result.guesses,
         "refused": finding.runs.refusals,
         "cost": finding.cost,
+        "total": finding.decision and asdict(finding.decision.total),
         "selected": None if finding.selection is None else finding.selection.export(),
         "train": finding.train,
         **provenance(),

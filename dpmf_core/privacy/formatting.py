@@ -5,8 +5,6 @@ from decimal import ROUND_CEILING, Decimal
 
 from dpmf_core.privacy.guarantee import neighbours
 
-LEAST_DOUBT = 1e-6  # percent; smaller doubts are not shown
-
 
 def epsilon_text(epsilon: float | None) -> str:
     """A computed epsilon, rounded up, so that it never reads lower than it is.
@@ -35,19 +33,6 @@ def budget_text(epsilon: float) -> str:
 def epsilon_number(epsilon: float | None) -> float | None:
     """An epsilon for a table or a file, rounded to six digits to hide floating-point error."""
     return None if epsilon is None else float(f"{epsilon:.6g}")
-
-
-def certainty_text(epsilon: float) -> str:
-    """The most that a 50% suspicion may become, rounded up; "" if it is all but 100%.
-
-    It has whole percents up to 99%, and then as many decimals as keep it below 100%.
-    """
-    doubt = 100 / (1 + math.exp(min(epsilon, 700.0)))  # percent
-    if doubt < LEAST_DOUBT:
-        return ""
-    decimals = max(0, math.ceil(-math.log10(doubt)))
-    most = math.ceil((100 - doubt) * 10**decimals - 1e-6) / 10**decimals
-    return f"{most:.{decimals}f}%"
 
 
 def delta_text(delta: float) -> str:

@@ -1,14 +1,14 @@
-"""What an epsilon means against an attacker: error rates and odds."""
+"""What an epsilon means against an attacker: error rates, beliefs and exceptions, as numbers."""
 
 import functools
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
-from dpmf_core.privacy.accounting import delta, epsilon
+from dpmf_core.privacy.accounting import delta
 from dpmf_core.privacy.events import Event, Ledger, event_of, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
 from dpmf_core.privacy.mechanisms import Relation
@@ -52,7 +52,7 @@ def false_negatives(
 
 
 def belief(prior: float, epsilon: float) -> float:
-    """The highest belief after a release, with the exceptions of `Odds`.
+    """The highest belief after a release, with the exceptions of `exception_of`.
 
     The odds of `prior` grow by at most e^epsilon.
     """
@@ -60,69 +60,34 @@ def belief(prior: float, epsilon: float) -> float:
     return after / (1 + after)
 
 
-@dataclass(frozen=True)
-class Odds:
-    """An attacker's final odds from even odds: at most `factor`:1, up to `exception`."""
+def success_of(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:
+    """How often the best attacker is right who starts at 50:50 and must answer yes or no.
 
-    factor: float
-    exception: float
-
-    @property
-    def words(self) -> str:
-        factor = f"{self.factor:,.1f}" if self.factor < 1e4 else f"{self.factor:.0e}"
-        small = f"{self.exception:.1e}".replace("e-0", "e-")
-        exception = f"{self.exception:.2g}" if self.exception > 0.01 else small
-        return (
-            "An attacker who starts at 1:1 odds that you took part ends below"
-            f" {factor}:1, except with probability {exception}."
-        )
-
-
-@functools.lru_cache(maxsize=256)
-def odds(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOVE) -> Odds:
-    """How far a Gaussian ledger lets an attacker's odds move at its exact epsilon.
-
-    Raises UnsupportedEvent on other noise.
+    (1 + delta(0)) / 2, because delta(0) is the total variation distance.
     """
-    m, eps = mu(event, relation), epsilon(event, delta_, relation)
-    return Odds(math.exp(min(eps, 700.0)), float(ndtr(eps / -m + m / 2)) if m else 0.0)
+    return (1 + delta(event, 0.0, relation)) / 2
 
 
-@dataclass(frozen=True)
-class Meaning:
-    """What a guarantee means for one person, if an attacker starts at 50:50 that they took part.
+@functools.lru_cache(maxsize=1024)
+def exception_of(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE) -> float:
+    """The probability of a result that moves odds by more than e^epsilon, at most.
 
-    suspicion: how sure the attacker can become, in [1/2, 1], with exceptions of probability at most
-    `exception`, if the person took part. correct: how often the best attacker is right who must
-    answer yes or no, in [1/2, 1].
+    It is over the noise, for a unit that is in the data. Gaussian ledgers: exact. Others: the least
+    bound of `tail_of`, and 0 from the sum of pure epsilons on.
     """
-
-    suspicion: float
-    exception: float
-    correct: float
-
-
-@functools.lru_cache(maxsize=256)
-def meaning(event: Event, delta_: float, relation: Relation = Relation.ADD_REMOVE) -> Meaning:
-    """Translate an event by its exact curve (epsilon, delta(epsilon)).
-
-    The suspicion is e^epsilon / (1 + e^epsilon) at the event's epsilon. The rate of right answers
-    is (1 + delta(0)) / 2, because delta(0) is the total variation distance. `exception` is exact
-    for Gaussian noise. For others it is the least bound P[loss >= epsilon] <= delta(t) / (1 - e^(t
-    - epsilon)) over t < epsilon, which holds because delta(t) = E[(1 - e^(t - loss))+] grows with
-    the loss.
-    """
-    if not normal_form(event):
-        return Meaning(0.5, 0.0, 0.5)
-    eps = epsilon(event, delta_, relation)
     if all_gaussian(event):
-        exception = odds(event, delta_, relation).exception
-    else:
-        exception = _tail(normal_form(event), eps, relation)
-    return Meaning(float(expit(eps)), exception, (1 + delta(event, 0.0, relation)) / 2)
+        m = mu(event, relation)
+        return float(ndtr(m / 2 - epsilon / m)) if m else 0.0
+    if delta(event, epsilon, relation) == 0.0:
+        return 0.0
+    return tail_of(_lines(normal_form(event), relation), epsilon)
 
 
-def _tail(ledger: Ledger, eps: float, relation: Relation) -> float:
-    """An upper bound on the probability of a privacy loss of at least eps."""
-    lines = ((t, d) for t, d in _lines(ledger, relation) if t < eps)
-    return min([1.0, *(d / -math.expm1(t - eps) for t, d in lines)])
+def tail_of(lines: Iterable[tuple[float, float]], epsilon: float) -> float:
+    """An upper bound on the probability of a privacy loss above epsilon.
+
+    It is the least of delta(t) / (1 - e^(t - epsilon)) over t < epsilon, which holds because
+    delta(t) = E[(1 - e^(t - loss))+] grows with the loss. lines: pairs of t and delta(t).
+    """
+    bounds = (delta / -math.expm1(t - epsilon) for t, delta in lines if t < epsilon)
+    return min(1.0, *bounds, 1.0)

@@ -32,7 +32,7 @@ from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon, failure
 from dpmf_core.privacy.events import Event, Repeat, event_of, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, log_delta, mu
-from dpmf_core.privacy.interpretation import false_negatives
+from dpmf_core.privacy.interpretation import false_negatives, tail_of
 from dpmf_core.privacy.mechanisms import Relation
 
 Array = npt.NDArray[np.float64]
@@ -41,6 +41,7 @@ CHEAPEST = SHAPES[0]
 INTERVALS = 2000
 ENTRIES = 200  # of a profile's table
 LARGEST = 1e4  # the largest epsilon that is searched
+TAIL_POINTS, SMALLEST = 100, 1e-12  # of a bound on an exception: its points, the least delta
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,26 @@ def price_of_best(
     while excess(smallest) > 0:
         smallest *= 1 + 1e-9
     return smallest
+
+
+def exception_of_best(
+    event: Event,
+    shape: str,
+    mean: float,
+    epsilon: float,
+    relation: Relation = Relation.ADD_REMOVE,
+) -> float:
+    """The probability that the best of the trials has a privacy loss above epsilon, at most.
+
+    It follows from the profile of the best by `tail_of`.
+    """
+    event = event_of(normal_form(event))
+    if not event.events:
+        return 0.0
+    profile = _profile(event, SMALLEST, relation)
+    shifts, weights = _mixture(event, derivative(shape, mean), relation)
+    points = [epsilon * step / TAIL_POINTS for step in range(TAIL_POINTS)]
+    return tail_of(((t, float(weights @ profile(t - shifts))) for t in points), epsilon)
 
 
 @functools.lru_cache(64)

@@ -13,7 +13,7 @@ from dpmf_core.privacy import Gaussian, Repeat
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
-from dpmf_core.privacy.interpretation import belief, false_negatives, odds
+from dpmf_core.privacy.interpretation import belief, false_negatives
 
 Array = npt.NDArray[np.float64]
 DELTA = 1e-5  # of every demonstration
@@ -68,11 +68,6 @@ def totals(each: float, steps: int) -> pd.DataFrame:
     epsilons = [exactly(Repeat(release, count), DELTA) for count in counts]
     sums = [each * count for count in counts]
     return pd.DataFrame({"exactly": epsilons, "sum": sums}, pd.Index(counts, name="steps"))
-
-
-def belief_exception(epsilon: float) -> float:
-    """Return the probability of a result of one Gaussian release that moves the odds further."""
-    return odds(Gaussian(1 / _mu(epsilon)), DELTA).exception
 
 
 def beliefs(epsilon: float) -> pd.DataFrame:

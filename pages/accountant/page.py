@@ -15,15 +15,26 @@ from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.papers.source_noise import SOURCE_NOISE
-from dpmf_core.privacy import VALUE, Event, Guarantee, Relation, Status, neighbours, normal_form
+from dpmf_core.privacy import (
+    VALUE,
+    Event,
+    Guarantee,
+    Relation,
+    Repeat,
+    Status,
+    neighbours,
+    normal_form,
+)
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full, epsilon_text
+from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.planning import epsilon_of_each, prepare
 from dpmf_core.teaching.glossary import linked
 from pages.accountant import ledger
 from pages.kit import (
     epsilon_grid,
     links,
+    odometer,
     privacy_card,
     safe_text,
     session_widgets,
@@ -33,6 +44,7 @@ from pages.kit import (
 from pages.kit.comparison import best_known_title
 from pages.kit.privacy_card import Promise
 from pages.kit.session_widgets import bind, number_within
+from pages.kit.sidebar_values import Choice
 
 Loaded = tuple[Event, float, Promise]  # a ledger, its delta and its guarantee
 HERE = Guarantee(
@@ -155,7 +167,7 @@ def draw_account(heading: DeltaGenerator) -> None:
         draw_headline(event, delta, promise)
     privacy_card.draw(event, promise, delta)
     st.header("What this ε means", anchor=False)
-    privacy_card.meaning(event, delta, "accountant.meaning")
+    privacy_card.meaning(event, delta, promise.unit, "accountant.meaning")
     ledger.draw_figures(event, delta)
 
 
@@ -203,7 +215,22 @@ def many_models() -> None:
         " together. The total covers people whose ratings are in every model, and models that"
         " depend on earlier ones."
     )
+    _draw_decision(choice, each, times)
     links.draw_ways("accountant.next", WAYS, functools.partial(_use, each))
+
+
+def _draw_decision(choice: Choice, each: float, times: int) -> None:
+    """Draw the total of the models and of what was drawn from the data before."""
+    ready = prepare(choice.spec(epsilon=each), choice.shape, choice.assumptions)
+    planned = Charge.of(
+        choice.algorithm, Repeat(ready.plan, times), ready.guarantee, choice.spec().budget
+    )
+    if not planned.covered:
+        return
+    decision = odometer.decision_about(choice.entry.id, [planned])
+    st.write(
+        linked(f"{decision.cost}. {decision.certainty.words()} {decision.not_counted}".rstrip())
+    )
 
 
 WAYS = {"explore": "See one of them in Explore", "choose": "Choose again"}

@@ -15,6 +15,7 @@ from dpmf_core.base.program import start
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer, Place, answer, interval
@@ -109,6 +110,7 @@ def find(inquiry: Inquiry) -> Finding | None:
         # with its full path for someone at their own machine
         program=start() if visitor.asker().alone else ("dpmf",),
     )
+    finding = _with_account(finding, entry)
     spec = _selection_spec(finding, entry)
     selection = st.session_state.setdefault(WINNERS, {}).get(spec and spec.model_dump_json())
     if selection is not None:
@@ -120,6 +122,15 @@ def find(inquiry: Inquiry) -> Finding | None:
     parameters = forms.set_parameters(method)
     forms.write_to_address(method, parameters)
     return replace(finding, parameters=parameters)
+
+
+def _with_account(finding: Finding, entry: Any) -> Finding:
+    """Return the finding with what was drawn from private data so far."""
+    account = None if entry.public else account_of(entry.id)
+    if account is None:
+        return finding
+    earlier = tuple(charged.charge for charged in account.entries)
+    return replace(finding, earlier=earlier, budget=account.budget)
 
 
 def _selection_spec(finding: Finding, entry: Any) -> PrivateSelection | None:
@@ -150,6 +161,9 @@ def check(finding: Finding, entry: Any) -> None:
     )
     requested = st.session_state.get(SELECTING) == spec
     if finding.selection is None and not requested:
+        selected = replace(finding, earlier=(*finding.earlier, spec.charge)).decision
+        if selected is not None:
+            st.write(linked(f"With one training afterwards: {selected.cost}."))
         label = odometer.label("Choose on my data", spec)
         st.button(label, key="choose.own", on_click=_select, args=(spec,))
     total = st.container()

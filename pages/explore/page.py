@@ -196,7 +196,7 @@ def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: Pr
                 comparison.draw_steps("explore", "Error by step", runs, PARTS, "rmse", guess)
     if proved:
         with st.expander("The best any attacker can do"):  # needs no run
-            privacy_card.meaning(ready.plan, choice.delta, "explore.meaning")
+            privacy_card.meaning(ready.plan, choice.delta, ready.guarantee.unit, "explore.meaning")
         drawing.let_answers_pass()
     privacy_card.who_sees_what(privacy_card.diagram_of(choice.algorithm))
     if "main" in runs:

@@ -6,7 +6,7 @@ All of it comes from the grid of epsilons, so the browser can follow the slider 
 import contextlib
 import functools
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -16,9 +16,11 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.engine import engine
+from dpmf_core.privacy import Event, Gaussian
+from dpmf_core.privacy.certainty import certainty_of, success_text
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.privacy.gaussian import all_gaussian
-from dpmf_core.privacy.interpretation import Meaning, meaning
+from dpmf_core.privacy.gaussian import all_gaussian, gaussian_mu
+from dpmf_core.privacy.interpretation import success_of
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import Comparison, references
 from dpmf_core.runs.comparison import comparison as comparison_of
@@ -37,6 +39,7 @@ from pages.kit.comparison import (
     median_text,
     purchase_text,
 )
+from pages.kit.sidebar_values import EPSILONS as SLIDER_STOPS
 from pages.kit.sidebar_values import Choice
 
 USUAL = 80  # percent of the gain to keep, by default
@@ -182,30 +185,47 @@ def plan(
 # ---- what epsilon means --------------------------------------------------------------------------
 
 
-def meanings(choice: Choice, spec: RunSpec, ready: PreparedRun) -> dict[float, Meaning]:
-    """Return the meaning of each epsilon of the grid and of the chosen one.
+def meanings(choice: Choice, spec: RunSpec, ready: PreparedRun) -> list[dict[str, object]]:
+    """Return what the browser shows of each epsilon at which the slider stops, ascending.
 
-    Only the chosen one if the noise is not Gaussian, because others take long.
+    Only of the chosen one if the noise is not Gaussian, because others take long.
     """
-    own = {choice.epsilon: meaning(ready.plan, choice.delta)}
-    if not all_gaussian(ready.plan):
-        return own
-    anywhere = at_epsilon(spec, EPSILONS[0]).model_dump_json()
-    return {**_along_grid(anywhere, choice.shape, choice.assumptions, choice.delta), **own}
+    unit, delta = ready.guarantee.unit, choice.delta
+    own = _meaning(choice, ready.plan, unit, choice.epsilon)
+    events: Mapping[float, Event] = {}
+    if all_gaussian(ready.plan) and choice.calibration == "exact":
+        events = {at: Gaussian(1 / gaussian_mu(at, delta)) for at in SLIDER_STOPS}
+    elif all_gaussian(ready.plan):
+        anywhere = at_epsilon(spec, EPSILONS[0]).model_dump_json()
+        events = _along_grid(anywhere, choice.shape, choice.assumptions)
+    points = {at: _meaning(choice, event, unit, at) for at, event in events.items()}
+    points[choice.epsilon] = own
+    return [points[at] for at in sorted(points)]
+
+
+def _meaning(choice: Choice, event: Event, unit: str, epsilon: float) -> dict[str, object]:
+    """Return one point. epsilon: the nominal one, which a source's rule does not keep."""
+    certainty = certainty_of(event, choice.delta, unit)
+    whom = "one person" if unit == "user" else f"one {unit}"
+    nominal = "nominal " if choice.calibration == "source" else ""
+    return {
+        "epsilon": epsilon,
+        "title": f"What {nominal}ε = {budget_text(epsilon)} means for {whom}",
+        "certainty": certainty.words(),
+        "guess": success_text(success_of(event)),
+        "figures": certainty.in_hundred,
+    }
 
 
 @functools.lru_cache(maxsize=256)
-def _along_grid(
-    spec: str, shape: Shape, assumptions: tuple[str, ...], delta: float
-) -> dict[float, Meaning]:
-    """Return the meaning of each epsilon of the grid, from public facts. spec: JSON."""
+def _along_grid(spec: str, shape: Shape, assumptions: tuple[str, ...]) -> dict[float, Event]:
+    """Return the plan at each epsilon of the grid, from public facts. spec: JSON."""
     any_run = RunSpec.model_validate_json(spec)
-    meanings_by_epsilon = {}
+    plans = {}
     for at in EPSILONS:
         with contextlib.suppress(BadInput):  # a source's rule may not cover an epsilon
-            plan = prepare(at_epsilon(any_run, at), shape, assumptions).plan
-            meanings_by_epsilon[at] = meaning(plan, delta)
-    return meanings_by_epsilon
+            plans[at] = prepare(at_epsilon(any_run, at), shape, assumptions).plan
+    return plans
 
 
 # ---- texts ---------------------------------------------------------------------------------------

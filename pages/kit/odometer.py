@@ -12,6 +12,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import default_delta, neighbours
 from dpmf_core.privacy.accounts import Account
+from dpmf_core.privacy.decision import Decision, decide
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge, Total
 from dpmf_core.privacy.odometer import check as fits
@@ -185,6 +186,14 @@ def opening_text(page: str, otherwise: str = TRAINING) -> str:
             " Privacy cards need no data, so they already hold."
         )
     return otherwise
+
+
+def decision_about(data_id: str, planned: Sequence[Charge]) -> Decision:
+    """Return the total and the certainty of a decision: the account's charges and planned ones."""
+    account = account_of(data_id)
+    if account is None:
+        return decide((), planned)
+    return decide([entry.charge for entry in account.entries], planned, account.budget)
 
 
 # ---- the account ---------------------------------------------------------------------------------

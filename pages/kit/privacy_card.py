@@ -19,8 +19,9 @@ from dpmf_core.privacy import (
     normal_form,
 )
 from dpmf_core.privacy.accounting import group_epsilon, rule_of
+from dpmf_core.privacy.certainty import WHAT_IS_AN_EXCEPTION, certainty_of
 from dpmf_core.privacy.formatting import delta_text, epsilon_in_full, epsilon_text
-from dpmf_core.privacy.interpretation import false_negatives, odds
+from dpmf_core.privacy.interpretation import false_negatives
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.teaching.glossary import TERMS, linked
@@ -211,11 +212,9 @@ def _curve(event: Event) -> pd.DataFrame:
     return pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
 
 
-def meaning(event: Event, delta: float, key: str) -> None:
-    try:
-        st.write(linked(odds(event, delta).words))
-    except UnsupportedEvent:
-        st.write(linked("The trade-off curve shows what this noise allows any attack."))
+def meaning(event: Event, delta: float, unit: str, key: str) -> None:
+    st.write(linked(certainty_of(event, delta, unit).words()))
+    st.caption(linked(WHAT_IS_AN_EXCEPTION))
     curve = _curve(event)
     at = curve.loc[curve["fpr"] == 0.05, "fnr"].iloc[0]
     alt = f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of members."

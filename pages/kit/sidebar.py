@@ -8,8 +8,9 @@ import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
-from dpmf_core.privacy import PERSON, VALUE, Status
-from dpmf_core.privacy.formatting import budget_text, certainty_text, delta_text
+from dpmf_core.privacy import VALUE, Status
+from dpmf_core.privacy.certainty import CLAIMS, certainty_at
+from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.teaching.deployments import DEPLOYMENTS
 from dpmf_core.teaching.glossary import linked
 from pages.kit import data_sets, lesson, odometer, safe_text, sidebar_values
@@ -36,13 +37,6 @@ SHAPE_OF = {
     "ratings": "Item set and number of users",
     "documents": "Vocabulary and number of documents",
     "images": "Number of images",
-}
-# what an attacker may suspect of a unit
-CLAIMS = {
-    "user": "that you took part",
-    PERSON: "that you took part",
-    "document": "that a document is in the data",
-    "image": "that an image is in the data",
 }
 NOT_BY_EPSILON = "With this choice ε alone is no guarantee; see the privacy card."
 CAUTION = (
@@ -285,42 +279,38 @@ def draw_bar(unused: Collection[str]) -> None:
 
 
 def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]) -> None:
-    sentence = _meaning(unused)
-    stops = [_stop(sentence, epsilon) for epsilon in EPSILONS]
-    marks = [_stop(sentence, it.epsilon, it.name) for it in DEPLOYMENTS.values()]
-    now, then = _stop(sentence, value("epsilon")), partial(put, "epsilon")
+    unit, delta = _unit_protected(unused), value("delta")
+    stops = [_stop(unit, delta, epsilon) for epsilon in EPSILONS]
+    marks = [_stop(unit, delta, it.epsilon, it.name) for it in DEPLOYMENTS.values()]
+    now, then = _stop(unit, delta, value("epsilon")), partial(put, "epsilon")
     draw_epsilon_slider(key, now, stops, marks, then, fixed=fixed, place=place)
 
 
 @lru_cache(1000)
-def _stop(sentence: str, epsilon: float, name: str = "") -> Stop:
-    meaning = sentence.format(suspicion(epsilon))
+def _stop(unit: str | None, delta: float, epsilon: float, name: str = "") -> Stop:
+    meaning = ""
+    if unit == "":
+        meaning = NOT_BY_EPSILON
+    elif unit is not None:
+        meaning = certainty_at(epsilon, delta, unit).words()
     return {"epsilon": float(budget_text(epsilon)), "meaning": meaning, "name": name}
 
 
 # ---- what epsilon means --------------------------------------------------------------------------
 
 
-def _meaning(unused: Collection[str]) -> str:
-    """Return what epsilon lets an attacker learn of the privacy unit, with {} for a suspicion.
+def _unit_protected(unused: Collection[str]) -> str | None:
+    """Return the privacy unit that epsilon protects; "" if epsilon alone is no guarantee.
 
-    '' if the page's methods differ in their guarantees.
+    None if the page's methods differ in their guarantees.
     """
     if "algorithm" in unused:
-        return ""
+        return None
     kind = REGISTRY[value("algorithm")]
     assert issubclass(kind, PrivateAlgorithm)
     promise = kind().guarantee()
     is_proven = promise.status is Status.PROVEN and promise.unit != VALUE
     if not is_proven or value("calibration") == "source":
-        return NOT_BY_EPSILON
-    claim = CLAIMS.get(promise.unit if kind.task == "ratings" else chosen_entry().unit)
-    return f"Someone who is 50% sure {claim} {{}}." if claim else ""
-
-
-def suspicion(epsilon: float) -> str:
-    """Return what an even suspicion may become."""
-    sure = certainty_text(epsilon)
-    if not sure:
-        return "may become almost certain"
-    return f"becomes at most {sure} sure, except in rare cases"
+        return ""
+    unit = promise.unit if kind.task == "ratings" else chosen_entry().unit
+    return unit if unit in CLAIMS else None

@@ -12,7 +12,8 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpmf_core.privacy.formatting import budget_text, certainty_text, epsilon_text
+from dpmf_core.privacy.certainty import certainty_at
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.teaching import demonstrations, linkage, membership
@@ -190,9 +191,7 @@ def attacker(part: Part) -> Values:
         curve = demonstrations.best_attacks(epsilon)
         charts.show(charts.trade_off(curve), "learn.curve", "Trade-off curve.", curve, leaves=True)
     links.to("audit", "Attack a method: plant a fault", {"attack": "private-bias"})
-    most, exception = certainty_text(epsilon), demonstrations.belief_exception(epsilon)
-    sure = f"at most **{most}** sure" if most else "almost certain"
-    return {"sure": sure, "exception": exception}
+    return {"certainty": certainty_at(epsilon, demonstrations.DELTA).words()}
 
 
 # ---- noise ---------------------------------------------------------------------------------------

@@ -10,10 +10,9 @@ import pandas as pd
 
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.privacy import Gaussian, Relation, default_delta, neighbours
-from dpmf_core.privacy.formatting import budget_text, certainty_text, delta_text
-from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.privacy.interpretation import meaning
+from dpmf_core.privacy import Relation, default_delta, neighbours
+from dpmf_core.privacy.certainty import Certainty, certainty_at
+from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.epsilon_grid import EpsilonGrid, grid_runs, read_grid
@@ -93,6 +92,7 @@ def caption() -> str:
 def _facts(epsilon: float, kept: float, error: float, about: str) -> list[dict[str, str]]:
     """Return numbers with their meaning. about: 'about ' between measured points."""
     cost, best = PrivacyCost.of(RMSE, [(error, *levels())]), best_title()
+    certainty = certainty_here(epsilon)
     return [
         {
             "number": f"ε = {budget_text(epsilon)}",
@@ -107,18 +107,17 @@ def _facts(epsilon: float, kept: float, error: float, about: str) -> list[dict[s
             f" mean. {cost.words(best)}",
         },
         {
-            "number": certainty_text(epsilon) or "almost certain",
-            "words": "is how sure someone who starts at 50:50 can become that you took part"
-            f" (exceptions: {exceptions(epsilon)} in 100,000).",
+            "number": certainty.percent,
+            "words": certainty.with_premises(
+                f"is how sure someone who starts at 50:50 can become, at most, {certainty.claim}"
+            ),
         },
     ]
 
 
-def exceptions(epsilon: float) -> str:
-    """Return how many in 100,000 the bound of an epsilon may miss, to one digit."""
-    delta = choice().delta
-    one = meaning(Gaussian(1 / gaussian_mu(epsilon, delta)), delta)
-    return f"{float(f'{1e5 * one.exception:.1g}'):g}"
+def certainty_here(epsilon: float) -> Certainty:
+    """Return what an epsilon of these data lets an attacker become certain of."""
+    return certainty_at(epsilon, choice().delta, _unit())
 
 
 def levels() -> tuple[float, float, float]:
@@ -132,9 +131,12 @@ def best_title() -> str:
 
 
 @functools.cache
+def _unit() -> str:
+    it = choice()
+    return prepare(it.spec(), it.shape, it.assumptions).guarantee.unit
+
+
 def _terms() -> str:
     """Return the terms of epsilon."""
-    it = choice()
-    unit = prepare(it.spec(), it.shape, it.assumptions).guarantee.unit
-    relation = neighbours(unit, Relation.ADD_REMOVE)
-    return f"δ = {delta_text(it.delta)}, per {unit}, {relation}, exact rule"
+    relation = neighbours(_unit(), Relation.ADD_REMOVE)
+    return f"δ = {delta_text(choice().delta)}, per {_unit()}, {relation}, exact rule"

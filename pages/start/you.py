@@ -13,7 +13,8 @@ import streamlit as st
 from dpmf_core.algorithms import Recommender
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import top_items
-from dpmf_core.privacy.formatting import budget_text, certainty_text, delta_text
+from dpmf_core.privacy.certainty import CERTAIN, WHAT_IS_AN_EXCEPTION, range_text
+from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import references
 from dpmf_core.runs.epsilon_grid import EPSILONS, OPEN, TRIVIAL, at_epsilon
@@ -24,6 +25,7 @@ from pages.start import price
 FILMS = "films"  # name of these data among those shipped with runs
 COUNT, LENGTH, N_KNOWN = 5, 5, 3  # films to rate; recommendations; ratings the attacker knows
 STARS = range(1, 6)
+BOUND = "The bound e^ε / (1 + e^ε) holds for every attacker and all Gaussian noise of this ε"
 STARS_KEY = "start.stars."  # in the session, with a film's title: its rating
 
 
@@ -130,7 +132,7 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     delta = price.choice().delta
     noise = membership.noise_of(epsilon, delta, COUNT, max(STARS))
     attack = _attack(tuple(ratings.values())[:N_KNOWN], noise)
-    most = certainty_text(epsilon)
+    certainty = price.certainty_here(epsilon)
     low, high = np.quantile(attack.beliefs, (0.05, 0.95))
     st.subheader("Can an attacker tell that you took part?", anchor=False)
     st.write(
@@ -138,9 +140,9 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
         " the sum of each film's ratings."
     )
     figures: dict[str, Any] = {
-        "Without noise": "100% sure",
-        f"With noise, ε = {budget_text(epsilon)}": f"{low:.0%} to {high:.0%} sure",
-        "The bound": f"at most {most}" if most else "almost certain",
+        "Without noise": CERTAIN,
+        f"With noise, ε = {budget_text(epsilon)}": range_text(low, high),
+        "The bound": f"at most {certainty.percent}",
     }
     for column, (label, value) in zip(st.columns(3), figures.items(), strict=True):
         column.markdown(f"{label}  \n**{value}**")
@@ -149,9 +151,8 @@ def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
     st.caption(
         f"Measured on {len(attack.beliefs):,} simulated publications with you and as many without"
         f" you: five sums with Gaussian noise of {noise:.3g} stars. The range covers 90% of them."
-        " Everyone else's ratings do not matter, because the attacker subtracts them. The bound"
-        " e^ε / (1 + e^ε) holds for every attacker and every release at this ε (δ ="
-        f" {delta_text(delta)}; exceptions: {price.exceptions(epsilon)} in 100,000)."
+        " Everyone else's ratings do not matter, because the attacker subtracts them."
+        f" {certainty.with_premises(BOUND)} {WHAT_IS_AN_EXCEPTION}"
     )
 
 

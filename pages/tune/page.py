@@ -14,6 +14,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
+from dpmf_core.privacy.decision import planned_run
 from dpmf_core.privacy.formatting import budget_text, epsilon_in_full
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
@@ -203,7 +204,7 @@ def draw_private_search(
     st.button(label, key, type="primary", on_click=_select, args=(spec,))
     with head:
         if st.session_state.get("tune.selecting") == spec:
-            _draw_winner(spec)
+            _draw_winner(choice, spec)
             return
         st.title("Tune privately", anchor=False)
         budget, unit = spec.budget, spec.kinds[0]().guarantee().unit
@@ -238,7 +239,7 @@ def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection
     ).within(cap)
 
 
-def _draw_winner(spec: PrivateSelection) -> None:
+def _draw_winner(choice: Choice, spec: PrivateSelection) -> None:
     results = ask("tune.selection", {"selection": spec}, by_button=True)
     if not results:
         st.title("Tuning privately", anchor=False)
@@ -256,7 +257,19 @@ def _draw_winner(spec: PrivateSelection) -> None:
     score = SCORE.text(selection.score)
     st.title(f"The winner's {SCORE.title}, with noise: {score}", anchor=False)
     algorithm = spec.searches[0].algorithm
-    st.write(linked(f"With {forms.in_words(algorithm, selection.winner)}. In total: **{cost}**."))
+    st.write(
+        linked(
+            f"With {forms.in_words(algorithm, selection.winner)}. The selection cost **{cost}**."
+        )
+    )
+    training = planned_run(choice.epsilon, choice.delta)
+    decision = odometer.decision_about(choice.entry.id, [training])
+    st.write(
+        linked(
+            f"With one training of the winner at ε = {budget_text(choice.epsilon)}:"
+            f" **{decision.cost}**. {decision.certainty.words()} {decision.not_counted}"
+        )
+    )
     draw_use(algorithm, spec.searches[0].fixed | selection.winner)
     st.caption(
         f"{selection.guarantee} The theorem does not cover the duration, which may reveal the"

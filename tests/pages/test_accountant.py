@@ -16,6 +16,7 @@ from dpmf_core.privacy import (
     normal_form,
 )
 from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.certainty import certainty_at
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.runs.planning import epsilon_of_each, prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
@@ -110,6 +111,8 @@ def test_many_models_are_answered_with_what_each_keeps_and_ways_to_it():
     exact = gaussian_epsilon(gaussian_mu(2.0, delta) / math.sqrt(15), delta)
     (said,) = [it.value for it in app.subheader if "15 models over 5 years" in it.value]
     assert float(said.rpartition("= ")[2]) == pytest.approx(exact, rel=0.01)
+    assert "ε = 2.00 in total (δ = " in words(app)
+    assert certainty_at(2.0, delta).verdict() in words(app)
     measured = re.search(r"keeps (\d+)% to (\d+)%", words(app))
     assert measured is not None and int(measured[1]) < int(measured[2]) <= 100
     app.button(key="accountant.next.explore").click()

@@ -8,6 +8,8 @@ import subprocess
 import pytest
 
 from dpmf_core.algorithms import REGISTRY
+from dpmf_core.privacy.certainty import bound_text
+from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.tuning.choosing import question
 from dpmf_datasets import session_files
@@ -155,4 +157,11 @@ def test_a_choice_on_private_data_is_bought_and_in_the_account(mine):
     assert 0 <= float(price[1]) - account.total.epsilon < 0.01 and len(account.entries) == 1
     text = app.success[0].value
     assert f"ε = {price[1]}" in text and "It chose" in text
+    together = account.total.epsilon + 10.0
+    total = f"ε = {epsilon_text(together)} in total"
+    assert app.title[0].value.startswith(f"{total}: use ")
+    taken = words(at_step(app, "take"))
+    assert f"{total} (δ = " in taken and f"drawn before {price[1]}, planned 10.00" in taken
+    assert "can become almost certain that a given person took part" in taken
+    assert f"{bound_text(10.0)} sure" not in taken  # that of the training alone
     assert not {secret for secret in table.secrets if secret in words(app)}

@@ -5,18 +5,18 @@ import re
 
 import pytest
 
+from dpmf_core.privacy.certainty import certainty_at
 from dpmf_core.runs.first_views import USUAL
-from pages.kit.sidebar import suspicion
 from pages.kit.sidebar_values import EPSILONS
-from tests.pages.driving import app_of, widget_of
+from tests.pages.driving import app_of, component, widget_of
 
 
 def test_an_even_suspicion_is_never_said_to_grow_less_than_it_may():
     for epsilon in EPSILONS:
         may_become = 100 / (1 + math.exp(-epsilon))
-        match = re.search(r"([\d.]+)%", suspicion(epsilon))
+        match = re.search(r"at most ([\d.]+)%", certainty_at(epsilon, 1e-5).words())
         shown = float(match[1]) if match else 100
-        assert may_become <= shown < may_become + 1
+        assert may_become - 1e-9 <= shown < may_become + 0.1
 
 
 ANY_PAGE = (
@@ -62,3 +62,10 @@ def test_a_link_moves_the_dial_that_nobody_has_moved_and_no_other(app):
     assert walk(app, "ratings", epsilon="3") == 3.0
     assert walk(app, "documents") == 3.0
     assert walk(app, "ratings", epsilon="1") == 3.0
+
+
+def test_below_the_slider_a_certainty_has_its_noise_and_the_delta_of_the_page():
+    app = app_of(ANY_PAGE, {"where": "ratings"}, dataset="cinema-small", delta="1e-7").run()
+    meaning = component(app, "epsilon_slider")["now"]["meaning"]
+    assert meaning == certainty_at(app.session_state["sidebar.epsilon"], 1e-7).words()
+    assert "(Gaussian noise, δ = 1e-7, per user, add/remove)" in meaning

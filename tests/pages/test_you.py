@@ -50,7 +50,7 @@ def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(data_fo
     ratings = dict(zip(films["asked"], STARS, strict=True))
     shown = words(app)
     assert component(app, "price_curve")["follows"] is True
-    assert "100% sure" in shown and "at most 89%" in shown
+    assert "100% sure" in shown and "at most 88.1%" in shown
     for title in you.recommended(2.0, ratings):
         assert title.split(" (")[0] in shown
     assert not app.query_params and not Store(data_folder).rows()

@@ -29,7 +29,7 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy import accounting as rules
 from dpmf_core.privacy.events import on_grids
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu, log_delta
-from dpmf_core.privacy.interpretation import false_negatives, odds
+from dpmf_core.privacy.interpretation import false_negatives
 from dpmf_core.privacy.rules import every_epsilon
 
 ADD, REPLACE = Relation
@@ -302,8 +302,6 @@ def test_mu_by_hand():
 def test_mu_of_laplace_is_an_error_never_a_zero():
     with pytest.raises(UnsupportedEvent):
         gaussian.mu(sequence(Gaussian(1.0), Laplace(1.0, "counts")))
-    with pytest.raises(UnsupportedEvent):
-        odds(MIXED_NOISE, 1e-6)
 
 
 @pytest.mark.parametrize("event", [Repeat(Gaussian(5.0), 3), MIXED_NOISE])

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dpmf_core.privacy.formatting import certainty_text, epsilon_text
+from dpmf_core.privacy.formatting import epsilon_text
 
 
 @pytest.mark.parametrize(
@@ -24,11 +24,3 @@ from dpmf_core.privacy.formatting import certainty_text, epsilon_text
 )
 def test_an_epsilon_never_reads_lower_than_it_is(epsilon, text):
     assert epsilon_text(epsilon) == text
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "text"),
-    [(0.0, "50%"), (math.log(3), "75%"), (2.0, "89%"), (4.6, "99.1%"), (10.0, "99.996%"), (30, "")],
-)
-def test_a_suspicion_never_reads_lower_than_it_may_become(epsilon, text):
-    assert certainty_text(epsilon) == text

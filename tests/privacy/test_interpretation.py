@@ -8,7 +8,12 @@ from scipy.special import ndtr, ndtri
 
 from dpmf_core.privacy import Gaussian, Laplace, Repeat, sequence
 from dpmf_core.privacy import accounting as rules
-from dpmf_core.privacy.interpretation import false_negatives, meaning
+from dpmf_core.privacy.interpretation import (
+    belief,
+    exception_of,
+    false_negatives,
+    success_of,
+)
 from tests.privacy.test_accounting import ALARMS, MIXED_NOISE
 
 
@@ -47,21 +52,22 @@ def test_an_even_suspicion_at_epsilon_two():
         low, high = (mu, high) if beyond < 1e-5 else (low, mu)
     p = with_her(low)
     posterior = p / (p + without)
-    interpretation = meaning(Gaussian(1 / low), 1e-5)
-    assert round(100 * interpretation.suspicion) == 88
-    assert interpretation.suspicion == pytest.approx(math.e**2 / (1 + math.e**2), abs=1e-6)
-    excess_share = float(np.sum(p[posterior > interpretation.suspicion]) * step)
-    assert interpretation.exception == pytest.approx(excess_share, rel=1e-3)
+    event = Gaussian(1 / low)
+    epsilon = rules.epsilon(event, 1e-5)
+    most = belief(0.5, epsilon)
+    assert most == pytest.approx(math.e**2 / (1 + math.e**2), abs=1e-6)
+    excess_share = float(np.sum(p[posterior > most]) * step)
+    assert exception_of(event, epsilon) == pytest.approx(excess_share, rel=1e-3)
     assert float(f"{excess_share:.0e}") == 9e-5
     right = float(np.sum(np.maximum(p, without)) * step / 2)
-    assert interpretation.correct == pytest.approx(right, abs=1e-6) and round(100 * right) == 60
+    assert success_of(event) == pytest.approx(right, abs=1e-6) and round(100 * right) == 60
 
 
 def test_meaning_of_laplace_noise_in_closed_form():
     """Lap(0, 2) against Lap(1, 2): the loss is at most 1/2; right with 1 - e^(-1/4) / 2."""
-    whole = meaning(Laplace(2.0), 1e-9)
-    assert whole.suspicion == pytest.approx(1 / (1 + math.exp(-0.5)), abs=1e-4)
-    assert whole.correct == pytest.approx(1 - math.exp(-0.25) / 2, abs=1e-4)
+    epsilon = rules.epsilon(Laplace(2.0), 1e-9)
+    assert belief(0.5, epsilon) == pytest.approx(1 / (1 + math.exp(-0.5)), abs=1e-4)
+    assert success_of(Laplace(2.0)) == pytest.approx(1 - math.exp(-0.25) / 2, abs=1e-4)
 
 
 def test_the_exception_of_mixed_noise_bounds_how_often_the_loss_is_larger():
@@ -73,4 +79,5 @@ def test_the_exception_of_mixed_noise_bounds_how_often_the_loss_is_larger():
     draw = 1 + rng.laplace(0, 4.0, n)
     loss += (np.abs(draw) - np.abs(draw - 1)) / 4.0
     excess_share = np.mean(loss >= 0.3)
-    assert 0.1 < excess_share <= meaning(event, delta).exception <= 1
+    exception = exception_of(event, rules.epsilon(event, delta))
+    assert 0.1 < excess_share <= exception <= 1

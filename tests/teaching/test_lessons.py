@@ -10,14 +10,15 @@ from dp_accounting.pld import privacy_loss_distribution
 from scipy.stats import norm
 
 from dpmf_core.privacy import Gaussian, accounting
+from dpmf_core.privacy.certainty import certainty_at
 from dpmf_core.privacy.interpretation import belief
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.teaching import demonstrations, linkage, membership
 from dpmf_core.teaching.demonstrations import (
+    DELTA,
     HIGH,
-    belief_exception,
     best_attacks,
     clipping_errors,
     totals,
@@ -170,7 +171,7 @@ def test_the_bound_fails_more_often_than_delta_at_epsilon_one():
     """Of one Gaussian release, in closed form."""
     mu, epsilon = mu_of(1.0, 1e-5), 1.0
     exact = norm.cdf(mu / 2 - epsilon / mu)
-    assert belief_exception(epsilon) == pytest.approx(exact, rel=1e-4)
+    assert certainty_at(epsilon, DELTA).exception == pytest.approx(exact, rel=1e-4)
     assert exact == pytest.approx(1.6e-4, abs=5e-6) and exact > 15 * 1e-5
 
 

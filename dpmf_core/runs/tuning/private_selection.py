@@ -39,7 +39,11 @@ from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
-from dpmf_core.privacy.selection import number_of_trials, price_of_best
+from dpmf_core.privacy.selection import (
+    exception_of_best,
+    number_of_trials,
+    price_of_best,
+)
 from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_deviation, score_event
@@ -197,23 +201,40 @@ class PrivateSelection(BaseModel):
         """Epsilon of the whole for a group of `size` people, at the budget's delta."""
         return self._price(of_group(self.trial_event, size), self.budget.relation)
 
+    def exception(self, size: int = 1) -> float:
+        """The probability of a privacy loss above the price of the whole, at most.
+
+        For a group of `size` people, above its price for the group.
+        """
+        event = of_group(self.trial_event, size)
+        price = self._price(event, self.budget.relation)
+        return exception_of_best(event, self.distribution, self.trials, price, self.budget.relation)
+
+    @property
+    def title(self) -> str:
+        """The name of its charge."""
+        if len(self.kinds) > 1:
+            return f"private selection among {len(self.kinds)} methods"
+        return f"private selection, {self.kinds[0].title}"
+
     @property
     def charge(self) -> Charge:
         """The charge to the account of private data: the price of the whole.
 
-        Releases of its trials stay inside it. A budget for adding or removing a unit implies only
-        that replacing one moves a training run at most twice as much; a budget for replacing one
-        covers both.
+        Releases of its trials stay inside it.
         """
-        both = self.budget.relation is Relation.REPLACE_ONE
-        replace_epsilon = (
-            self.epsilon if both else self._price(self._trial(2.0), Relation.REPLACE_ONE)
-        )
-        title = f"private selection, {self.kinds[0].title}"
-        if len(self.kinds) > 1:
-            title = f"private selection among {len(self.kinds)} methods"
-        price = (self.epsilon, replace_epsilon)
-        return Charge.of(title, NOTHING, self._guarantee(), self.budget, price)
+        return Charge.of(self.title, NOTHING, self._guarantee(), self.budget, self.prices)
+
+    @property
+    def prices(self) -> tuple[float, float]:
+        """The epsilons of the whole, for adding or removing a unit and for replacing one.
+
+        A budget for adding or removing a unit implies only that replacing one moves a training run
+        at most twice as much; a budget for replacing one covers both.
+        """
+        if self.budget.relation is Relation.REPLACE_ONE:
+            return self.epsilon, self.epsilon
+        return self.epsilon, self._price(self._trial(2.0), Relation.REPLACE_ONE)
 
     def _guarantee(self) -> Guarantee:
         """A trial's guarantee, with the assumptions of all methods that trials choose from."""

@@ -11,7 +11,6 @@ scripts import `../dpmf.story/story.js`, and `story.css` precedes their own.
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -22,7 +21,6 @@ from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentM
 from streamlit.components.v2.types import ComponentRenderer
 
 from dpmf import __version__
-from dpmf_core.privacy.interpretation import Meaning
 from pages.kit import drawing
 
 PROJECT, FOLDER = "dpmf", Path(__file__).parent
@@ -105,31 +103,14 @@ def _mount_story(name: str, key: str, story: Story, **on_change: Any) -> None:
 
 # ---- what epsilon means --------------------------------------------------------------------------
 
-# {..}: filled in by the browser
-MEANING_WORDS = {
-    "title": "What ε = {epsilon} means for one person",
-    "suspicion": (
-        "Someone who starts at 50:50 can become at most {about}{suspicion}% sure that you took"
-        " part, except with probability {exception}."
-    ),
-    "always": (
-        "Someone who starts at 50:50 can never become more than {about}{suspicion}% sure that you"
-        " took part."
-    ),
-    "guess": (
-        "The best attacker is right {about}{correct} times in 100; guessing is right 50 times."
-    ),
-    "about": "about ",
-}
 
-
-def draw_hundred(key: str, epsilon: float, meanings: Mapping[float, Meaning]) -> None:
+def draw_hundred(key: str, epsilon: float, points: Sequence[Mapping[str, object]]) -> None:
     """Draw what epsilon means for one person as a hundred figures that follow the slider.
 
-    meanings: by epsilon, from the exact curve; between two of them the browser says "about".
+    points: ascending by `epsilon`, each with its `title`, the sentences `certainty` and `guess`,
+    and `figures`, how many of the hundred stand out. The browser shows the nearest.
     """
-    points = [{"epsilon": at, **asdict(meanings[at])} for at in sorted(meanings)]
-    _mount("hundred", key, {"epsilon": epsilon, "points": points, "words": MEANING_WORDS})
+    _mount("hundred", key, {"epsilon": epsilon, "points": list(points)})
 
 
 # ---- choosing epsilon ----------------------------------------------------------------------------

@@ -3,19 +3,27 @@
 import ast
 import html
 import json
+import math
 import re
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
-from dpmf_core.privacy import Gaussian, Relation, sequence
+from dpmf_core.privacy import Gaussian, Relation, Status, sequence
 from dpmf_core.privacy.accounting import group_epsilon
+from dpmf_core.privacy.budget import AccountBudget
+from dpmf_core.privacy.decision import planned_run
+from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.privacy.selection import price_of_choosing
+from dpmf_core.privacy.odometer import Charge
+from dpmf_core.privacy.selection import exception_of_best, price_of_best, price_of_choosing
 from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_cost import Reference
@@ -233,3 +241,112 @@ def test_a_method_without_a_proof_for_a_person_is_not_chosen_among():
     question = Question.parse(data={"id": SMALLER}, delta=LARGER_DELTA, spend=2.0)
     with pytest.raises(BadInput):
         selection(question, DataSpec(id=SMALLER), ("private-bias", "input-perturbation"), 2.0, 5.0)
+
+
+# ---- the total of a decision ---------------------------------------------------------------------
+
+
+def gaussian_delta(mu, epsilon):
+    """Balle & Wang 2018, Theorem 8, as written."""
+    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+
+
+def mu_at(epsilon, delta):
+    return brentq(lambda mu: gaussian_delta(mu, epsilon) - delta, 1e-6, 20.0, xtol=1e-14)
+
+
+def test_after_a_selection_the_sentence_for_a_boss_composes_selection_and_training():
+    spec = selection_of()
+    result = SelectionResult(spec, 0.9, {"method": "dpals"}, spec.epsilon, False, "")
+    finding = small_finding(public=False).with_selection(result)
+    together = spec.epsilon + 2.0
+    assert finding.summary.startswith(f"ε = {epsilon_text(together)} in total (δ = 1.1e-4,")
+    most = math.ceil(1000 / (1 + math.exp(-together))) / 10
+    assert f"at most {most}% sure that a given person took part" in finding.summary
+    assert f"drawn before {epsilon_text(spec.epsilon)}, planned 2.00" in finding.summary
+    assert finding.headline.startswith(f"ε = {epsilon_text(together)} in total: ")
+    assert finding.name.startswith(f"ε = {epsilon_text(together)} in total: ")
+    for document in (report(finding), notebook(finding)):
+        text = html.unescape(document)
+        assert f"ε = {epsilon_text(together)} in total" in text
+    assert html.escape(finding.summary, quote=False) in report(finding)
+
+
+def test_the_account_s_other_entries_are_in_the_total_too():
+    """Noisy errors and a run of before, both Gaussian, compose exactly with the training."""
+    earlier = (planned_run(1.0, DELTA, title="noisy errors"), planned_run(3.0, DELTA))
+    finding = small_finding(public=False, earlier=earlier)
+    mu = math.sqrt(sum(mu_at(epsilon, DELTA) ** 2 for epsilon in (1.0, 3.0, 2.0)))
+    exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - DELTA, 0.0, 50.0)
+    decision = finding.decision
+    assert decision.total.epsilon == pytest.approx(exact, rel=1e-6)
+    exception = norm.cdf(mu / 2 - exact / mu)
+    assert decision.certainty.exception == pytest.approx(exception, rel=1e-4)
+    uncovered = Charge("ALS")
+    also = small_finding(public=False, earlier=(*earlier, uncovered))
+    assert "Not counted: 1 run without a guarantee" in also.summary
+    assert "Not counted: 1 run without a guarantee" in also.training
+
+
+def test_without_anything_before_the_total_is_that_of_training():
+    summary = small_finding().summary
+    assert summary.startswith("ε = 2.00 in total (δ = 1e-5, per user, add/remove, exact): ")
+    assert "at most 88.1% sure that a given person took part" in summary
+    mu = mu_at(2.0, DELTA)
+    cases = math.ceil(1e5 * norm.cdf(mu / 2 - 2.0 / mu))
+    assert f"In up to {cases} of 100,000 cases" in summary
+
+
+def test_a_budget_s_total_stands_at_its_delta():
+    budget = AccountBudget(epsilon=9.0, delta=1e-6)
+    decision = small_finding(public=False, budget=budget).decision
+    mu = mu_at(2.0, DELTA)
+    exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - 1e-6, 0.0, 50.0)
+    assert decision.total.epsilon == pytest.approx(exact, rel=1e-6)
+    assert decision.certainty.delta == 1e-6
+
+
+def test_for_a_group_everything_counts_for_the_group():
+    spec = selection_of(protect="group", group=3)
+    result = SelectionResult(spec, 0.9, {"method": "dpals"}, spec.epsilon, False, "")
+    finding = Finding(
+        Runs(question(protect="group", group=3), SHAPE),
+        answer_of(question(protect="group", group=3), *PLACES),
+        "mine",
+        "mine.csv",
+        False,
+    )
+    earlier = replace(finding, earlier=(planned_run(1.0, DELTA),)).decision
+    mu = math.hypot(3 * mu_at(1.0, DELTA), mu_at(2.0, DELTA))
+    exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - DELTA, 0.0, 80.0)
+    assert earlier.total.epsilon == pytest.approx(exact, rel=1e-6)
+    selected = finding.with_selection(result)
+    assert selected.decision.total.epsilon == pytest.approx(spec.group_price(3) + 2.0, rel=1e-6)
+    assert "per group of up to 3 people" in selected.summary
+    another = replace(selected, earlier=(replace(spec_charge(spec), title="another"),))
+    assert another.decision is None and another.summary.startswith("No total is known")
+
+
+def spec_charge(spec):
+    return Charge(spec.title, (), Status.PROVEN, delta=LARGER_DELTA, price=spec.prices)
+
+
+def test_the_exception_of_a_selection_bounds_simulated_selections():
+    """Trials of one Gaussian figure each; the best is the largest, as with a score that it is."""
+    delta, mean, mu = 1e-2, 3.0, 0.8
+    event = Gaussian(1 / mu)
+    price = price_of_best(event, "geometric", mean, delta)
+    bound = exception_of_best(event, "geometric", mean, price)
+    x = np.linspace(-10.0, 12.0, 400_001)
+    step = x[1] - x[0]
+
+    def density_of_best(shift):
+        """f'(F(y)) q(y), f the generating function of a geometric number."""
+        below = norm.cdf(x - shift)
+        return norm.pdf(x - shift) * mean / (mean - (mean - 1) * below) ** 2
+
+    with_you, without = density_of_best(mu), density_of_best(0.0)
+    assert with_you.sum() * step == pytest.approx(1.0, rel=1e-3)
+    loss = np.log(with_you / without)
+    truth = with_you[loss > price].sum() * step
+    assert 0 < truth <= bound < 1

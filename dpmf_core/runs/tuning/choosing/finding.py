@@ -7,6 +7,7 @@ declared facts and noisy releases, and nothing else of private rows.
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from markupsafe import Markup
@@ -14,8 +15,11 @@ from markupsafe import Markup
 from dpmf_core import algorithms
 from dpmf_core.base import documents
 from dpmf_core.base.documents import plain
-from dpmf_core.privacy import Budget, Relation, neighbours
+from dpmf_core.privacy import Budget, Relation, Status, UnsupportedEvent
+from dpmf_core.privacy.budget import AccountBudget
+from dpmf_core.privacy.decision import Decision, decide, for_group, planned_run
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
+from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec, Value
@@ -35,6 +39,10 @@ TRIED_ON_STAND_IN = (
     "Trying the methods cost no ε: it used synthetic data made only from declared and public facts."
 )
 ON_STAND_IN = "measured on synthetic data of the same shape"
+NO_TOTAL = (
+    "No total is known for a group, because the cost of what was drawn from these data before is"
+    " known for one person only."
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,8 @@ class Finding:
     title: the name of the data. path: how a command names them: an id of the catalogue, or a path
     with its facts. assumptions: what was taken as public about private data. selection: the result
     of a private selection on the data themselves. parameters: the method's, where they differ from
-    the recommended ones. program: what starts dpmf (`base.program.start`).
+    the recommended ones. program: what starts dpmf (`base.program.start`). earlier: the charges in
+    the account of the data; budget: the account's.
     """
 
     runs: Runs
@@ -56,6 +65,8 @@ class Finding:
     selection: SelectionResult | None = None
     parameters: Mapping[str, Value] = field(default_factory=dict)
     program: tuple[str, ...] = ("dpmf",)
+    earlier: tuple[Charge, ...] = ()
+    budget: AccountBudget | None = None
 
     @property
     def question(self) -> Question:
@@ -68,9 +79,16 @@ class Finding:
 
     @property
     def headline(self) -> str:
-        """The recommendation, and where it was measured if not on the data."""
+        """The recommendation, and where it was measured if not on the data.
+
+        If something was drawn from the data before, the total stands first.
+        """
         text = wording.headline(self.answer)
-        return text if self.public else f"{text} ({ON_STAND_IN})"
+        if self.decision is not None and self.decision.earlier:
+            text = f"ε = {self.decision.epsilon} in total: {text[:1].lower()}{text[1:]}"
+        if self.public:
+            return text
+        return f"{text} ({ON_STAND_IN})"
 
     @property
     def name(self) -> str:
@@ -78,22 +96,81 @@ class Finding:
         place = self.place
         if place is None:
             return self.headline
-        return f"{place.title} at ε = {budget_text(place.epsilon)} on {self.title}"
+        name = f"{place.title} at ε = {budget_text(place.epsilon)} on {self.title}"
+        if self.decision is not None and self.decision.earlier:
+            return f"ε = {self.decision.epsilon} in total: {name}"
+        return name
 
     @property
     def summary(self) -> str:
-        """The answer in one sentence, for decision makers; '' if there is none."""
-        place, question = self.place, self.question
+        """The answer for decision makers, in a few sentences; '' if there is none.
+
+        The total of everything that the decision draws stands first.
+        """
+        place = self.place
         if place is None:
             return ""
-        measured = [ON_STAND_IN] * (not self.public)
-        words = "with recommended parameters rather than those of the command"
-        measured += [words] * bool(self.parameters)
-        return (
-            f"{self.name} {', '.join([wording.gain_words(self.answer, place), *measured])};"
-            f" {wording.belief_words(question, place.epsilon)} (slack δ ="
-            f" {delta_text(question.delta)})."
+        trained = f"{place.title}, trained at ε = {budget_text(place.epsilon)} on {self.title},"
+        gain = [wording.gain_words(self.answer, place)]
+        if not self.public:
+            gain.append(ON_STAND_IN)
+        if self.parameters:
+            gain.append("with recommended parameters rather than those of the command")
+        result = f"{trained} {', '.join(gain)}."
+        decision = self.decision
+        if decision is None:
+            return f"{NO_TOTAL} {result}"
+        certainty = decision.certainty.words(wording.claim(self.question))
+        parts = (f"{decision.cost}: {result}", certainty, decision.not_counted)
+        return " ".join(part for part in parts if part)
+
+    @cached_property
+    def decision(self) -> Decision | None:
+        """Everything that choosing and training draw, composed.
+
+        None if nothing is recommended, or if what was drawn has no known cost for a group.
+        """
+        if self.place is None:
+            return None
+        question, earlier = self.question, self._earlier_charges
+        training = planned_run(self.place.epsilon, question.delta, question.relation)
+        priced = [charge for charge in earlier if charge.price is not None]
+        # the profile of the selection is known for its own relation only
+        is_own = [charge.title for charge in priced] == [self._own_title] and all(
+            charge.relation is question.relation for charge in earlier
         )
+        price_exception = None
+        if self.selection is not None and is_own:
+            price_exception = self.selection.spec.exception(question.group)
+        if question.group == 1:
+            budget = self.budget
+            if budget is not None and budget.relation is not question.relation:
+                budget = None
+            return decide(earlier, [training], budget, price_exception=price_exception)
+        group_price = None
+        if self.selection is not None and is_own:
+            group_price = self.selection.spec.group_price(question.group)
+        try:
+            earlier = for_group(earlier, question.group, group_price)
+        except UnsupportedEvent:
+            return None
+        group = f"group of up to {question.group} people"
+        return decide(earlier, [training], price_exception=price_exception, unit=group)
+
+    @property
+    def _own_title(self) -> str:
+        return "" if self.selection is None else self.selection.spec.title
+
+    @property
+    def _earlier_charges(self) -> list[Charge]:
+        """What was drawn before, with the private selection even if its account was removed."""
+        earlier, selection = list(self.earlier), self.selection
+        if selection is None or any(charge.title == self._own_title for charge in earlier):
+            return earlier
+        budget, price = selection.spec.budget, selection.epsilon
+        prices = (price, max(price, selection.spec.prices[1]))
+        own = Charge(self._own_title, (), Status.PROVEN, price=prices)
+        return [*earlier, replace(own, delta=budget.delta, relation=budget.relation)]
 
     def with_selection(self, selection: SelectionResult) -> "Finding":
         """The finding after a private selection, whose winner becomes the answer."""
@@ -137,17 +214,14 @@ class Finding:
 
     @property
     def training(self) -> str:
-        """The cost of training the answer, in a sentence; '' if there is no answer."""
-        question, best = self.question, self.place
-        if best is None:
+        """The cost of choosing and training the answer, in sentences; '' if there is no answer."""
+        if self.place is None:
             return ""
-        relation = (
-            "any change to it" if question.protect == "rating" else neighbours("user", "add-remove")
-        )
-        return (
-            f"Training it once costs ε = {budget_text(best.epsilon)} (δ ="
-            f" {delta_text(question.delta)}, for {question.whom}, {relation}, exact)."
-        )
+        decision = self.decision
+        if decision is None:
+            return NO_TOTAL
+        what = "Choosing and training it once" if decision.earlier else "Training it once"
+        return " ".join(filter(None, (f"{what}: {decision.cost}.", decision.not_counted)))
 
     @property
     def configuration(self) -> dict[str, Any]:
@@ -244,7 +318,7 @@ def report(finding: Finding) -> str:
         title=finding.name,
         finding=finding,
         sentences=wording.sentences(answer),
-        chart=Markup(_chart(answer)),
+        chart=Markup(_chart(finding)),
         question_rows=_question_rows(finding),
         outside="left out" if "outside=leave-out" in finding.path else "set to its nearest end",
     )
@@ -281,8 +355,9 @@ def _question_rows(finding: Finding) -> list[tuple[str, object]]:
     return [(name, value) for name, value in rows.items() if value]
 
 
-def _chart(answer: Answer) -> str:
+def _chart(finding: Finding) -> str:
     """Error against epsilon, one line per method; the recommended one stands out."""
+    answer = finding.answer
     ends, best = (answer.question.epsilons[0], answer.question.epsilons[-1]), answer.best
     lines = {it.label: [(end, it.value) for end in ends] for it in answer.lines}
     for place in answer.ranked:
@@ -290,7 +365,7 @@ def _chart(answer: Answer) -> str:
     return line_chart(
         lines,
         "ε, total",
-        f"{answer.metric.title} against epsilon. {wording.headline(answer)}",
+        f"{answer.metric.title} against epsilon. {finding.headline}",
         log=True,
         best=best.title if best else "",
         dashes={it.label: it.reference for it in answer.lines},

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 
 from dpmf_core import algorithms
-from dpmf_core.privacy.formatting import budget_text, certainty_text
+from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.tuning.choosing.answer import Answer, Place, interval
 from dpmf_core.runs.tuning.choosing.question import Question
 
@@ -29,16 +29,13 @@ def _within(answer: Answer) -> list[Place]:
     return [it for it in answer.front if spend is None or it.epsilon <= spend]
 
 
-def belief_words(question: Question, epsilon: float) -> str:
-    """The largest certainty that an attacker who starts 50% sure can reach at this epsilon."""
-    of_whom = {
+def claim(question: Question) -> str:
+    """What an attacker may suspect of those that the question must protect."""
+    return {
         "person": "that a given person took part",
         "group": f"that a given group of up to {question.group} people took part",
         "rating": "which of two ratings a person gave",
     }[question.protect]
-    most = certainty_text(epsilon)
-    sure = f"at most {most} sure" if most else "almost certain"
-    return f"someone who starts 50% sure {of_whom} can become {sure}"
 
 
 def sentences(answer: Answer) -> list[str]:
