@@ -16,6 +16,7 @@ from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, Held, Range, Statistic, Totals, grid_step, on_grid
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 from dpmf_core.privacy import Event, Gaussian
+from dpmf_core.privacy.mechanisms import joint_gain
 
 GRAMS, RIGHT_SIDES, SECOND_MOMENT = ("item Grams", "item right-hand sides", "user second moment")
 
@@ -205,8 +206,8 @@ class ItemRightSides(Statistic):
         ratio: its 1 / z^2 over the Grams'. rounding: what the grid adds to the squared distance of
         two users' Grams, in squared sensitivities. docs/PRIVACY.md, "Lemmas", 8.
         """
-        gain = ratio / 4 if ratio <= 2 else 1 - 1 / ratio
-        joint = min(self.replace_one_factor, math.sqrt(2 + 2 * gain + rounding / ratio))
+        square = 2 + 2 * joint_gain(ratio) + rounding / ratio
+        joint = min(self.replace_one_factor, math.sqrt(square))
         leaf = Gaussian(z, self.name, self.sensitivity, self.replace_one_factor)
         return replace(leaf, companion=GRAMS, joint_factor=joint)
 

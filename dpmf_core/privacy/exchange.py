@@ -13,13 +13,22 @@ from typing import TYPE_CHECKING, Any
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.accounting import epsilon as exactly
-from dpmf_core.privacy.events import NOTHING, Event, Repeat, Sequence, event_of_rows, normal_form
+from dpmf_core.privacy.events import (
+    NOTHING,
+    Event,
+    Ledger,
+    Repeat,
+    Sequence,
+    event_of_rows,
+    normal_form,
+)
 from dpmf_core.privacy.mechanisms import Gaussian, Laplace, Mechanism, Relation, UnsupportedEvent
 
 if TYPE_CHECKING:  # it takes a second to load, and most runs do not need it
     from dp_accounting.dp_event import DpEvent
 
 ANOTHERS = "another tool's release"
+ROUNDING_OF_JSON = 1e-9  # relative
 EVENT, KIND = "dp_event", "kind"  # keys of the JSON
 
 
@@ -182,7 +191,8 @@ def read_ledger(path: Path) -> "Event | DpEvent":
     """Read from a JSON file what was released.
 
     The file holds ledger rows under "ledger", as `fit --json` and `account --json` write them, or
-    an event of `dp_accounting` under "dp_event". Raises BadInput on anything else.
+    an event of `dp_accounting` under "dp_event". Raises BadInput on anything else, and on a joint
+    factor that no proof covers.
     """
     try:
         content = json.loads(path.read_text("utf-8"))
@@ -190,9 +200,11 @@ def read_ledger(path: Path) -> "Event | DpEvent":
         raise BadInput(f"{path.name} cannot be read as JSON: {error}. Give a JSON file.") from None
     if isinstance(content, dict) and isinstance(content.get("ledger"), list):
         try:
-            return event_of_rows(content["ledger"])
+            event = event_of_rows(content["ledger"])
+            require_joint_factors(normal_form(event))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise BadInput(f"The ledger in {path.name} cannot be read: {error}") from None
+        return event
     if isinstance(content, dict) and isinstance(content.get(EVENT), dict):
         try:
             event = dp_event_from_json(content[EVENT])
@@ -204,4 +216,46 @@ def read_ledger(path: Path) -> "Event | DpEvent":
     raise BadInput(
         f"{path.name} holds no ledger. A ledger is a JSON object with rows under 'ledger', as"
         " `account --json` writes them, or with an event of dp_accounting under 'dp_event'."
+    )
+
+
+def require_joint_factors(ledger: Ledger) -> None:
+    """Raise ValueError unless Lemma 8 proves every joint factor of a ledger.
+
+    A release with one needs a companion release of its own, of the same kind and on the same
+    groups, whose noise is small enough. The factor then covers it: docs/PRIVACY.md, "Lemmas", 8.
+    """
+    for name in {leaf.companion for leaf, _ in ledger if leaf.companion}:
+        claims = [entry for entry in ledger if entry[0].companion == name]
+        for leaf, _ in sorted(claims, key=lambda entry: _most_noise(entry[0])):
+            most = _most_noise(leaf)
+            needed = sum(count for claim, count in claims if _most_noise(claim) <= most)
+            if needed > sum(count for other, count in ledger if _is_companion(other, leaf)):
+                raise ValueError(
+                    f"the joint factor {leaf.joint_factor:g} of {leaf.statistic!r} is not proved"
+                    f" next to these releases of {name!r}. It needs as many of them, of noise"
+                    f" multiplier {most:.6g} at most and replace-one factor sqrt(2). Leave"
+                    " companion and joint_factor out."
+                )
+
+
+def _most_noise(leaf: Mechanism) -> float:
+    """The largest noise multiplier of companions next to which a joint factor holds."""
+    gain = leaf.joint_factor**2 / 2 - 1
+    if gain < 0:
+        return 0.0
+    if gain >= 1:
+        return math.inf
+    ratio = 4 * gain if gain <= 0.5 else 1 / (1 - gain)
+    return leaf.noise_multiplier * math.sqrt(ratio) * (1 + ROUNDING_OF_JSON)
+
+
+def _is_companion(other: Mechanism, leaf: Mechanism) -> bool:
+    """Whether a release is a companion next to which a leaf's joint factor holds."""
+    return (
+        type(other) is type(leaf)
+        and other.statistic == leaf.companion
+        and other.groups == leaf.groups
+        and other.replace_one_factor >= math.sqrt(2) * (1 - ROUNDING_OF_JSON)
+        and other.noise_multiplier <= _most_noise(leaf)
     )

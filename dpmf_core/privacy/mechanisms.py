@@ -167,6 +167,15 @@ class Mechanism(ABC):
         return None
 
 
+def joint_gain(ratio: float) -> float:
+    """h / b of Lemma 8: what right-hand sides and their Grams move together, beyond 2 (a + b).
+
+    ratio: b / a, of 1 / noise_multiplier^2 of the right-hand sides and of the Grams. Its value is
+    from 0 to 1 and increases. docs/PRIVACY.md, "Lemmas", 8.
+    """
+    return ratio / 4 if ratio <= 2 else 1 - 1 / ratio
+
+
 def title_of(statistic: str, groups: int) -> str:
     """What is released, and on how many disjoint groups."""
     if groups == 1:

@@ -128,7 +128,10 @@ def error_of_sums(errors: float, rest: float, scale: float, half_range: float) -
 
 @dataclass(frozen=True)
 class _SplitParts(Sequence[Block]):
-    """Partitions of ratings, each with its training and held-out ratings."""
+    """Partitions of ratings, each with its training and held-out ratings.
+
+    Reading one raises OutsideDomain on rows that no proof covers.
+    """
 
     ratings: PartitionedRatings
     how: SplitSpec
@@ -141,7 +144,7 @@ class _SplitParts(Sequence[Block]):
         part = self.ratings.parts[place]
         parts = split_part(part, self.how, self.seed)
         tables = {"history": parts.history, "test": parts.test}
-        return Block(part.ids, tables, self.ratings.n_users)
+        return Block(part.ids, tables, self.ratings.n_users).checked()
 
 
 def _people(run: Run) -> Blocks:

@@ -175,7 +175,7 @@ def charge_before(spec: RunSpec, data: AnyData) -> Charge:
 
     If the run releases the shape, the charge must not depend on the true one: it consists of the
     shape's releases and one that takes the rest of the budget. That one must cost at least as much
-    as the algorithm's releases under both relations: docs/PRIVACY.md, "Private shape".
+    as the algorithm's releases under both relations: docs/PRIVACY.md, "Other releases".
     """
     budget = spec.canonical().budget
     if budget is None or not spec.data.releases_shape:

@@ -1,6 +1,8 @@
 """Ledgers as events of dp_accounting and as JSON: what other accountants find is what we find."""
 
+import dataclasses
 import json
+import math
 
 import pytest
 from dp_accounting import NeighboringRelation
@@ -8,7 +10,9 @@ from dp_accounting import dp_event as kinds
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
 
+from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import (
     NOTHING,
     DiscreteGaussian,
@@ -21,6 +25,7 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounting import epsilon
+from dpmf_core.privacy.events import ledger_rows, normal_form, on_grids
 from dpmf_core.privacy.exchange import (
     dp_event_epsilon,
     dp_event_from_json,
@@ -110,3 +115,64 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path, content, words):
         read_ledger(file)
     with pytest.raises(BadInput):
         read_ledger(tmp_path / "none.json")
+
+
+def joint(z, gram_z, factor=None):
+    """Right-hand sides with the joint factor of Lemma 8 next to Grams of this noise."""
+    ratio = (gram_z / z) ** 2
+    gain = ratio / 4 if ratio <= 2 else 1 - 1 / ratio
+    proved = min(math.sqrt(2 + 2 * gain), 2.0)
+    return Gaussian(z, "sides", companion="grams", joint_factor=factor or proved)
+
+
+ROOT_OF_2 = math.sqrt(2)
+
+
+def grams(z, factor=ROOT_OF_2):
+    return Gaussian(z, "grams", replace_one_factor=factor)
+
+
+def read_back(event, folder):
+    file = folder / "l.json"
+    file.write_text(json.dumps({"ledger": ledger_rows(normal_form(event))}))
+    return normal_form(read_ledger(file))
+
+
+PROVED = {
+    "of the same ratio": sequence(Repeat(grams(6.0), 3), Repeat(joint(4.0, 6.0), 3)),
+    "of less noise": sequence(grams(5.0), joint(4.0, 6.0)),
+    "a pair each": sequence(grams(6.0), grams(3.0), joint(4.0, 3.0), joint(4.0, 6.0)),
+    "with no factor": sequence(grams(60.0), Gaussian(4.0, "sides")),
+    "the factor alone": sequence(grams(60.0), joint(4.0, 6.0, factor=2.0)),
+}
+UNPROVED = {
+    "of more noise": sequence(grams(6.1), joint(4.0, 6.0)),
+    "one with more noise": sequence(grams(6.0), grams(60.0), Repeat(joint(4.0, 6.0), 2)),
+    "two for one": sequence(grams(3.0), grams(60.0), joint(4.0, 3.0), joint(4.0, 6.0)),
+    "below any": sequence(grams(0.001), joint(4.0, 6.0, factor=1.41)),
+    "of another kind": sequence(on_grids(grams(6.0)), joint(4.0, 6.0)),
+    "which move less": sequence(grams(6.0, factor=1.0), joint(4.0, 6.0)),
+    "on other groups": sequence(dataclasses.replace(grams(6.0), groups=2), joint(4.0, 6.0)),
+}
+
+
+@pytest.mark.parametrize("event", PROVED.values(), ids=PROVED)
+def test_a_joint_factor_next_to_its_companions_is_read(event, tmp_path):
+    assert read_back(event, tmp_path) == normal_form(event)
+
+
+@pytest.mark.parametrize("event", UNPROVED.values(), ids=UNPROVED)
+def test_a_joint_factor_next_to_other_companions_is_refused(event, tmp_path):
+    with pytest.raises(BadInput, match=r"joint factor .* is not proved"):
+        read_back(event, tmp_path)
+
+
+@pytest.mark.parametrize("discrete", [False, True])
+@pytest.mark.parametrize("gram_share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("name", ["dpals", "ada-dpals"])
+def test_the_ledger_of_a_run_is_read(name, gram_share, discrete, tmp_path):
+    algorithm = algorithms.build_with_defaults(name, {"gram_share": gram_share, "steps": 3})
+    plan = algorithm.plan(Shape(900, 40, (1.0, 5.0)), 3.0)
+    event = on_grids(plan) if discrete else plan
+    assert any(leaf.joint_factor for leaf, _ in normal_form(event))
+    assert read_back(event, tmp_path) == normal_form(event)

@@ -11,12 +11,15 @@ from dpmf import account, sweep
 from dpmf_core.algorithms import Recommender
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import OpenCurator, in_memory
+from dpmf_core.data.domain import OutsideDomain
+from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.runs.data_access import split_of
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import (
     HeldOutErrors,
+    _SplitParts,
     charge,
     error_of_sums,
     noisy_error,
@@ -25,6 +28,8 @@ from dpmf_core.runs.noisy_errors import (
     score_event,
 )
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.testing.worlds import world
+from tests.support.parts import in_files
 
 DELTA = 1e-5
 DRAWS = 1000
@@ -172,3 +177,18 @@ def test_no_error_where_nothing_is_proved_or_needed(clinic):
     for epsilon in (0.0, -1.0, 1e9, math.nan):
         with pytest.raises(BadInput, match="most"):
             charge(fit_run(clinic), epsilon)
+
+
+def test_held_out_ratings_outside_the_domain_are_refused(tmp_path, clinic):
+    """Blocks of held-out ratings are checked like those that algorithms learn from."""
+
+    def without_bounds(part):
+        return replace(part, rows=replace(part.rows, values=part.rows.values + np.float32(9)))
+
+    (tmp_path / "parts").mkdir()
+    ratings = in_files(replace(world(), public=False), 2, tmp_path / "parts")
+    blocks = _SplitParts(ratings, SplitSpec(), 0)
+    assert blocks[0].n_units == ratings.n_users
+    broken = ratings.with_change(without_bounds)
+    with pytest.raises(OutsideDomain):
+        _SplitParts(broken, SplitSpec(), 0)[0]
