@@ -65,6 +65,8 @@ def privacy(record: "PrivacyRecord", *more: str) -> str:
             for it in record.ledger
         ]
         parts.append(table(head, rows))
+    if record.guarantee.has_epsilon and record.epsilon.exact is None:
+        return "\n".join(parts)  # nothing is proved at this delta
     status = record.guarantee.status
     tint = COLOURS.get(status)
     parts.append(f"{click.style(status, fg=tint, bold=True)}: {record.guarantee.words}")

@@ -117,6 +117,9 @@ class Guarantee:
     def __repr__(self) -> str:
         return f"<Guarantee: {self.status}. {self.words}>"
 
+    def __str__(self) -> str:
+        return f"{self.status}: {self.words}"
+
     def _repr_html_(self) -> str:
         facts = " and ".join(self.taken_as_public) if self.taken_as_public else "nothing"
         rows = [(str(self.status), self.words), ("taken as public", facts)]

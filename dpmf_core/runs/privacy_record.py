@@ -11,7 +11,9 @@ from dpmf_core.privacy import (
     Calibration,
     Event,
     Guarantee,
+    Laplace,
     Ledger,
+    PosteriorSample,
     Relation,
     Status,
     neighbours,
@@ -26,6 +28,10 @@ Size = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z ]{0,39}$")]
 AnotherValue = Literal["another-value"]  # the relation if the unit is the value of a rating
+
+
+PURE = (Laplace.mechanism, PosteriorSample.mechanism)  # noise with a finite epsilon at delta 0
+NO_FINITE_EPSILON = "No finite ε holds at this δ: a release may fail more often. Give a larger δ."
 
 
 class Part(BaseModel):
@@ -51,6 +57,9 @@ class GuaranteeRecord(Part):
     @classmethod
     def of(cls, guarantee: Guarantee) -> Self:
         return cls(**asdict(guarantee), words=guarantee.words)
+
+    def __str__(self) -> str:
+        return f"{self.status}: {self.words}"
 
     @property
     def has_epsilon(self) -> bool:
@@ -123,11 +132,22 @@ class PrivacyRecord(Part):
     def loss(self) -> str:
         """The total loss in full, or the reason why there is none."""
         epsilon = self.epsilon.exact
+        if epsilon is None and self.guarantee.has_epsilon:
+            return NO_FINITE_EPSILON if self.delta else self._no_pure_epsilon
         if epsilon is None:
             return f"{self.guarantee.status}: no ε"
         if self.delta is None:
             return "ε = 0 (nothing is released)"
         return epsilon_in_full(epsilon, self.delta, self.guarantee.unit, self.relation, self.rule)
+
+    @property
+    def _no_pure_epsilon(self) -> str:
+        noises = dict.fromkeys(row.mechanism for row in self.ledger)
+        impure = [name for name in noises if name not in PURE]
+        noise = " and ".join(f"{name} noise" for name in impure)
+        return (
+            f"{noise} has no pure ε: at δ = 0 no finite ε holds. Give a δ below 1/n, such as 1e-6."
+        )
 
     @property
     def by_rule(self) -> dict[str, float | None]:

@@ -4,8 +4,10 @@ import math
 
 import pytest
 
+from dpmf_core.cli.output import privacy
 from dpmf_core.privacy import (
     NOT_PRIVATE,
+    Budget,
     DiscreteGaussian,
     Gaussian,
     Guarantee,
@@ -16,12 +18,14 @@ from dpmf_core.privacy import (
     Status,
     UnsupportedEvent,
     normal_form,
+    sequence,
 )
 from dpmf_core.privacy import accounting as rules
 from dpmf_core.privacy.accounting import group_epsilon, of_group, rule_of
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
 from dpmf_core.privacy.formatting import epsilon_in_full
 from dpmf_core.privacy.mechanisms import CONTINUOUS_SHARE
+from dpmf_core.runs.privacy_record import GuaranteeRecord, PrivacyRecord
 from tests.privacy.test_accounting import ADD, MIXED_NOISE, MU, high_precision
 
 PROVEN = Guarantee(Status.PROVEN)
@@ -120,3 +124,22 @@ def test_what_may_fail_is_not_said_of_a_group(leaf):
     assert group_epsilon(leaf, 1e-6, size=1) == rules.epsilon(leaf, 1e-6)
     with pytest.raises(UnsupportedEvent):
         group_epsilon(leaf, 1e-6, size=2)
+
+
+def test_a_printed_guarantee_is_a_sentence():
+    for guarantee in (PROVEN.assuming("one"), NOT_PRIVATE):
+        assert str(guarantee) == str(GuaranteeRecord.of(guarantee))
+        assert str(guarantee) == f"{guarantee.status}: {guarantee.words}"
+    assert str(PROVEN).endswith("every sensitivity is proved for one user.")
+
+
+def test_at_delta_zero_gaussian_noise_has_no_pure_epsilon():
+    budget = Budget(epsilon=1.0, delta=0.0)
+    event = sequence(Gaussian(4.0), Laplace(4.0))
+    record = PrivacyRecord.of(normal_form(event), event, budget, PROVEN)
+    assert record.loss.startswith("Gaussian noise has no pure ε: at δ = 0 no finite ε holds.")
+    words = privacy(record)
+    assert "Gaussian noise has no pure epsilon" in words
+    assert "PROVEN" not in words and "Laplace noise" not in words
+    pure = PrivacyRecord.of(normal_form(Laplace(4.0)), Laplace(4.0), budget, PROVEN)
+    assert pure.loss.startswith("ε = 0.25") and "PROVEN" in privacy(pure)
