@@ -390,7 +390,16 @@ class Algorithm(BaseModel):
 
 
 class PrivateAlgorithm(Algorithm):
-    """An algorithm that releases statistics with noise, so that it takes a budget."""
+    """An algorithm that releases statistics with noise, so that it takes a budget.
+
+    Attributes
+    ----------
+    source_epsilon_of : str
+        What the epsilon of the source's own rule is for, such as each statistic of each step; '' if
+        it is meant for the whole run.
+    """
+
+    source_epsilon_of: ClassVar[str] = ""
 
     def statistics(self, shape: Any) -> tuple[Statistic, ...]:
         """The statistics that `fit` asks for, by public values; the plan is built from them."""

@@ -53,6 +53,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     title = "DP-NMF"
     words = "alternating steps, each of which releases two noisy sums over all samples"
     source = "Saha & Imtiaz 2022, Alg. 2"
+    source_epsilon_of = "each statistic of each step"
     version = 5
     version_without_noise = 1
     exact_settings: ClassVar[Parameters] = {"steps": 30}

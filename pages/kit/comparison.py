@@ -276,18 +276,27 @@ def best_known_title(algorithm: str) -> str:
     return algorithms.find(best_known("rmse", algorithms.find(algorithm).task)).title
 
 
-def headline(choice: Choice, point: Point, title: str, clause: str, each: str = "") -> str:
+def headline(choice: Choice, point: Point, title: str, clause: str) -> str:
     """Return the headline of a measured point. clause: what the method does.
 
-    With the source's rule it states the true epsilon. each: what the source's epsilon refers to.
+    With the source's rule it states the total first.
     """
     count = len(point.shared_draws) or DRAWS
     if choice.calibration == "source" and point.prices:
         return (
-            f"At the source's ε = {budget_text(point.epsilon)}{each} (true ε"
-            f" {epsilon_text(point.prices[0])}), {title} {clause}{_of_draws(count)}"
+            f"At ε = {epsilon_text(point.prices[0])} in total ({source_rule(choice.algorithm)}: ε ="
+            f" {budget_text(point.epsilon)}), {title} {clause}{_of_draws(count)}"
         )
     return plain_headline(point.epsilon, title, clause, count)
+
+
+def source_rule(algorithm: str) -> str:
+    """Return the name of the source's rule, with what its epsilon is for."""
+    kind = algorithms.find(algorithm)
+    assert issubclass(kind, algorithms.PrivateAlgorithm)
+    if not kind.source_epsilon_of:
+        return "the source's rule"
+    return f"the source's rule, for {kind.source_epsilon_of}"
 
 
 def plain_headline(epsilon: float | None, title: str, clause: str, count: int = DRAWS) -> str:

@@ -237,7 +237,7 @@ def _story(
         if sentence and (cost := comparison.purchase_text(choice, points[at])):
             sentence += f" {cost}"
         if proved:
-            words = comparison.headline(choice, points[at], title, clause, " a step")
+            words = comparison.headline(choice, points[at], title, clause)
         else:
             words = comparison.plain_headline(
                 None, title, clause, len(points[at].shared_draws) or DRAWS

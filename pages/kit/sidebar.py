@@ -8,13 +8,19 @@ import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import VALUE, Status
+from dpmf_core.privacy.accounting import epsilon as epsilon_of
+from dpmf_core.privacy.accounting import rule_of
 from dpmf_core.privacy.certainty import CLAIMS, certainty_at
-from dpmf_core.privacy.formatting import budget_text, delta_text
+from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.deployments import DEPLOYMENTS
 from dpmf_core.teaching.glossary import linked
-from pages.kit import data_sets, lesson, odometer, safe_text, sidebar_values
-from pages.kit.components import Stop, draw_epsilon_slider
+from pages.kit import data_sets, forms, lesson, odometer, safe_text, sidebar_values
+from pages.kit.comparison import source_rule
+from pages.kit.components import TOTAL_EPSILON, Stop, draw_epsilon_slider
 from pages.kit.data_sets import data_kind, session_key
 from pages.kit.page_table import DataKind
 from pages.kit.session_widgets import bind, number_within
@@ -38,6 +44,8 @@ SHAPE_OF = {
     "documents": "Vocabulary and number of documents",
     "images": "Number of images",
 }
+# by kind of data: where the page keeps the parameters that a person has set
+PARAMETERS_OF = {"ratings": "explore", "documents": "topics", "images": "faces"}
 NOT_BY_EPSILON = "With this choice ε alone is no guarantee; see the privacy card."
 CAUTION = (
     "Units, periods and places of noise differ, so a smaller ε is not always a stronger guarantee."
@@ -279,24 +287,71 @@ def draw_bar(unused: Collection[str]) -> None:
 
 
 def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]) -> None:
-    unit, delta = _unit_protected(unused), value("delta")
-    stops = [_stop(unit, delta, epsilon) for epsilon in EPSILONS]
-    marks = [_stop(unit, delta, it.epsilon, it.name) for it in DEPLOYMENTS.values()]
-    now, then = _stop(unit, delta, value("epsilon")), partial(put, "epsilon")
-    draw_epsilon_slider(key, now, stops, marks, then, fixed=fixed, place=place)
+    name, meaning_of = TOTAL_EPSILON, _meanings(unused)
+    if _by_source(unused):
+        rule = source_rule(value("algorithm"))
+        name = f"ε by {rule}"
+    stops = [_stop(meaning_of, epsilon) for epsilon in EPSILONS]
+    marks = [_stop(meaning_of, it.epsilon, it.name) for it in DEPLOYMENTS.values()]
+    now, then = _stop(meaning_of, value("epsilon")), partial(put, "epsilon")
+    draw_epsilon_slider(key, now, stops, marks, then, name=name, fixed=fixed, place=place)
 
 
-@lru_cache(1000)
-def _stop(unit: str | None, delta: float, epsilon: float, name: str = "") -> Stop:
-    meaning = ""
-    if unit == "":
-        meaning = NOT_BY_EPSILON
-    elif unit is not None:
-        meaning = certainty_at(epsilon, delta, unit).words()
-    return {"epsilon": float(budget_text(epsilon)), "meaning": meaning, "name": name}
+def _stop(meaning_of: Callable[[float], str], epsilon: float, name: str = "") -> Stop:
+    number = float(budget_text(epsilon))
+    return {"epsilon": number, "meaning": meaning_of(epsilon), "name": name}
 
 
 # ---- what epsilon means --------------------------------------------------------------------------
+
+
+def _by_source(unused: Collection[str]) -> bool:
+    """Return whether the noise of the page's method is set by its source's own rule."""
+    return "algorithm" not in unused and value("calibration") == "source"
+
+
+def _meanings(unused: Collection[str]) -> Callable[[float], str]:
+    """Return what says of each epsilon what it means: a certainty, or the total of a rule."""
+    if _by_source(unused):
+        return _total_by_source
+    unit = _unit_protected(unused)
+    if unit is None:
+        return lambda _: ""
+    if not unit:
+        return lambda _: NOT_BY_EPSILON
+    return partial(_certainty_words, unit, value("delta"))
+
+
+@lru_cache(2000)
+def _certainty_words(unit: str, delta: float, epsilon: float) -> str:
+    return certainty_at(epsilon, delta, unit).words()
+
+
+def _total_by_source(epsilon: float) -> str:
+    """Return the total of the noise that the source's rule sets at its nominal epsilon."""
+    own = choice()
+    page = PARAMETERS_OF[data_kind()]
+    parameters = forms.set_parameters(own.algorithm, page)
+    if page != "explore":
+        parameters = {"n_components": own.entry.n_components} | parameters
+    try:
+        spec = own.spec(parameters=parameters, epsilon=epsilon).model_dump_json()
+        unit = getattr(own.entry, "unit", "user")
+        return _total_words(spec, own.shape, own.assumptions, unit)
+    except BadInput:  # the page says what is wrong
+        return NOT_BY_EPSILON
+
+
+@lru_cache(2000)
+def _total_words(spec: str, shape: Any, assumptions: tuple[str, ...], unit: str) -> str:
+    """Return the total of a plan in full. spec: JSON."""
+    run = RunSpec.model_validate_json(spec)
+    ready = prepare(run, shape, assumptions, unit)
+    if not ready.guarantee.has_epsilon or run.budget is None:
+        return NOT_BY_EPSILON
+    delta = run.budget.delta
+    total, rule = epsilon_of(ready.plan, delta), rule_of(ready.plan)
+    return f"In total: {epsilon_in_full(total, delta, ready.guarantee.unit, rule=rule)}."
 
 
 def _unit_protected(unused: Collection[str]) -> str | None:
@@ -309,8 +364,7 @@ def _unit_protected(unused: Collection[str]) -> str | None:
     kind = REGISTRY[value("algorithm")]
     assert issubclass(kind, PrivateAlgorithm)
     promise = kind().guarantee()
-    is_proven = promise.status is Status.PROVEN and promise.unit != VALUE
-    if not is_proven or value("calibration") == "source":
+    if promise.status is not Status.PROVEN or promise.unit == VALUE:
         return ""
     unit = promise.unit if kind.task == "ratings" else chosen_entry().unit
     return unit if unit in CLAIMS else None

@@ -233,6 +233,8 @@ def _pick_epsilon(question: Question, place: DeltaGenerator) -> float:
 def _lines(results: Results, table: pd.DataFrame, axis: str, in_parts: bool) -> None:
     kind = results.kind
     title = "privacy loss ε, total"
+    if table["source"].any():
+        title = "ε, total; dotted lines: by the source's own rule"
     if axis != "epsilon":
         title = parameter(axis, dict.fromkeys(table["id"]))
     known = best_known(kind.id, in_parts=in_parts)

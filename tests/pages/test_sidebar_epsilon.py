@@ -69,3 +69,27 @@ def test_below_the_slider_a_certainty_has_its_noise_and_the_delta_of_the_page():
     meaning = component(app, "epsilon_slider")["now"]["meaning"]
     assert meaning == certainty_at(app.session_state["sidebar.epsilon"], 1e-7).words()
     assert "(Gaussian noise, δ = 1e-7, per user, add/remove)" in meaning
+
+
+@pytest.mark.parametrize(
+    ("kind", "address", "rule"),
+    [
+        (
+            "documents",
+            {"algorithm": "dp-nmf"},
+            "the source's rule, for each statistic of each step",
+        ),
+        ("ratings", {"algorithm": "dpfw"}, "the source's rule"),
+    ],
+)
+def test_under_a_source_s_rule_the_slider_names_it_and_shows_the_total(kind, algorithm, rule):
+    address = {"algorithm": algorithm, "epsilon": "0.5"}
+    app = app_of(ANY_PAGE, {"where": kind}, calibration="source", **address).run()
+    assert not app.exception
+    shown = component(app, "epsilon_slider")
+    assert shown["labels"]["name"] == f"ε by {rule}"
+    assert "total" not in shown["labels"]["name"]
+    total = re.match(r"In total: ε = (\d+\.\d\d) \(δ = ", shown["now"]["meaning"])
+    assert total is not None and float(total[1]) != 0.5
+    exact = app_of(ANY_PAGE, {"where": kind}, **address).run()
+    assert component(exact, "epsilon_slider")["labels"]["name"] == "Privacy loss ε, total"

@@ -118,6 +118,7 @@ def draw_hundred(key: str, epsilon: float, points: Sequence[Mapping[str, object]
 
 # an epsilon at which the slider stops; its meaning, a sentence or ""; the name of a mark
 Stop = Mapping[str, float | str]
+TOTAL_EPSILON = "Privacy loss ε, total"
 
 
 def draw_epsilon_slider(
@@ -127,6 +128,7 @@ def draw_epsilon_slider(
     marks: Sequence[Stop],
     then: Callable[[float], None],
     *,
+    name: str = TOTAL_EPSILON,
     fixed: bool = False,
     place: Literal["side", "bar"] = "side",
 ) -> None:
@@ -134,14 +136,15 @@ def draw_epsilon_slider(
 
     While the handle is held, the page's figures follow in the browser; the session follows when it
     is released. stops: ascending. marks: named epsilons that a click chooses exactly. then: called
-    with the released epsilon. fixed: locked. place: "bar" is only for the bottom of small screens.
+    with the released epsilon. name: what epsilon is. fixed: locked. place: "bar" is only for the
+    bottom of small screens.
     """
     data = {
         "now": now,
         "stops": stops,
         "marks": marks,
         "labels": {
-            "name": "Privacy loss ε, total",
+            "name": name,
             "low": "more private",
             "high": "more accurate",
             "marks": "ε of real deployments",
