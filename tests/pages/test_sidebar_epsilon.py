@@ -72,14 +72,10 @@ def test_below_the_slider_a_certainty_has_its_noise_and_the_delta_of_the_page():
 
 
 @pytest.mark.parametrize(
-    ("kind", "address", "rule"),
+    ("kind", "algorithm", "rule"),
     [
-        (
-            "documents",
-            {"algorithm": "dp-nmf"},
-            "the source's rule, for each statistic of each step",
-        ),
-        ("ratings", {"algorithm": "dpfw"}, "the source's rule"),
+        ("documents", "dp-nmf", "the source's rule, for each statistic of each step"),
+        ("ratings", "dpfw", "the source's rule"),
     ],
 )
 def test_under_a_source_s_rule_the_slider_names_it_and_shows_the_total(kind, algorithm, rule):
