@@ -36,11 +36,13 @@ from pathlib import Path
 import streamlit as st
 from starlette.middleware import Middleware
 
+from dpmf_core.base import isolation
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import data_folder, usable
 from dpmf_core.base.settings import settings
 
 try:
+    isolation.hide_memory()
     usable(data_folder())
     settings()
     from pages.kit.page_table import SECTIONS, page_address

@@ -23,7 +23,7 @@ from dpmf_core.data.samples import Samples, Texts, is_sparse
 FORMAT = 3
 KEYS_BY_CANONICAL_IDS = 3  # the format since which users' keys follow from canonical ids
 LEAST_OF_SAMPLES = 2  # the oldest format of private samples that is read
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, OSError)
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, TypeError, OSError)
 COMMON = ("name", "public", "assumptions", "titles", "origin")  # fields stored as JSON
 RATING_FACTS = (*COMMON, "n_users", "n_items", "bounds", "labels")
 SAMPLE_FACTS = (*COMMON, "vocabulary", "image", "n_people")
@@ -169,6 +169,55 @@ def _refuse_older(facts: dict[str, Any], name: str) -> None:
             f"An earlier version of dpmf stored {name}, with other keys of its users. Import or"
             " upload the file again; the account of the file stays."
         )
+
+
+def unpacked_size(file: Path) -> int:
+    """The bytes of all arrays in a file. Raises BadInput."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return sum(member.file_size for member in archive.infolist())
+    except DAMAGE as error:
+        raise BadInput("The arrays are damaged. Upload the file again.") from error
+
+
+def read_untrusted(file: Path, name: str) -> Ratings | Samples:
+    """Read a data set that a child process wrote. Raises BadInput.
+
+    The child may have been taken over by the file that it read, so the arrays must fit together:
+    compiled kernels check no index.
+    """
+    try:
+        data = read_file(file, name)
+        is_sound = _fits_together(data)
+    except (*DAMAGE, MemoryError) as error:
+        raise BadInput(f"The copy of {name} is missing or damaged. Upload it again.") from error
+    if not is_sound:
+        raise BadInput(f"The copy of {name} is damaged. Upload it again.")
+    return data
+
+
+def _fits_together(data: Ratings | Samples) -> bool:
+    if isinstance(data, Ratings):
+        low, high = data.bounds
+        names = (data.labels or (), data.titles or ())
+        return (
+            len(data.users) == len(data.items) == len(data.values)
+            and _lie_below(data.items, data.n_items)
+            and bool(np.all((data.values >= low) & (data.values <= high)))
+            and all(len(texts) in (0, data.n_items) for texts in names)
+            and (data.order is None or len(data.order) == len(data.items))
+        )
+    if is_sparse(data.X):
+        data.X.check_format(full_check=True)
+    people, texts = data.people, data.texts
+    return (people is None or _lie_below(people, data.n_people or 0)) and (
+        texts is None
+        or (_lie_below(texts.ids, len(texts.words)) and bool(np.all(np.diff(texts.starts) >= 0)))
+    )
+
+
+def _lie_below(indices: npt.NDArray[np.integer[Any]], size: int) -> bool:
+    return not len(indices) or bool(indices.min() >= 0 and indices.max() < size)
 
 
 def _tuples(facts: dict[str, Any]) -> dict[str, Any]:

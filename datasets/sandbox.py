@@ -2,6 +2,7 @@
 
 A damaged or hostile file can make a reader crash, hang or allocate without end. Only the child is
 affected: its parent gets a result in JSON, files that the child wrote, or an error message.
+docs/SECURITY.md says what a child can still do if a file takes it over.
 """
 
 import contextlib
@@ -12,81 +13,138 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Literal
+
+import psutil
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.program import program
 
 REFUSAL, OUT_OF_MEMORY, FAILED, TOO_SLOW = 2, 3, 4, 5  # exit codes
 # signals by which the system ends a child for its processor time
 TIME_IS_OVER = (TOO_SLOW, *(-getattr(signal, name, 99) for name in ("SIGXCPU", "SIGKILL")))
-LARGEST_OUTPUT = 1 << 30  # bytes of a file that the child writes
-PATIENCE = 6  # wall time over processor time, because the machine may be busy
+LONGEST_ANSWER = 8 << 20  # bytes
+PATIENCE = 4  # wall time over processor time, because the machine may be busy
+LOOK = 0.2  # seconds between checks that the answer is still wanted
 ROOT = Path(__file__).absolute().parents[1]
+# rights are taken away before libraries are imported, which start threads
 START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from dpmf_datasets import sandbox; sandbox.main()"
+    "import sys; sys.path.insert(0, sys.argv[1]); from dpmf_core.base import isolation;"
+    " isolation.enter(*sys.argv[1:]); from dpmf_datasets import sandbox; sandbox.main()"
 )
 ONE_THREAD = {
-    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MALLOC_ARENA_MAX"), "1"),
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-is_inside = False  # whether this process is such a child
+NICE = 10  # pages and runs go first
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of reading one file.
+    """The limits of reading one file; None for no limit.
 
     memory: bytes, in addition to what the readers need without the file. seconds: processor time.
+    users, items, ratings: the most that a file may hold; documents and images count as users.
     """
 
     memory: int
-    seconds: int
-
-    def for_size(self, size: int) -> "Limits":
-        """Return the limits for a file of `size` bytes: a large file may take more."""
-        return Limits(self.memory + 8 * size, self.seconds + size // 1_000_000)
-
-
-UPLOAD = Limits(512 << 20, 10)
-NICE = 10  # pages and runs go first
-OWN_MACHINE = Limits(3 << 30, 120)
+    seconds: int | None = None
+    users: int | None = None
+    items: int | None = None
+    ratings: int | None = None
 
 
-def read(task: Callable[..., Any], name: str, *arguments: Any, limits: Limits) -> Any:
+# a small file may claim more than any memory holds
+OWN_MACHINE = Limits(memory=psutil.virtual_memory().total)
+is_inside = False  # whether this process is such a child
+limits_here = OWN_MACHINE  # of this process
+
+
+def read(
+    task: Callable[..., Any],
+    name: str,
+    *arguments: Any,
+    limits: Limits,
+    folder: Path | None = None,
+    watch: Callable[[], object] = lambda: None,
+) -> Any:
     """The result of a function of a module in a child process.
 
     task: a function at module level, whose arguments and result are JSON. name: what messages call
-    the file. Raises BadInput as the function does, or because the child crashed or met a limit.
+    the file. folder: the only one that the child may read and write; None for all. watch: called
+    repeatedly meanwhile; its exception ends the child. Raises BadInput as the function does, or
+    because the child crashed or met a limit.
     """
     if is_inside:
         return task(*arguments)
-    request = [task.__module__, task.__name__, arguments, asdict(limits)]
-    code, answer, errors = _run(json.dumps(request).encode(), PATIENCE * limits.seconds)
+    request = json.dumps([task.__module__, task.__name__, arguments, asdict(limits)])
+    code, answer, errors = _run(request.encode(), limits.seconds, folder, watch)
+    if len(answer) > LONGEST_ANSWER:
+        code = FAILED
     if code not in (0, REFUSAL):
-        raise BadInput(_why(name, code, errors.decode(), limits))
+        raise BadInput(_why(name, code, errors.decode(errors="replace"), limits))
     result = json.loads(answer)
     if code == REFUSAL:
         raise BadInput(result)
     return result
 
 
-def _run(request: bytes, seconds: int) -> tuple[int, bytes, bytes]:
+def _run(
+    request: bytes, seconds: int | None, folder: Path | None, watch: Callable[[], object]
+) -> tuple[int, bytes, bytes]:
     """Exit code, output and errors of a child."""
-    try:
-        process = subprocess.run(
-            [sys.executable, "-I", "-c", START, str(ROOT)],
-            input=request,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-            env=_environment() | ONE_THREAD,
+    with contextlib.ExitStack() as files:
+        question, answer, errors = (files.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        question.write(request)
+        question.seek(0)
+        place = str(folder or "")
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-c", START, str(ROOT), str(os.getpid()), place],
+            stdin=question,
+            stdout=answer,
+            stderr=errors,
+            env=_environment() | ONE_THREAD | ({"TMPDIR": place} if place else {}),
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        return TOO_SLOW, b"", b""
-    return process.returncode, process.stdout, process.stderr
+        try:
+            code = _exit_code(process, seconds and PATIENCE * seconds, watch)
+        finally:
+            _end(process)
+        return code, _beginning(answer), _beginning(errors)
+
+
+def _exit_code(
+    process: subprocess.Popen[bytes], seconds: int | None, watch: Callable[[], object]
+) -> int:
+    start = time.monotonic()
+    while seconds is None or time.monotonic() < start + seconds:
+        try:
+            return process.wait(LOOK)
+        except subprocess.TimeoutExpired:
+            watch()
+    return TOO_SLOW
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a child and all processes of its group."""
+    with contextlib.suppress(ProcessLookupError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()
+
+
+def _beginning(file: BinaryIO) -> bytes:
+    file.seek(0)
+    return file.read(LONGEST_ANSWER + 1)
 
 
 def _environment() -> dict[str, str]:
@@ -98,15 +156,43 @@ def _environment() -> dict[str, str]:
 def _why(name: str, code: int, errors: str, limits: Limits) -> str:
     """The message for a child's exit code."""
     if code in (OUT_OF_MEMORY, -signal.SIGABRT):
+        needs = f"{name} needs more than {limits.memory >> 20:,} MB of memory to read"
+        if limits.seconds is None:
+            return f"{needs}, or is damaged. {in_parts(name)}"
         return (
-            f"{name} needs more than {limits.memory >> 20:,} MB of memory to read, or is damaged."
-            " Save less of it, or save it as CSV."
+            f"{needs}, or is damaged. {limit_words('memory')} Save less of it, or save it as CSV."
         )
     if code in TIME_IS_OVER:
-        return f"{name} takes longer than {limits.seconds:,} s to be read. Save less of it."
+        return (
+            f"{name} takes longer than {limits.seconds:,} s of processor time to read."
+            f" {limit_words('seconds')}"
+        )
     if code == FAILED:  # a bug in the reader: log its place, and no value of the file
         logging.getLogger(__name__).error("Reading failed: %s", errors[-200:])
     return f"{name} is damaged so badly that reading it fails. Save it again."
+
+
+def limit_words(limit: str) -> str:
+    """The setting of a limit, and what a person can do about it."""
+    return (
+        f"The operator of this server set this limit ({limit}_per_upload). Upload a part of it, or"
+        f" use `{program()}` on your own machine, where only its memory limits a file."
+    )
+
+
+def in_parts(name: str) -> str:
+    """What to do about a table that does not fit in this machine's memory."""
+    return (
+        f"Read it part by part: `{program()} datasets import NAME '{name}?bounds=1,5'"
+        " --partitioned`, with its own bounds."
+    )
+
+
+def require_at_most(what: Literal["users", "items", "ratings"], count: int, name: str) -> None:
+    """Raise BadInput if a file has more users, items or ratings than this process may read."""
+    most: int | None = getattr(limits_here, what)
+    if most is not None and count > most:
+        raise BadInput(f"{name} has more than {most:,} {what}. {limit_words(what)}")
 
 
 # ---- the child -----------------------------------------------------------------------------------
@@ -114,15 +200,16 @@ def _why(name: str, code: int, errors: str, limits: Limits) -> str:
 
 def main() -> None:
     """Answer the request on standard input."""
-    global is_inside  # noqa: PLW0603
+    global is_inside, limits_here  # noqa: PLW0603
     is_inside = True
     module, function, arguments, limits = json.loads(sys.stdin.buffer.read())
+    limits_here = Limits(**limits)
     task = getattr(importlib.import_module(module), function)
     if hasattr(os, "nice"):
         os.nice(NICE)
     with os.fdopen(os.dup(1), "w") as answer:
         os.dup2(2, 1)  # so that a library's prints do not disturb the answer
-        _limit(Limits(**limits))
+        _limit(limits_here)
         code, result = called(task, arguments)
         json.dump(result, answer)
     sys.stderr.flush()
@@ -154,15 +241,18 @@ def _limit(limits: Limits) -> None:
     except ImportError:
         return
     pages = Path("/proc/self/statm")
-    now = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 1 << 30
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    seconds = int(used.ru_utime + used.ru_stime) + limits.seconds
-    for what, most in (
-        (resource.RLIMIT_AS, now + limits.memory),
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_FSIZE, LARGEST_OUTPUT),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    now = 1 << 30
+    if pages.exists():
+        now = int(pages.read_text().split()[0]) * resource.getpagesize()
+    most = {
+        resource.RLIMIT_AS: now + limits.memory,
+        resource.RLIMIT_FSIZE: limits.memory,
+        resource.RLIMIT_CORE: 0,
+    }
+    if limits.seconds is not None:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        most[resource.RLIMIT_CPU] = int(used.ru_utime + used.ru_stime) + limits.seconds
+    for what, value in most.items():
         hard = resource.getrlimit(what)[1]
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(what, (most if hard < 0 else min(most, hard), hard))
+            resource.setrlimit(what, (value if hard < 0 else min(value, hard), hard))

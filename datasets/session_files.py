@@ -1,44 +1,48 @@
 """Files that a person uploads to a served page.
 
-A child process reads each file once, within limits (`sandbox`). The result is stored apart from the
-catalogue, under an unguessable name, until it is removed or a day old. It is in a temporary folder
-of the server's process, which is removed when the server ends; after a crash, when the next one
-starts.
+A child process reads each file, within limits (`sandbox`), and leaves arrays and a report; this
+process opens nothing else. The arrays are stored apart from the catalogue, under an unguessable
+name, until they are removed or a day old: in a temporary folder of the server's process, which is
+removed when the server ends; after a crash, when the next one starts.
 """
 
 import contextlib
 import hashlib
 import os
+import re
 import secrets
 import shutil
+import stat
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import cached_property
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-import numpy as np
+from pydantic import TypeAdapter
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import OWNED_BY
 from dpmf_core.base.paths import claim_folder, clear, data_folder
 from dpmf_core.data.addresses import join
 from dpmf_core.data.catalogue import Entry, SampleEntry
-from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
-from dpmf_core.data.report import Order, Outside, Report
+from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
-from dpmf_datasets import npz_folder, sandbox, upload_conversion
+from dpmf_datasets import npz_folder, sandbox, upload_reading
 from dpmf_datasets.path_facts import UPLOADS, is_own
-from dpmf_datasets.readers.declared import Declared
-from dpmf_datasets.readers.ratings_tables import detect_columns, on_page, read_table
-from dpmf_datasets.readers.tables import OwnTable
+from dpmf_datasets.sandbox import Limits
 
 TEMPORARY = tempfile.gettempdir()
 LIFETIME = 24 * 3600  # seconds
-ENDINGS = (".txt", ".zip", ".mat", ".csv", ".tsv", ".tgz", ".tar")  # of documents and images
+ENDING = re.compile(r"(\.[a-z0-9]{1,8}){0,2}")
+FINGERPRINT = re.compile("[0-9a-f]{64}")
+ARRAYS = "data.npz"
 ORIGIN, COMMAND = "origin", "command"  # files next to the data: a fingerprint, a command's path
+UPLOAD = Limits(512 << 20, 60, users=1_000_000, items=100_000, ratings=20_000_000)
+Watch = Callable[[], object]
 FEATURES_NAMED = 3  # columns of an item table that the data set's description names
 
 
@@ -48,7 +52,14 @@ class Upload:
 
     entry: Entry | SampleEntry
     report: Report
-    data: Ratings | Samples
+
+    @cached_property
+    def data(self) -> Ratings | Samples:
+        return load(self.entry.id)
+
+
+def unwatched() -> None:
+    """Let a reading go on."""
 
 
 def home() -> Path:
@@ -87,123 +98,185 @@ def _new_folder() -> Path:
 
 
 @contextlib.contextmanager
-def _read_apart(
-    task: Callable[..., Any], content: bytes, name: str, *arguments: Any, ending: str = ""
-) -> Iterator[tuple[Any, Path]]:
-    """The result of a task of `upload_conversion`, and the file that it wrote, inside the block."""
+def _stored(content: bytes, name: str) -> Iterator[Path]:
+    """A file with this content, alone in a folder, which is removed after the block."""
     folder = _new_folder()
     try:
-        file, target = folder / f"upload{ending}", folder / "converted.npy"
+        file = folder / f"upload{_ending(name)}"
         file.write_bytes(content)
-        limits = sandbox.UPLOAD.for_size(len(content))
-        yield (
-            sandbox.read(task, name, str(file), name, *arguments, str(target), limits=limits),
-            target,
-        )
+        yield file
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-# ---- ratings -------------------------------------------------------------------------------------
+def _ending(name: str) -> str:
+    """The ending of a file's name, by which readers choose; none of strange letters."""
+    suffixes = PurePosixPath(name.lower()).suffixes
+    endings = ("".join(suffixes[-2:]), "".join(suffixes[-1:]))
+    return next((ending for ending in endings if ENDING.fullmatch(ending)), "")
+
+
+def _in_child(
+    task: Callable[..., Any], file: Path, name: str, *arguments: Any, limits: Limits, watch: Watch
+) -> Any:
+    """The result of a task of `upload_reading`, which reads and writes next to the file alone."""
+    return sandbox.read(
+        task,
+        name,
+        str(file),
+        name,
+        *arguments,
+        limits=limits,
+        folder=file.parent,
+        watch=watch,
+    )
 
 
 @_disk_errors()
-def table(content: bytes, name: str) -> OwnTable:
-    """Read a table, also from a gzip or a zip. Raises BadInput."""
-    with _read_apart(upload_conversion.write_table, content, name) as (origin, file):
-        return OwnTable(name, file.read_bytes(), origin)
+def look(
+    content: bytes,
+    name: str,
+    facts: Mapping[str, str],
+    *,
+    limits: Limits = UPLOAD,
+    watch: Watch = unwatched,
+) -> upload_reading.Preview:
+    """The beginning of the table in a file. Raises BadInput.
 
-
-@_disk_errors()
-def ratings(
-    source: OwnTable,
-    columns: dict[str, str],
-    bounds: tuple[float, float],
-    dates: Order | None = None,
-    outside: Outside = "clamp",
-    owner: str = "",
-) -> Upload:
-    """Read the ratings of a table and store them.
-
-    columns: role to column ("": none), where its header does not tell. bounds, dates, outside: see
-    `read_table`. owner: the uploading session or login, which has an account of its own; if it is
-    "", all who upload the same file share an account. Raises BadInput if the table is no ratings
-    table.
+    facts: what is declared of its layout. limits, watch: see `read`.
     """
-    name, detected_roles = source.name, detect_columns(source.table)
-    roles = {**detected_roles, **columns}
-    declared = Declared(bounds, roles, dates=dates, outside=outside)
-    data, report = read_table(source.table, name=name, declared=declared, advice=on_page)
-    data = replace(data, origin=_origin(source.fingerprint, owner))
-    file = _keep(data)
-    by_role = {role: column for role, column in roles.items() if column or role in detected_roles}
+    with _stored(content, name) as file:
+        preview = _in_child(
+            upload_reading.look, file, name, dict(facts), limits=limits, watch=watch
+        )
+    return upload_reading.PREVIEW_AS_JSON.validate_python(preview)
+
+
+@_disk_errors()
+def read(
+    content: bytes,
+    name: str,
+    facts: Mapping[str, str],
+    *,
+    owner: str = "",
+    limits: Limits = UPLOAD,
+    watch: Watch = unwatched,
+) -> Upload:
+    """Read the ratings, documents or images in a file, and store them.
+
+    facts: what is declared of the file, as after a path. owner: the uploading session or login,
+    which has an account of its own; if it is "", all who upload the same file share an account.
+    limits: of reading the file. watch: called repeatedly meanwhile; its exception ends the reading.
+    Raises BadInput.
+    """
+    with _stored(content, name) as file:
+        arrays = file.with_name(ARRAYS)
+        answer = _in_child(
+            upload_reading.write,
+            file,
+            name,
+            dict(facts),
+            str(arrays),
+            limits=limits,
+            watch=watch,
+        )
+        written = upload_reading.WRITTEN_AS_JSON.validate_python(answer)
+        kept_file = _keep(arrays, _origin(written.fingerprint, owner), limits.memory)
+    (kept_file.parent / COMMAND).write_text(join(name, facts), "utf-8")
+    return Upload(_entry(kept_file, name, written.shape), written.report)
+
+
+def _entry(file: Path, name: str, shape: Mapping[str, Any]) -> Entry | SampleEntry:
+    """The entry of a stored file in the list of data sets."""
     facts = {
-        "bounds": f"{bounds[0]:g},{bounds[1]:g}",
-        **by_role,
-        **({"dates": dates} if dates else {}),
-        **({"outside": outside} if outside != "clamp" else {}),
+        **shape,
+        "id": str(file),
+        "title": _title_of(name),
+        "size_mb": file.stat().st_size / 1e6,
+        "kind": "file",
+        "public": False,
+        "words": "Yours, in this session only.",
+        "licence": "Yours.",
+        "citation": "",
+        "home": "",
     }
-    (file.parent / COMMAND).write_text(join(name, facts), "utf-8")
-    sizes: Any = {"n_users": data.n_users, "n_items": data.n_items, "n_ratings": len(data)}
-    entry = Entry(**_facts(data, file, name), **sizes, bounds=data.bounds)
-    return Upload(entry, report, data)
-
-
-def _facts(data: Ratings | Samples, file: Path, name: str) -> dict[str, Any]:
-    """The facts of the catalogue about an uploaded file."""
-    facts = {"id": str(file), "title": _title_of(name), "size_mb": file.stat().st_size / 1e6}
-    facts |= {"kind": "file", "public": False, "assumptions": data.assumptions}
-    words = {"words": "Yours, in this session only.", "licence": "Yours."}
-    return facts | words | {"citation": "", "home": ""}
+    kind: Any = SampleEntry if "holds" in shape else Entry
+    entry: Entry | SampleEntry = TypeAdapter(kind).validate_python(facts)
+    return entry
 
 
 def _origin(fingerprint: str, owner: str) -> str:
     """The key of an account, which other users' work on the same file does not change."""
+    if not FINGERPRINT.fullmatch(fingerprint):
+        raise BadInput("The file was not read. Upload it again.")
     return f"{fingerprint}{OWNED_BY}{owner}" if owner else fingerprint
 
 
-def _keep(data: Ratings | Samples) -> Path:
-    """Write the data and the fingerprint of their origin to a new folder; returns their file."""
+def _keep(arrays: Path, origin: str, most: int) -> Path:
+    """Move arrays and the fingerprint of their origin to a new folder; returns their new file.
+
+    most: bytes to which the arrays may unpack. Raises BadInput if a child that was taken over made
+    the file.
+    """
+    status = arrays.lstat()
+    is_own_file = stat.S_ISREG(status.st_mode) and status.st_nlink == 1  # not a link to another's
+    if not is_own_file or npz_folder.unpacked_size(arrays) > most:
+        raise BadInput("The file was not read. Upload it again.")
     folder = _new_folder()
-    file = folder / f"{'ratings' if isinstance(data, Ratings) else 'samples'}.npz"
     try:
-        npz_folder.write(data, file)
-        (folder / ORIGIN).write_text(data.origin)
+        (folder / ORIGIN).write_text(origin)
+        return arrays.rename(folder / ARRAYS)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return file
 
 
 def load(data_id: str) -> Ratings | Samples:
-    """Return a stored upload. Raises BadInput if it is gone."""
-    return npz_folder.read_file(Path(data_id), "your file")
+    """Return a stored upload. Raises BadInput if it is gone, or its arrays do not fit together."""
+    file = Path(data_id)
+    data = npz_folder.read_untrusted(file, "your file")
+    return replace(data, origin=(file.parent / ORIGIN).read_text())
 
 
 @_disk_errors()
-def with_item_table(entry: Entry, content: bytes, name: str) -> tuple[Entry, tuple[str, ...]]:
+def with_item_table(
+    entry: Entry,
+    content: bytes,
+    name: str,
+    *,
+    limits: Limits = UPLOAD,
+    watch: Watch = unwatched,
+) -> tuple[Entry, tuple[str, ...]]:
     """Add a public table of their items to uploaded ratings, replacing an earlier one.
 
     Returns the entry, and what of the table is not used, in sentences. Raises BadInput if it is not
     a table of these items; the entry is then unchanged.
     """
-    data = load(entry.id)
-    assert isinstance(data, Ratings)
-    labels = list(data.labels or ())
-    task = upload_conversion.write_item_features
-    with _read_apart(task, content, name, labels) as (facts, file):
-        features = ItemFeatures(tuple(facts["names"]), np.load(file, allow_pickle=False))
-    assumptions = tuple(dict.fromkeys((*entry.assumptions, ITEMS_ARE_PUBLIC)))
-    new_file = _keep(replace(data, item_features=features, assumptions=assumptions))
-    shutil.copy(Path(entry.id).parent / COMMAND, new_file.parent)
+    before = Path(entry.id)
+    origin = (before.parent / ORIGIN).read_text()
+    with _stored(content, name) as file:
+        ratings = shutil.copy(before, file.with_name("ratings.npz"))
+        arrays = file.with_name(ARRAYS)
+        facts = _in_child(
+            upload_reading.add_item_table,
+            file,
+            name,
+            str(ratings),
+            str(arrays),
+            limits=limits,
+            watch=watch,
+        )
+        kept_file = _keep(arrays, origin, limits.memory)
+    shutil.copy(before.parent / COMMAND, kept_file.parent)
     remove(entry)
     new_entry = replace(
         entry,
-        id=str(new_file),
-        item_features=_features_named(features.columns),
-        assumptions=assumptions,
+        id=str(kept_file),
+        size_mb=kept_file.stat().st_size / 1e6,
+        item_features=_features_named([str(column) for column in facts["columns"]]),
+        assumptions=tuple(dict.fromkeys((*entry.assumptions, ITEMS_ARE_PUBLIC))),
     )
-    return new_entry, tuple(facts["sentences"])
+    return new_entry, tuple(map(str, facts["sentences"]))
 
 
 def _features_named(columns: Sequence[str]) -> str:
@@ -211,37 +284,6 @@ def _features_named(columns: Sequence[str]) -> str:
     more = len(columns) - FEATURES_NAMED
     names = ", ".join(map(_plain, columns[:FEATURES_NAMED]))
     return f"features ({names}{f' and {more} more' if more > 0 else ''})"
-
-
-# ---- documents and images ------------------------------------------------------------------------
-
-
-@_disk_errors()
-def samples(content: bytes, name: str, facts: dict[str, str], owner: str = "") -> Upload:
-    """Read documents or images and store them.
-
-    They may be a text file with one per line, a column of a table (fact `text`), a zip of files or
-    a MATLAB matrix. owner: see `ratings`. Raises BadInput.
-    """
-    ending = Path(name).suffix.lower()
-    ending = ending if ending in ENDINGS else ".bin"
-    task = upload_conversion.write_samples
-    with _read_apart(task, content, name, facts, ending=ending) as (report, converted):
-        data = npz_folder.read_file(converted, name)
-    assert isinstance(data, Samples)
-    data = replace(data, name=name, origin=_origin(hashlib.sha256(content).hexdigest(), owner))
-    file = _keep(data)
-    entry = SampleEntry(
-        **_facts(data, file, name),
-        holds="documents" if data.unit == "document" else "images",
-        n_samples=data.shape.n_samples,
-        n_features=data.shape.n_features,
-        image=data.image,
-        n_components=max(1, min(8, data.shape.n_samples, data.shape.n_features)),
-        n_people=data.n_people,
-    )
-    full_report = replace(upload_conversion.REPORT.validate_python(report), name=name)
-    return Upload(entry, full_report, data)
 
 
 # ---- what is kept --------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
         data, report = _in_database(place, facts)
     else:
         path = path_of(place)
-        data, report = _at_path(path, facts)
+        data, report = read(path, facts)
     if ITEM_TABLE in facts:
         data, report = _with_item_table(data, report, facts)
     data = dataclasses.replace(data, report=report)
@@ -52,8 +52,11 @@ def _in_database(address: str, declared: dict[str, str]) -> Read:
     return _ratings_of_table(table, name, facts, after_path(address, declared))
 
 
-def _at_path(file: Path, facts: dict[str, str]) -> Read:
-    """The ratings, documents or images at a path."""
+def read(file: Path, facts: dict[str, str], advice: Advice | None = None) -> Read:
+    """The ratings, documents or images at a path.
+
+    advice: how to declare more, for messages; by default after the path.
+    """
     if not (file.suffix or len(file.parts) > 1 or file.is_file()):
         source_of(str(file))  # neither a path nor an id: the message lists the ids
     if not file.exists():
@@ -62,7 +65,12 @@ def _at_path(file: Path, facts: dict[str, str]) -> Read:
             f" {', '.join(SOURCES)}."
         )
     require_known(facts)
-    return _ratings_within(file, facts) or samples_at(file, facts) or _ratings(file, facts)
+    advice = advice or after_path(str(file), facts)
+    return (
+        _ratings_within(file, facts, advice)
+        or samples_at(file, facts)
+        or _ratings(file, facts, advice)
+    )
 
 
 def _with_item_table(
@@ -80,20 +88,20 @@ def _with_item_table(
     return ratings, dataclasses.replace(report, assumed=(*report.assumed, *sentences))
 
 
-def _ratings_within(path: Path, facts: dict[str, str]) -> Read | None:
+def _ratings_within(path: Path, facts: dict[str, str], advice: Advice) -> Read | None:
     """The ratings in a folder, archive, text or MATLAB file, which could also hold samples.
 
     They are ratings if facts of ratings are declared. Raises BadInput if there are tables of
     ratings and nothing is declared.
     """
     if path.suffix.lower() == ".mat":
-        return _ratings(path, facts) if "bounds" in facts else None
+        return _ratings(path, facts, advice) if "bounds" in facts else None
     is_text = is_lines(path)
     may_be = is_text or path.is_dir() or path.suffix.lower() in ARCHIVES
     if set(facts) & OF_SAMPLES or not may_be:
         return None
     if (is_text and ratings_tables(path)) or set(facts) & {*RATING_FACTS, *TABLE_FACTS}:
-        return _ratings(path, facts)
+        return _ratings(path, facts, advice)
     if not (tables := ratings_tables(path)):
         return None
     raise BadInput(
@@ -102,7 +110,7 @@ def _ratings_within(path: Path, facts: dict[str, str]) -> Read | None:
     )
 
 
-def _ratings(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]:
+def _ratings(path: Path, facts: dict[str, str], advice: Advice) -> tuple[Ratings, Report]:
     """The ratings table at a path with its facts."""
     with report_damage(path.name):
         if databases.is_sqlite(path):
@@ -114,7 +122,7 @@ def _ratings(path: Path, facts: dict[str, str]) -> tuple[Ratings, Report]:
             )
         else:
             table = open_table(path, path.name, facts)
-    return _ratings_of_table(table, path.name, facts, after_path(str(path), facts))
+    return _ratings_of_table(table, path.name, facts, advice)
 
 
 def _ratings_of_table(

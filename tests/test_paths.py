@@ -45,8 +45,7 @@ uvicorn.run(Starlette(lifespan=told), port=0, log_level="critical")
 
 def brought():
     """The file of a table that a session brings."""
-    columns = {"user": "user", "item": "item", "rating": "rating"}
-    upload = session_files.ratings(session_files.table(TABLE, "mine.csv"), columns, (1, 5))
+    upload = session_files.read(TABLE, "mine.csv", {"bounds": "1,5"})
     return Path(upload.entry.id.partition("?")[0])
 
 

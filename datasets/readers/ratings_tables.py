@@ -39,6 +39,12 @@ from dpmf_datasets.readers.tables import Source, open_table
 Advice = Callable[[Mapping[str, str]], str]
 # their names on a page
 LABELS = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
+ON_PAGE = {
+    **LABELS,
+    "bounds": "Rating scale",
+    "missing": "Means 'not rated'",
+    "leave": "Columns without ratings",
+}
 VALUES_SHOWN = 3  # values of each chosen column
 LONGEST_VALUE = 40  # characters
 # sizes that may be declared: each takes memory, an item also for its name
@@ -57,7 +63,7 @@ def in_python(facts: Mapping[str, str]) -> str:
 
 
 def on_page(facts: Mapping[str, str]) -> str:
-    return f"Change it above, under {' and '.join(LABELS.get(it, 'Rating scale') for it in facts)}."
+    return f"Change it above, under {' and '.join(ON_PAGE.get(fact, fact) for fact in facts)}."
 
 
 def in_header(facts: Mapping[str, str]) -> str:

@@ -1,24 +1,16 @@
 """The table in a file of any kind, recognised by the file's first bytes."""
 
-import itertools
-import json
 import re
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from io import BytesIO, FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet
-
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.program import program
 from dpmf_core.data.facts import value
 from dpmf_core.data.item_features import EncodedTable, encode, has_header
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
@@ -28,7 +20,6 @@ from dpmf_datasets.readers.json_tables import json_table, looks_like_json
 from dpmf_datasets.readers.spreadsheets import sheet_names, spreadsheet
 from dpmf_datasets.readers.table import (
     HEAD,
-    MOST_COLUMNS,
     Table,
     as_texts,
     damage,
@@ -73,13 +64,6 @@ NO_TABLES = {
 RATINGS_IN = (".csv", ".tsv", ".dat", ".data", ".txt")
 OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
 LARGEST_ITEM_TABLE = 500_000_000  # bytes, unpacked: the table is read whole
-FACTS = b"dpmf.table"  # the key in the metadata of the Parquet file
-MOST_CELLS = 50_000_000
-MOST_RAGGED = 1_000_000
-LONGEST_COLUMN_NAME = 200  # characters
-KEPT_FACTS = ("unit", "decimal_comma", "above", "layout", "assumptions", "ragged_lines")
-ROWS = 1 << 16  # in a group of the file
-KINDS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_temporal)
 Source = str | Path | bytes | BinaryIO | Table
 
 
@@ -165,14 +149,6 @@ def _zipped_table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Tabl
         f"{name} is a zip file inside another file, not a table. Unpack a table from it, or import"
         " an official archive with `import ID PATH`."
     )
-
-
-def write_parquet(path: str, name: str, sheet: str | None, target: str) -> None:
-    """Write the table in a file as Parquet, within bounds. Raises BadInput."""
-    with report_damage(name), Path(path).open("rb") as stream:
-        write_bounded(
-            open_table(stream, name, {"sheet": sheet} if sheet else {}), name, Path(target)
-        )
 
 
 def is_packed_table(file: Path) -> str:
@@ -337,87 +313,3 @@ def _every_row(
             " of the header. Quote each cell that contains the separator."
         )
     return table, rows
-
-
-# ---- tables within bounds, as a child process leaves them ----------------------------------------
-
-
-def write_bounded(table: Table, name: str, target: Path) -> None:
-    """Write a table as Parquet, with columns of numbers, times or texts.
-
-    Raises BadInput if it has more columns, cells or ragged lines than the bounds allow.
-    """
-    width = len(table.shown_names)
-    if width > MOST_COLUMNS:
-        raise BadInput(
-            f"{name} has {width:,} columns. The limit is {MOST_COLUMNS:,}: leave some out."
-        )
-    _check_cells(table.n_rows * width, name)
-    parts = _parts(table, width, name)
-    first = next(parts, pa.table({str(j): pa.array([], pa.string()) for j in range(width)}))
-    with pa.parquet.ParquetWriter(target, first.schema, compression="zstd") as writer:
-        for part in itertools.chain([first], parts):
-            writer.write_table(part, row_group_size=ROWS)
-        if len(table.ragged_lines) > MOST_RAGGED:
-            raise BadInput(
-                f"More than {MOST_RAGGED:,} lines of {name} have a different number of columns. A"
-                " table has the same columns in each line."
-            )
-        facts: dict[str, Any] = {fact: getattr(table, fact) for fact in KEPT_FACTS}
-        facts["names"] = [column[:LONGEST_COLUMN_NAME] for column in table.names]
-        content = json.dumps({**facts, "read_as": table.read_as()})
-        writer.add_key_value_metadata({FACTS: content})
-
-
-def _parts(table: Table, width: int, name: str) -> Iterator[pa.Table]:
-    """The batches, with numbers and times unchanged and anything else as text."""
-    rows = 0
-    for batch in table.batches(range(width)):
-        columns = [
-            column if any(is_kind(column.type) for is_kind in KINDS) else column.cast(pa.string())
-            for column in batch
-        ]
-        rows += len(columns[0]) if columns else 0
-        _check_cells(rows * width, name)
-        yield pa.Table.from_arrays(columns, names=[str(j) for j in range(width)])
-
-
-def _check_cells(count: int, name: str) -> None:
-    if count > MOST_CELLS:
-        raise BadInput(
-            f"{name} has more than {MOST_CELLS:,} cells. Use a part of it, or use `{program()}` for"
-            " large files."
-        )
-
-
-def read_bounded(stream: BinaryIO) -> Table:
-    """Open a file from `write_bounded`, in this process or in a child."""
-    table = arrow_tables.parquet(stream, "The table")
-    facts = json.loads(pa.parquet.read_metadata(stream).metadata[FACTS])
-    read_as = tuple(facts.pop("read_as"))
-    for name, fact in facts.items():
-        setattr(table, name, tuple(fact) if name in ("names", "assumptions") else fact)
-    table.ragged_lines = [(number, text) for number, text in table.ragged_lines]
-    table.read_as = lambda: read_as
-    return table
-
-
-@dataclass(frozen=True)
-class OwnTable:
-    """An uploaded table, as the child process left it.
-
-    name, fingerprint: of the file. parquet: its cells, within bounds.
-    """
-
-    name: str
-    parquet: bytes
-    fingerprint: str
-
-    @cached_property
-    def table(self) -> Table:
-        return read_bounded(BytesIO(self.parquet))
-
-    @property
-    def rows(self) -> pd.DataFrame:
-        """The first rows as text."""
-        return pd.DataFrame(self.table.head, columns=list(self.table.shown_names))

@@ -120,6 +120,16 @@ class Settings(BaseModel):
     """most megabytes that one session may upload and keep"""
     upload_mb_total: int = Field(1_600, ge=1)
     """most megabytes that all sessions together may upload and keep"""
+    users_per_upload: int = Field(1_000_000, ge=2)
+    """most users, documents or images of one upload"""
+    items_per_upload: int = Field(100_000, ge=1)
+    """most items of one upload"""
+    ratings_per_upload: int = Field(20_000_000, ge=2)
+    """most ratings of one upload"""
+    memory_per_upload: Megabytes = 512
+    """most megabytes that reading one upload may take, in addition to its libraries"""
+    seconds_per_upload: int = Field(60, ge=1)
+    """most seconds of processor time that reading one upload may take"""
     runs_in_flight: Limit = Field(None, ge=1)
     """most runs that one session may compute at the same time"""
     estimated_seconds: Limit = Field(7_200, ge=1)

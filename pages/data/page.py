@@ -20,15 +20,37 @@ KINDS = {"ratings": "Ratings", "samples": "Documents or images"}
 FORMS = {"ratings": ratings_form.draw, "samples": samples_form.draw}
 ENDINGS = {
     "ratings": [
-        *("csv", "tsv", "txt", "dat", "data", "inter", "jsonl", "json"),
-        *("parquet", "feather", "npz", "xlsx", "xls", "ods", "gz", "zip"),
+        "csv",
+        "tsv",
+        "txt",
+        "dat",
+        "data",
+        "inter",
+        "jsonl",
+        "json",
+        "parquet",
+        "feather",
+        "npz",
+        "npy",
+        "mtx",
+        "mat",
+        "xlsx",
+        "xls",
+        "ods",
+        "gz",
+        "bz2",
+        "xz",
+        "zip",
+        "tar",
+        "tgz",
     ],
-    "samples": ["txt", "csv", "tsv", "zip", "mat"],
+    "samples": ["txt", "mat", *samples_form.TABLES, *samples_form.ARCHIVES, *samples_form.PACKED],
 }
 FITS = {
     "ratings": (
         "A table with one row for each rating: user, item, value. Columns may have any name and"
-        " order and are separated by commas, semicolons or tabs; other columns are ignored."
+        " order and are separated by commas, semicolons or tabs; other columns are ignored. Or a"
+        " table with a row for each person and a column for each item, a spreadsheet, or a matrix."
     ),
     "samples": "Text with a document on each line, a table with a column of text, a zip of text"
     " files or images, or a MATLAB matrix.",

@@ -1,27 +1,27 @@
-"""The form for a table of ratings: roles of columns, the scale, and the date format.
+"""The form for a table of ratings: its layout, the roles of columns, the scale, the date format.
 
-The person who brings the table declares all of it; a refused table keeps the answers.
+The person who brings the table declares all of it, as facts; a refused table keeps the answers.
 """
 
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
+from dpmf_core.data.addresses import written
 from dpmf_core.data.column_names import REQUIRED_ROLES
-from dpmf_core.data.report import Order, Outside, outside_of
+from dpmf_core.data.report import Order, Problem, outside_of
 from dpmf_datasets import session_files
-from dpmf_datasets.readers.dates import ORDERS, parse_dates
-from dpmf_datasets.readers.ratings_tables import LABELS, detect_columns
-from dpmf_datasets.readers.tables import OwnTable
-from pages.data import session_data, uploaded_data
+from dpmf_datasets.readers.dates import ORDERS
+from dpmf_datasets.readers.ratings_tables import LABELS
+from dpmf_datasets.upload_reading import Preview
+from pages.data import layout_form, session_data, uploaded_data
 from pages.data.uploaded_data import LONGEST
 from pages.kit import safe_text
-from pages.server import visitor
 
 ANOTHER = "another"
 MOST_VALUES = 3  # of a column
+LAYOUTS = {"long": "one rating", "wide": "all ratings of one person"}
 Bounds = tuple[float, float]
 SCALES: dict[str, Bounds] = {
     "1 to 5": (1, 5),
@@ -30,107 +30,186 @@ SCALES: dict[str, Bounds] = {
     "-10 to 10": (-10, 10),
     "0 to 100": (0, 100),
 }
-# in the session: a table's name, what was declared of it, and the ratings outside its scale
-OUTSIDE = "data.outside"
+OUTSIDE = "data.outside"  # in the session: the ratings outside the scale of the last table
 
 
-# what a person declared: (role, column) pairs, the scale, the date format
-Answers = tuple[tuple[tuple[str, str], ...], Bounds, Order | None]
+@dataclass(frozen=True)
+class OutsideRatings:
+    """The ratings of a file outside the declared scale, about which a person is asked."""
+
+    file_id: str
+    facts: dict[str, str]
+    problem: Problem
 
 
 def draw(file: Any) -> None:
     """Draw the questions and the button that reads the table; raise BadInput."""
-    own, name = session_data.table_of(file), file.name
-    columns, roles, rows = own.table.shown_names, detect_columns(own.table), own.rows
-    st.subheader(f"{len(set(roles.values()))} of {len(columns)} columns recognised", anchor=False)
-    st.caption(f"{safe_text.escape_letters(name)}: {own.table.layout}")
-    mapping = _roles(columns, roles, rows, name)
-    uploaded_data.draw_unused([it for it in map(str, rows) if it not in mapping.values()])
-    left, right = st.columns([5, 4], gap="medium")
-    with left:
-        bounds = _bounds(name)
-    with right:
-        order, needs_order = _dates(rows, mapping["time"], name)
-    missing = [
-        f"the column for {title}"
-        for role, title in LABELS.items()
-        if role in REQUIRED_ROLES and not mapping[role]
-    ]
-    missing += ["the scale"] * (bounds is None) + ["how dates are written"] * needs_order
+    layout, preview = layout_form.ask(file)
+    if preview is None:
+        return
+    kind = st.segmented_control(
+        "Each row holds",
+        list(LAYOUTS),
+        default="long",
+        required=True,
+        format_func=LAYOUTS.__getitem__,
+        key=f"data.layout.{file.name}",
+    )
+    if kind == "wide":
+        columns, missing = _wide_columns(preview, file.name)
+    else:
+        columns, missing = _long_columns(preview, file.name)
+    scale = _scale(file.name)
+    if "bounds" not in scale:
+        missing.append("the scale")
     if missing:
         st.caption(f"To continue, choose {' and '.join(missing)}.")
     pressed = st.button("Check and use", type="primary", key="data.use", disabled=bool(missing))
-    if bounds is None:
-        st.session_state.pop(OUTSIDE, None)
-        return
-    answers: Answers = (tuple(mapping.items()), bounds, order)
+    facts = {**layout, **columns, **scale}
     if pressed:
-        upload = _read(own, answers)
-        if (beyond := outside_of(upload.report.problems)) is None:
-            session_data.keep(upload, file.file_id)
-        st.session_state[OUTSIDE] = (name, answers, beyond)
-        session_files.remove(upload.entry)
-    if outside := _about_outside(name, answers):
+        _check(file, facts)
+    if answer := _about_outside(file, facts):
         del st.session_state[OUTSIDE]
-        session_data.keep(_read(own, answers, outside), file.file_id)
+        session_data.keep(session_data.read(file, {**facts, **answer}), file.file_id)
 
 
-def _read(table: OwnTable, answers: Answers, outside: Outside = "clamp") -> session_files.Upload:
-    """Read the whole table."""
-    mapping, bounds, order = answers
-    with st.spinner("Reading every row"), session_data.reading():
-        owner = visitor.account_owner()
-        return session_files.ratings(table, dict(mapping), bounds, order, outside, owner=owner)
+def _check(file: Any, facts: dict[str, str]) -> None:
+    """Read the whole table; keep it if no rating lies outside the scale."""
+    st.session_state.pop(OUTSIDE, None)
+    upload = session_data.read(file, {**facts, "outside": "leave-out"})
+    problem = outside_of(upload.report.problems)
+    if problem is None:
+        session_data.keep(upload, file.file_id)
+    session_files.remove(upload.entry)
+    st.session_state[OUTSIDE] = OutsideRatings(file.file_id, facts, problem)
 
 
-def _about_outside(name: str, answers: Answers) -> Outside | None:
+def _about_outside(file: Any, facts: dict[str, str]) -> dict[str, str] | None:
     """Ask what to do with ratings outside the scale; return the answer, or None before it."""
-    *last, outside = st.session_state.get(OUTSIDE, (None,))
-    if last != [name, answers] or outside is None:
+    question: OutsideRatings | None = st.session_state.get(OUTSIDE)
+    if question is None or (question.file_id, question.facts) != (file.file_id, facts):
         st.session_state.pop(OUTSIDE, None)
         return None
-    low, high = answers[1]
+    problem = question.problem
+    low, high = (f"{float(bound):g}" for bound in facts["bounds"].split(","))
     st.warning(
-        f"**{outside.count:,} ratings lie outside {low:g} to {high:g}:"
-        f" {safe_text.escape_letters(outside.examples)}** ({outside.place})."
+        f"**{problem.count:,} ratings lie outside {low} to {high}:"
+        f" {safe_text.escape_letters(problem.examples)}** ({problem.place})."
         " Nothing is used yet. If the scale is wrong, change it above. If it is right, leave these"
-        f" rows out, or set higher ratings to {high:g} and lower ones to {low:g}."
+        f" rows out, or set higher ratings to {high} and lower ones to {low}."
     )
-    rows = "this row" if outside.count == 1 else f"these {outside.count:,} rows"
-    ways: dict[Outside, str] = {
-        "leave-out": f"Leave {rows} out",
-        "clamp": f"Set to {low:g} or {high:g}",
-    }
+    rows = "this row" if problem.count == 1 else f"these {problem.count:,} rows"
+    value = _commonest(problem)
+    answer: dict[str, str] | None = None
     with st.container(horizontal=True):
-        choices = [way for way, words in ways.items() if st.button(words, key=f"data.use.{way}")]
-    return choices[0] if choices else None
+        if st.button(f"Leave {rows} out", key="data.use.leave-out"):
+            answer = {"outside": "leave-out"}
+        if st.button(f"Set to {low} or {high}", key="data.use.clamp"):
+            answer = {"outside": "clamp"}
+        words = f"{value} means 'not rated'"
+        if value and "missing" not in facts and st.button(words, key="data.use.missing"):
+            answer = {"missing": value}
+    return answer
 
 
-def _roles(
-    columns: Sequence[str], roles: Mapping[str, str], rows: pd.DataFrame, name: str
-) -> dict[str, str]:
+def _commonest(problem: Problem) -> str:
+    """The value of most of the ratings outside the scale; "" if none is repeated so often."""
+    value, count = (*problem.commonest, ("", 0))[0]
+    return value if count > 1 and 2 * count > problem.count else ""
+
+
+def _long_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str]]:
+    """Ask for the roles of columns and the format of dates; return facts and what is missing."""
+    known = len(set(preview.roles.values()))
+    st.subheader(f"{known} of {len(preview.columns)} columns recognised", anchor=False)
+    st.caption(f"{safe_text.escape_letters(name)}: {preview.layout}")
+    roles = _roles(preview, name)
+    uploaded_data.draw_unused([it for it in preview.columns if it not in roles.values()])
+    facts = {role: it for role, it in roles.items() if it or role in preview.roles}
+    missing = [
+        f"the column for {title}"
+        for role, title in LABELS.items()
+        if role in REQUIRED_ROLES and not roles[role]
+    ]
+    column = roles["time"]
+    if column in preview.dates:
+        order = _order_of_dates(column, preview.dates[column], name)
+        if order is None:
+            missing.append("how dates are written")
+        else:
+            facts["dates"] = order
+    return facts, missing
+
+
+def _roles(preview: Preview, name: str) -> dict[str, str]:
     """Ask for the column of each role ("" for none), with its first values below."""
-    mapping: dict[str, str] = {}
+    roles: dict[str, str] = {}
+    options = ["", *preview.columns]
     places = st.columns(len(LABELS))
     for place, (column, (role, title)) in enumerate(zip(places, LABELS.items(), strict=True)):
-        options = ["", *columns]
-        start = options.index(roles[role]) if roles.get(role) in options else 0
-        mapping[role] = column.selectbox(
+        detected = preview.roles.get(role, "")
+        roles[role] = column.selectbox(
             title,
             options,
-            start,
+            options.index(detected) if detected in options else 0,
             key=f"data.role.{place}.{name}",
             format_func=lambda it: it or "none",
         )
-        column.caption(_values_text(rows, mapping[role]) or "&nbsp;")
-    return mapping
+        column.caption(_values_text(preview, roles[role]) or "&nbsp;")
+    return roles
 
 
-def _values_text(rows: pd.DataFrame, column: str) -> str:
+def _wide_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str]]:
+    """Ask for the column of the person and those without ratings, in a wide table."""
+    st.caption(
+        f"{safe_text.escape_letters(name)}: {preview.layout} Each other column is one item, and its"
+        " cells are ratings."
+    )
+    options = ["", *preview.columns]
+    left, right = st.columns(2)
+    detected = preview.roles.get("user", "")
+    user = left.selectbox(
+        "The column that names the person",
+        options,
+        options.index(detected) if detected in options else 0,
+        format_func=lambda it: it or "none",
+        key=f"data.person.{name}",
+    )
+    left.caption(_values_text(preview, user) or "&nbsp;")
+    others = [column for column in preview.columns if column != user]
+    unused = right.multiselect(
+        "Columns without ratings, such as a time or an age", others, key=f"data.leave.{name}"
+    )
+    facts = {"layout": "wide", "user": user}
+    if unused:
+        facts["leave"] = ",".join(unused)
+    return facts, [] if user else ["the column that names the person"]
+
+
+def _values_text(preview: Preview, column: str) -> str:
     """Return the first distinct values of a column, shortened, as Markdown."""
-    values = rows[column].dropna().astype(str).str.strip() if column in rows else ()
+    if column not in preview.columns:
+        return ""
+    place = preview.columns.index(column)
+    values = (row[place].strip() for row in preview.rows if place < len(row))
     texts = [text[:LONGEST] for text in dict.fromkeys(values) if text]
     return safe_text.escape_letters(", ".join(texts[:MOST_VALUES]))
+
+
+def _scale(name: str) -> dict[str, str]:
+    """Ask for the lowest and highest possible rating, and for values that are no rating."""
+    left, right = st.columns([4, 1], gap="medium")
+    with left:
+        bounds = _bounds(name)
+    text = right.text_input(
+        "Means 'not rated'", max_chars=60, key=f"data.missing.{name}", placeholder="e.g. 0 or -1,99"
+    )
+    facts: dict[str, str] = {}
+    if bounds is not None:
+        facts["bounds"] = written("bounds", bounds)
+    if text.strip():
+        facts["missing"] = written("missing", text)
+    return facts
 
 
 def _bounds(name: str) -> Bounds | None:
@@ -142,23 +221,26 @@ def _bounds(name: str) -> Bounds | None:
     if scale != ANOTHER:
         return SCALES.get(scale or "")
     left, right, _ = st.columns([1, 1, 2])
-    look: dict[str, Any] = {"value": None, "format": "%g"}
-    key, label = f"data.low.{name}", "Lowest possible rating"
-    low = left.number_input(label, key=key, placeholder="e.g. 0", **look)
-    high = right.number_input("Highest", key=f"data.high.{name}", placeholder="e.g. 20", **look)
+    low = left.number_input(
+        "Lowest possible rating",
+        value=None,
+        format="%g",
+        key=f"data.low.{name}",
+        placeholder="e.g. 0",
+    )
+    high = right.number_input(
+        "Highest", value=None, format="%g", key=f"data.high.{name}", placeholder="e.g. 20"
+    )
     return None if low is None or high is None else (low, high)
 
 
-def _dates(rows: pd.DataFrame, column: str, name: str) -> tuple[Order | None, bool]:
-    """Ask for the format of dates of numbers. Return it, and whether the answer is missing."""
-    dates = parse_dates([str(value) for value in rows[column]] if column in rows else [])
-    if not dates.signs:
-        return None, False
+def _order_of_dates(column: str, clear_order: Order | None, name: str) -> Order | None:
+    """Ask for the format of dates of numbers; return None before the answer."""
     order: Order | None = st.segmented_control(
         "Dates such as 03/04/2021 have",
         list(ORDERS),
-        default=dates.clear_order,
+        default=clear_order,
         format_func=ORDERS.__getitem__,
         key=f"data.dates.{name}.{column}",
     )
-    return order, order is None
+    return order

@@ -4,45 +4,41 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_datasets import session_files
 from dpmf_datasets.sample_paths import FOLDER
-from pages.data import session_data
-from pages.kit import safe_text
-from pages.server import visitor
+from pages.data import layout_form, session_data
 
 NOBODYS = "none: each row is a different person's"
 ORDERS = {"": "column by column, as MATLAB does", "lines": "line by line"}
+PACKED = ("gz", "bz2", "xz")  # of one file
+TABLES = ("csv", "tsv", "jsonl", "json", "parquet", "feather", "xlsx", "xls", "ods")
+ARCHIVES = ("zip", "tar", "tgz")
 # texts about a file, by fact: the question, the endings of such files, an example
 TEXTS = {
     "key": ("Name of the matrix in the file", ("mat",), "fea"),
-    "image": ("Height,width of images (empty: as stored)", ("mat", "zip"), "e.g. 32,32"),
+    "image": ("Height,width of images (empty: as stored)", ("mat", *ARCHIVES), "e.g. 32,32"),
     "drop": ("Columns to leave out, counted from 1", ("mat",), "e.g. 1,2"),
     "group": (f"Name of the vector of people (empty: {NOBODYS})", ("mat",), "e.g. gnd"),
-    "encoding": (
-        "Encoding of text (empty: detect it)",
-        ("txt", "csv", "tsv", "zip"),
-        "e.g. koi8-r",
-    ),
+    "encoding": ("Encoding of text (empty: detect it)", ("txt", *ARCHIVES), "e.g. koi8-r"),
 }
 
 
 def draw(file: Any) -> None:
     """Draw the questions and the button that reads the file; raise BadInput."""
-    ending = file.name.lower().rpartition(".")[2]
-    facts = _of_table(file) if ending in ("csv", "tsv") else {}
-    texts = [(fact, it) for fact, it in TEXTS.items() if ending in it[1]]
-    for column, (fact, (label, _, example)) in zip(st.columns(len(texts)), texts, strict=True):
-        look: dict[str, Any] = {"key": f"data.{fact}.{ending}", "placeholder": example}
-        facts[fact] = column.text_input(label, max_chars=200, **look)
+    ending = _ending(file.name)
+    facts: dict[str, str] = {}
+    if ending in TABLES:
+        of_table = _of_table(file)
+        if of_table is None:
+            return
+        facts = of_table
+    facts |= _texts(ending)
     if ending == "mat":
-        facts["key"] = facts["key"] or "fea"
-        label, look = "Pixels of images are stored", {"format_func": ORDERS.__getitem__}
-        facts["order"] = st.selectbox(label, list(ORDERS), key="data.order", **look)
-        label = "Rows are pixels or words, columns are samples"
-        facts["transpose"] = "1" * st.checkbox(label, key="data.transpose")
-    if ending == "zip":
-        label = "Each sub-folder holds the files of one person"
-        facts["group"] = FOLDER * st.checkbox(label, key="data.folders")
+        facts |= _of_matrix()
+        facts.setdefault("key", "fea")
+    if ending in ARCHIVES and st.checkbox(
+        "Each sub-folder holds the files of one person", key="data.folders"
+    ):
+        facts["group"] = FOLDER
     unit = "The privacy unit is a person with all their documents or images."
     if not facts.get("group"):
         unit = (
@@ -51,18 +47,65 @@ def draw(file: Any) -> None:
         )
     st.caption(unit)
     if st.button("Check and use", type="primary", key="data.use"):
-        answers = {fact: value for fact, value in facts.items() if value}
-        owner = visitor.account_owner()
-        with session_data.reading():
-            upload = session_files.samples(file.getvalue(), file.name, answers, owner)
-        session_data.keep(upload, file.file_id)
+        session_data.keep(session_data.read(file, facts), file.file_id)
 
 
-def _of_table(file: Any) -> dict[str, str]:
-    rows = session_data.table_of(file).rows
-    safe_text.table(rows.head())
+def _ending(name: str) -> str:
+    """The ending of a file's name, without that of one packed file."""
+    parts = name.lower().split(".")
+    if parts[-1] in PACKED:
+        parts.pop()
+        return "tgz" if parts[-1] == "tar" else parts[-1]
+    return parts[-1]
+
+
+def _texts(ending: str) -> dict[str, str]:
+    """Ask for texts about the file; return those that were given."""
+    questions = [(fact, words) for fact, words in TEXTS.items() if ending in words[1]]
+    facts: dict[str, str] = {}
+    if not questions:
+        return facts
+    for column, (fact, (label, _, example)) in zip(
+        st.columns(len(questions)), questions, strict=True
+    ):
+        text = column.text_input(
+            label, max_chars=200, key=f"data.{fact}.{ending}", placeholder=example
+        )
+        if text:
+            facts[fact] = text
+    return facts
+
+
+def _of_matrix() -> dict[str, str]:
+    facts: dict[str, str] = {}
+    order = st.selectbox(
+        "Pixels of images are stored",
+        list(ORDERS),
+        format_func=ORDERS.__getitem__,
+        key="data.order",
+    )
+    if order:
+        facts["order"] = order
+    if st.checkbox("Rows are pixels or words, columns are samples", key="data.transpose"):
+        facts["transpose"] = "1"
+    return facts
+
+
+def _of_table(file: Any) -> dict[str, str] | None:
+    """Ask for the columns of a table; return None if its layout needs another answer."""
+    facts, preview = layout_form.ask(file)
+    if preview is None:
+        return None
     left, right = st.columns(2)
-    text = left.selectbox("The column that holds the text", list(rows), key="data.text")
-    label, people = "The column that names the person", ["", *rows]
-    look: dict[str, Any] = {"key": "data.group", "format_func": lambda it: it or NOBODYS}
-    return {"text": text, "group": right.selectbox(label, people, **look)}
+    facts["text"] = left.selectbox(
+        "The column that holds the text", preview.columns, key=f"data.text.{file.name}"
+    )
+    group = right.selectbox(
+        "The column that names the person",
+        ["", *preview.columns],
+        format_func=lambda it: it or NOBODYS,
+        key=f"data.group.{file.name}",
+    )
+    if group:
+        facts["group"] = group
+    return facts

@@ -1,26 +1,26 @@
 """The session's own data sets and their reports, kept in the session's memory."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.settings import settings
 from dpmf_core.data.report import Report
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
-from dpmf_datasets.readers.tables import OwnTable
+from dpmf_datasets.sandbox import Limits
+from dpmf_datasets.upload_reading import Preview
 from pages.kit import data_sets, drawing
-from pages.server import sessions, upload_quota
+from pages.server import reading_turns, sessions, upload_quota, visitor
 
-TABLE = "data.table"  # in the session: the last file's id, and its table or refusal
+PREVIEWS = "data.previews"  # in the session: of the last file, previews or refusals by facts
 RECORDS = "data.records"  # in the session: its uploads by the ids of their data sets
-
-_readers = threading.BoundedSemaphore(2)  # each needs several times its file's size
+READING = "data.reading"  # the place of the session's reading among its background work
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,11 @@ def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
     People and account stay the same. Raise BadInput without a change.
     """
     upload_quota.must_fit_here(len(content))
-    with reading():
-        new_entry, sentences = session_files.with_item_table(entry, content, name)
+    new_entry, sentences = _in_turn(
+        lambda watch: session_files.with_item_table(
+            entry, content, name, limits=limits(), watch=watch
+        )
+    )
     upload_quota.exchange(entry, new_entry)
     engine().forget(entry.id)
     data_sets.remove_own(entry)
@@ -77,27 +80,85 @@ def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
     st.rerun()
 
 
-@contextmanager
-def reading() -> Iterator[None]:
-    """Read a file, at most two at a time, while other pages are drawn."""
-    with drawing.waiting(), _readers:
-        yield
+def limits() -> Limits:
+    """Return the limits of reading one upload on this server."""
+    now = settings()
+    return Limits(
+        memory=now.memory_per_upload << 20,
+        seconds=now.seconds_per_upload,
+        users=now.users_per_upload,
+        items=now.items_per_upload,
+        ratings=now.ratings_per_upload,
+    )
 
 
-def table_of(file: Any) -> OwnTable:
-    """Return the table in an uploaded file, which is read once; raise BadInput."""
-    file_id, result = st.session_state.get(TABLE, ("", None))
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def preview_of(file: Any, facts: Mapping[str, str]) -> Preview:
+    """Return the beginning of the table in an uploaded file; raise BadInput.
+
+    It is read once for each declared layout.
+    """
+    file_id, previews = st.session_state.get(PREVIEWS, ("", {}))
     if file_id != file.file_id:
+        previews = {}
+    key = tuple(facts.items())
+    if key not in previews:
+        content = file.getvalue()
         try:
-            with reading():
-                result = session_files.table(file.getvalue(), file.name)
-            upload_quota.count_table(len(result.parquet))
+            previews[key] = _in_turn(
+                lambda watch: session_files.look(
+                    content, file.name, facts, limits=limits(), watch=watch
+                )
+            )
         except BadInput as refusal:
-            result = refusal
-        st.session_state[TABLE] = (file.file_id, result)
-    if isinstance(result, BadInput):
-        raise BadInput(str(result))
-    return cast(OwnTable, result)
+            previews[key] = refusal
+        st.session_state[PREVIEWS] = (file.file_id, previews)
+    preview: Preview | BadInput = previews[key]
+    if isinstance(preview, BadInput):
+        raise BadInput(str(preview))
+    return preview
+
+
+def read(file: Any, facts: Mapping[str, str]) -> session_files.Upload:
+    """Read the whole of an uploaded file; raise BadInput."""
+    content, owner = file.getvalue(), visitor.account_owner()
+    return _in_turn(
+        lambda watch: session_files.read(
+            content, file.name, facts, owner=owner, limits=limits(), watch=watch
+        )
+    )
+
+
+def _in_turn(act: Callable[[Callable[[], None]], Result]) -> Result:
+    """Read a file in this visitor's turn, while other pages are drawn, and say what it waits for.
+
+    If the page is closed or a widget changes, the reading ends.
+    """
+    turn = reading_turns.turns.join(visitor.asker().owner)
+    sessions.registry.hold(sessions.this(), READING, turn, by_button=False)
+    place = st.empty()
+    last_words = ""
+
+    def watch(n_ahead: int) -> None:
+        nonlocal last_words
+        drawing.require_wanted()
+        words = _waiting_words(n_ahead)
+        if words != last_words:
+            place.info(words)
+            last_words = words
+
+    with drawing.waiting():
+        result = turn.run(act, watch)
+    place.empty()
+    return result
+
+
+def _waiting_words(n_ahead: int) -> str:
+    if not n_ahead:
+        return "Reading the file"
+    return f"Waiting for {n_ahead} other file{'s' if n_ahead > 1 else ''}"
 
 
 def remove(entry: Any) -> NoReturn:

@@ -61,9 +61,13 @@ turns = Turns()
 _this_thread = threading.local()  # urgency of the turn of this thread, if it has one
 
 
+def require_wanted() -> None:
+    """Let Streamlit end this thread if its page is not wanted any more."""
+    st.session_state.get(TURN)  # Streamlit does so at each access to the state
+
+
 def _take(urgency: int) -> None:
-    # reading the state lets Streamlit end this thread if the page is not wanted any more
-    turns.take(urgency, lambda: TURN in st.session_state)
+    turns.take(urgency, require_wanted)
     _this_thread.urgency = urgency
 
 

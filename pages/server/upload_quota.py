@@ -24,7 +24,6 @@ MOST_REFUSALS = 1_000
 
 
 _coming = Counter[str]()  # bytes received of unfinished uploads, by session
-_tables: dict[str, int] = {}  # bytes of the table last read, by session
 _refusals: OrderedDict[str, str] = OrderedDict()  # reason by file
 
 
@@ -40,15 +39,7 @@ def uploaded_in_all() -> int:
 
 def _in_memory(ident: str) -> int:
     files = list(sessions.uploaded_files().get(ident, {}).values())
-    return sum(len(file.data) for file in files) + (_tables.get(ident, 0) if files else 0)
-
-
-def count_table(size: int) -> None:
-    """Count the bytes of this session's last table, which stays in memory."""
-    if (session := sessions.here()) is not None:
-        _tables[session.id] = size
-    for ident in set(_tables) - set(sessions.uploaded_files()):
-        _tables.pop(ident, None)
+    return sum(len(file.data) for file in files)
 
 
 def must_fit(ident: str, size: int) -> None:

@@ -80,7 +80,7 @@ def test_ratings_are_no_articles_and_no_documents_of_ones_own(tmp_path):
         with pytest.raises(BadInput, match="Guardian"):
             datasets.import_("guardian", path)
         with pytest.raises(BadInput, match="ratings"):
-            session_files.samples(archive(where).read_bytes(), "mine.zip", {})
+            session_files.read(archive(where).read_bytes(), "mine.zip", {})
     with pytest.raises(BadInput, match="ratings"):
-        session_files.samples(TABLE.encode(), "mine.txt", {})
+        session_files.read(TABLE.encode(), "mine.txt", {})
     assert list(session_files.home().glob("*/*/")) == []

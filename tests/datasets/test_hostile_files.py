@@ -4,6 +4,7 @@ import contextlib
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -16,6 +17,7 @@ from tests.support import hostile
 from tests.support.hostile import BOMBS, SOUND
 
 EACH = 200
+SMALL = b"user,item,rating\n1,2,3\n2,2,4\n2,3,5\n"
 HARMFUL_FILES = sorted((Path(__file__).parents[1] / "hostile_files").iterdir())
 # of uploads, read as tables within seconds; the rest takes longer to make or to read
 QUICK = ("a cell far away", "sixty million cells", "zips in zips", "a name above")
@@ -30,6 +32,8 @@ IN_A_CHILD = [
 def _children(tmp_path, monkeypatch, in_process):
     monkeypatch.setattr(sandbox, "is_inside", False)
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
+    # what takes long is refused soon
+    monkeypatch.setattr(session_files, "UPLOAD", replace(session_files.UPLOAD, seconds=5))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="thousands of new processes would take hours")
@@ -46,8 +50,10 @@ def test_damaged_files(kind, tmp_path):
 def test_a_bomb_is_refused_and_this_process_unharmed(kind):
     name, content = BOMBS[kind][0], BOMBS[kind][1]()
     before = psutil.Process().memory_info().rss
+    with contextlib.suppress(BadInput):
+        session_files.look(content, name, {})
     with pytest.raises(BadInput):
-        session_files.table(content, name)
+        session_files.read(content, name, {"bounds": "1,5"})
     assert psutil.Process().memory_info().rss - before < 100e6
     assert left_behind() == []
 
@@ -72,7 +78,7 @@ def test_every_file_that_ever_did_harm(file, monkeypatch):
     facts = hostile.facts(int(number)) if number.isdigit() else {}
     if name.endswith(".mat"):
         with contextlib.suppress(BadInput):
-            session_files.samples(file.read_bytes(), name, facts)
+            session_files.read(file.read_bytes(), name, facts)
         return
     monkeypatch.setattr(sandbox, "is_inside", True)
     hostile.read(name, file.read_bytes(), facts)
@@ -83,15 +89,12 @@ class TestTheChild:
         """scipy's reader follows this file out of its memory."""
         file = next(path for path in HARMFUL_FILES if path.name.startswith("reader-crash"))
         with pytest.raises(BadInput, match="damaged so badly"):
-            session_files.samples(file.read_bytes(), "a.mat", {})
+            session_files.read(file.read_bytes(), "a.mat", {})
 
     def test_it_imports_nothing_of_the_folder_it_is_started_in(self, tmp_path, monkeypatch):
         (tmp_path / "numpy.py").write_text("raise SystemExit(77)")
         monkeypatch.chdir(tmp_path)
-        assert (
-            session_files.table(b"user,item,rating\n1,2,3\n", "a.csv").table.shown_names[0]
-            == "user"
-        )
+        assert session_files.look(SMALL, "a.csv", {}).columns[0] == "user"
 
     def test_it_has_no_secrets(self, monkeypatch):
         monkeypatch.setenv("DPMF_SECRET", "x")
@@ -109,9 +112,9 @@ class TestTheChild:
         ],
     )
     def test_how_it_ended_is_told(self, code, words, monkeypatch):
-        monkeypatch.setattr(sandbox, "_run", lambda request, seconds: (code, b"", b""))
+        monkeypatch.setattr(sandbox, "_run", lambda *_: (code, b"", b""))
         with pytest.raises(BadInput, match=words):
-            session_files.table(b"x", "a.csv")
+            session_files.look(b"x", "a.csv", {})
 
     @pytest.mark.parametrize(
         ("error", "code"), [(MemoryError(), sandbox.OUT_OF_MEMORY), (KeyError("x"), sandbox.FAILED)]

@@ -31,7 +31,8 @@ COLUMNS = {"user": "Customer No", "item": "Product", "rating": "Points", "time":
 
 def brought(name="shop.csv"):
     """The table as somebody brings it."""
-    return session_files.ratings(session_files.table(TABLE.encode(), name), COLUMNS, (0.5, 5.0))
+    facts = {"bounds": "0.5,5", **COLUMNS, "outside": "clamp"}
+    return session_files.read(TABLE.encode(), name, facts)
 
 
 def zip_of(**files):
@@ -102,8 +103,8 @@ def test_a_run_on_it_is_never_in_the_shared_store(tmp_path):
         for user in range(60)
         for item in rng.choice(30, 12, replace=False)
     ]
-    table = session_files.table("\n".join(["user,item,rating", *rows]).encode(), "mine.csv")
-    upload = session_files.ratings(table, {}, (1.0, 5.0))
+    content = "\n".join(["user,item,rating", *rows]).encode()
+    upload = session_files.read(content, "mine.csv", {"bounds": "1,5"})
     spec = RunSpec.parse(
         data={"id": upload.entry.id},
         algorithm="private-bias",
@@ -121,8 +122,8 @@ def test_a_run_on_it_is_never_in_the_shared_store(tmp_path):
 SECRET = "ward-7-depression"
 REFUSALS = {
     "outside.zip": (zip_of(**{f"____/{SECRET}/a__csv": TABLE}), "a"),
-    "two.zip": (zip_of(**{f"{SECRET}/a__csv": TABLE, f"{SECRET}/b__csv": TABLE}), "a.csv, b.csv"),
-    "one.zip": (zip_of(**{f"{SECRET}/a__csv": TABLE}), "neither"),
+    "two.zip": (zip_of(**{f"{SECRET}/a__csv": TABLE, f"{SECRET}/b__csv": TABLE}), "two.zip"),
+    "one.zip": (zip_of(**{f"{SECRET}/a__csv": TABLE}), "one.zip"),
     "none.zip": (zip_of(**{f"{SECRET}/a__exe": "x"}), "none.zip"),
     "cut.zip": (zip_of(**{f"{SECRET}/a__txt": TABLE})[:60], "cut.zip"),
 }
@@ -133,8 +134,8 @@ def test_a_refused_archive_names_no_folder(name):
     content, message = REFUSALS[name]
     texts = []
     for act in (
-        lambda: session_files.samples(content, name, {}),
-        lambda: session_files.table(content, name),
+        lambda: session_files.read(content, name, {}),
+        lambda: session_files.look(content, name, {}),
     ):
         try:
             act()

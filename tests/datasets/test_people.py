@@ -123,10 +123,10 @@ def test_an_upload_keeps_its_people(tmp_path):
     with zipfile.ZipFile(file := io.BytesIO(), "w") as archive:
         for name in names:
             archive.write(folder / name, name)
-    upload = session_files.samples(file.getvalue(), "faces.zip", {"group": "folder"})
+    upload = session_files.read(file.getvalue(), "faces.zip", {"group": "folder"})
     assert (upload.entry.n_people, upload.entry.unit) == (2, "person")
     assert whose(datasets.load(upload.entry.id)) == [0, 0, 1, 1]
-    alone = session_files.samples(file.getvalue(), "faces.zip", {})
+    alone = session_files.read(file.getvalue(), "faces.zip", {})
     assert (alone.entry.n_people, alone.entry.unit) == (None, "image")
     assert datasets.load(alone.entry.id).fingerprint != datasets.load(upload.entry.id).fingerprint
 

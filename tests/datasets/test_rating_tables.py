@@ -364,8 +364,7 @@ def test_dates_that_do_not_tell_day_from_month_are_read_as_declared(sign):
     content = table(*rows, header="user,item,rating,date")
     orders = []
     for dates in ("dmy", "mdy"):
-        upload = session_files.ratings(session_files.table(content, "a.csv"), {}, (1.0, 5.0), dates)
-        session_files.remove(upload.entry)
+        upload = session_files.read(content, "a.csv", {"bounds": "1,5", "dates": dates})
         orders.append(upload.data.order.argsort().tolist())
     assert orders[0] != orders[1]
     with pytest.raises(BadInput, match="two ways"):

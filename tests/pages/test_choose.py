@@ -112,9 +112,8 @@ def test_an_address_of_a_file_that_is_gone_exports_no_other_answer(mine):
 def mine():
     table = messy_table()
     columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
-    upload = session_files.ratings(
-        session_files.table(table.content, "visits.csv"), columns, (0.5, 5.0), "dmy"
-    )
+    facts = {"bounds": "0.5,5", **columns, "dates": "dmy"}
+    upload = session_files.read(table.content, "visits.csv", facts)
     yield table, upload.entry
     session_files.remove(upload.entry)
 

@@ -30,9 +30,8 @@ def table():
 
 @pytest.fixture
 def mine():
-    return session_files.ratings(
-        session_files.table(table(), "a [b](javascript:x) *c*.csv"), {}, (1.0, 5.0)
-    )
+    facts = {"bounds": "1,5", "user": "Member", "item": "Product", "rating": "Points"}
+    return session_files.read(table(), "a [b](javascript:x) *c*.csv", facts)
 
 
 def test_nobody_opens_anothers_by_its_address(mine):
@@ -64,8 +63,8 @@ def texts():
 
 
 SAMPLES = {
-    "documents": ("topics/page.py", lambda: session_files.samples(texts(), "a.txt", {})),
-    "images": ("faces/page.py", lambda: session_files.samples(pictures(), "a.mat", {})),
+    "documents": ("topics/page.py", lambda: session_files.read(texts(), "a.txt", {})),
+    "images": ("faces/page.py", lambda: session_files.read(pictures(), "a.mat", {})),
 }
 
 
@@ -95,12 +94,12 @@ def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_a
     """The card says so, offers no group, and the default for delta follows the number of people."""
     out = io.BytesIO()
     savemat(out, {"fea": np.random.default_rng(0).random((40, 36)), "gnd": np.arange(40) % 8})
-    by_person = session_files.samples(out.getvalue(), "a.mat", {"group": "gnd"})
+    by_person = session_files.read(out.getvalue(), "a.mat", {"group": "gnd"})
     app = with_upload("faces/page.py", by_person, "images")
     assert "(δ = 1e-2, per person, add/remove, exact)" in words(app)  # 1 / (10 x 8), rounded down
     assert not [field for field in app.number_input if str(field.key).startswith("card.each")]
     assert any("40 images of 8 people" in it.value for it in app.caption)
-    alone = session_files.samples(out.getvalue(), "a.mat", {})
+    alone = session_files.read(out.getvalue(), "a.mat", {})
     app = with_upload("faces/page.py", alone, "images")
     assert "per image, add/remove, exact)" in words(app)
     assert app.number_input(key="card.each.image.10").value == 10

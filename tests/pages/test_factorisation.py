@@ -31,7 +31,7 @@ def mine():
     """Documents that a visitor brought."""
     subjects = ("apple pear plum quince", "goal match team coach", "rain snow wind cloud")
     lines = [f"{subjects[n % 3]} {subjects[n % 3].split()[n % 4]}" for n in range(240)]
-    upload = session_files.samples("\n".join(lines).encode(), "notes.txt", {})
+    upload = session_files.read("\n".join(lines).encode(), "notes.txt", {})
     yield upload
     forget(upload)
 

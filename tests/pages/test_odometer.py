@@ -42,7 +42,7 @@ def table(users=60, items=12):
 
 @pytest.fixture
 def mine():
-    upload = session_files.ratings(session_files.table(table(), "clinic.csv"), {}, (1.0, 5.0))
+    upload = session_files.read(table(), "clinic.csv", {"bounds": "1,5"})
     yield upload
     forget(upload)
 

@@ -148,8 +148,8 @@ def test_an_upload_of_no_declared_size_is_refused(send):
 
 def brought():
     rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(30) for i in range(12)]
-    table = session_files.table("\n".join(["user,item,rating", *rows]).encode(), "mine.csv")
-    return session_files.ratings(table, {}, (1.0, 5.0))
+    content = "\n".join(["user,item,rating", *rows]).encode()
+    return session_files.read(content, "mine.csv", {"bounds": "1,5"})
 
 
 @pytest.fixture

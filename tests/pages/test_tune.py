@@ -58,8 +58,8 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
 def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
     """Nothing else is trained."""
     rows = [f"p{u},thing {i},{1 + (u * i) % 5}" for u in range(40) for i in range(12)]
-    table = session_files.table("\n".join(["user,item,rating", *rows, ""]).encode(), "mine.csv")
-    mine = session_files.ratings(table, {}, (1.0, 5.0))
+    content = "\n".join(["user,item,rating", *rows, ""]).encode()
+    mine = session_files.read(content, "mine.csv", {"bounds": "1,5"})
     state = {
         "tune.trials": 3,
         "tune.moving.private-bias": ["prior_deviation"],

@@ -1,6 +1,7 @@
 """The account of private data: charged before the first draw, settled to what was drawn."""
 
 import gzip
+import hashlib
 import json
 import multiprocessing
 import os
@@ -322,10 +323,11 @@ def test_accounts_of_uploads_go_with_them(tmp_path):
 
 
 def test_sessions_that_bring_one_file_have_accounts_of_their_own():
-    table = session_files.table(FRAME.to_csv(index=False).encode(), "mine.csv")
+    content = FRAME.to_csv(index=False).encode()
 
     def brought_by(owner):
-        return account_of(session_files.ratings(table, {}, (1, 5), owner=owner).data)
+        facts = {"bounds": "1,5"}
+        return account_of(session_files.read(content, "mine.csv", facts, owner=owner).data)
 
     alice, bob = brought_by("session:alice"), brought_by("session:bob")
     alice.set_budget(3.0, 1e-5)
@@ -341,7 +343,7 @@ def test_sessions_that_bring_one_file_have_accounts_of_their_own():
         own_account.set_budget(None)
     bob.enter(CHARGE)
     (shared,) = accounts.shared_files()
-    assert shared.fingerprint == table.fingerprint and shared.n_accounts == 2
+    assert shared.fingerprint == hashlib.sha256(content).hexdigest() and shared.n_accounts == 2
     assert shared.total == alice.after([CHARGE])
 
 
@@ -368,10 +370,10 @@ def test_the_same_bytes_are_one_account_however_they_are_read(tmp_path, monkeypa
         + "\n".join(f"p{u},t{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12))
         + "\n"
     ).encode()
-    first = session_files.ratings(session_files.table(table, "a.csv"), {}, (1.0, 5.0))
-    second = session_files.ratings(
-        session_files.table(gzip.compress(table), "b.csv.gz"), {"user": "Member"}, (0.0, 6.0)
-    )
+    columns = {"user": "Member", "item": "Product", "rating": "Points"}
+    first = session_files.read(table, "a.csv", {"bounds": "1,5", **columns})
+    packed = gzip.compress(table)
+    second = session_files.read(packed, "b.csv.gz", {"bounds": "0,6", **columns})
     (tmp_path / "c.csv").write_bytes(table.replace(b"Member,Product,Points", b"user,item,rating"))
     keys = {dpmf.account(upload.entry.id).key for upload in (first, second)}
     assert len(keys) == 1 and keys <= session_files.origins()

@@ -74,7 +74,8 @@ def of_parts(frame, folder):
 
 def of_upload(frame, folder):
     content = frame.to_csv(index=False).encode()
-    upload = session_files.ratings(session_files.table(content, "table.csv"), {}, BOUNDS)
+    low, high = BOUNDS
+    upload = session_files.read(content, "table.csv", {"bounds": f"{low:g},{high:g}"})
     return datasets.load(upload.entry.id)
 
 

@@ -1,0 +1,173 @@
+"""The child process's reading of an uploaded file.
+
+`look` returns the beginning of a file, and `write` leaves finished arrays, which are all that the
+server opens.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from dpmf_core.base.errors import BadInput
+from dpmf_core.data.item_features import ItemFeatures
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
+from dpmf_core.data.report import Order, Report
+from dpmf_core.data.samples import Samples
+from dpmf_datasets import npz_folder, sandbox, table_paths
+from dpmf_datasets.readers.archives import fingerprint_of
+from dpmf_datasets.readers.dates import parse_dates
+from dpmf_datasets.readers.ratings_tables import detect_columns, on_page
+from dpmf_datasets.readers.table import MOST_COLUMNS, PREVIEW, Table, file_name, report_damage
+from dpmf_datasets.readers.tables import open_table, parts_of, ratings_tables, read_item_table
+
+LONGEST_CELL = 200  # letters that a person sees
+MOST_PARTS = 200  # members of an archive
+MOST_LETTERS = 1_000_000  # of all cells that a person sees
+
+
+@dataclasses.dataclass(frozen=True)
+class Preview:
+    """The beginning of a table, for the person who declares what it holds.
+
+    columns: their names, or `column 1` and so on. rows: the first cells as text, cut short. layout:
+    how the columns were found, in a sentence. roles: the detected columns, by role. dates: columns
+    with dates such as 03/04/2021, and the order of day and month if some date shows it. members,
+    sheets: the tables of an archive or a spreadsheet. problem: why there is no table, if another
+    member or sheet may hold one.
+    """
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    layout: str = ""
+    roles: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    dates: Mapping[str, Order | None] = dataclasses.field(default_factory=dict)
+    members: tuple[str, ...] = ()
+    sheets: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Written:
+    """What `write` says about the arrays that it left.
+
+    fingerprint: of the file's content. shape: the facts of its entry in the list of data sets that
+    follow from the arrays.
+    """
+
+    fingerprint: str
+    report: Report
+    shape: Mapping[str, Any]
+
+
+PREVIEW_AS_JSON = TypeAdapter(Preview)
+WRITTEN_AS_JSON = TypeAdapter(Written)
+
+
+def look(path: str, name: str, facts: dict[str, str]) -> Any:
+    """Return a `Preview` of a table as JSON."""
+    file = Path(path)
+    with _under_name(file, name), report_damage(name):
+        members, sheets = parts_of(file)
+        try:
+            preview = _preview(open_table(file, file.name, facts), name)
+        except BadInput as error:
+            if len(members) + len(sheets) < 2:
+                raise
+            preview = Preview(problem=str(error))
+        preview = dataclasses.replace(preview, members=members[:MOST_PARTS], sheets=sheets)
+    return PREVIEW_AS_JSON.dump_python(preview, mode="json")
+
+
+def _preview(table: Table, name: str) -> Preview:
+    columns = table.shown_names
+    if len(columns) > MOST_COLUMNS:
+        raise BadInput(
+            f"{name} has {len(columns):,} columns. The limit is {MOST_COLUMNS:,}: leave some out."
+        )
+    rows: list[tuple[str, ...]] = []
+    letters = 0
+    for row in table.head[:PREVIEW]:
+        cells = tuple(cell[:LONGEST_CELL] for cell in row)
+        letters += sum(map(len, cells))
+        if letters > MOST_LETTERS:
+            break
+        rows.append(cells)
+    orders: dict[str, Order | None] = {}
+    for place, column in enumerate(columns):
+        dates = parse_dates(table.sample(place, PREVIEW))
+        if dates.signs:
+            orders[column] = dates.clear_order
+    return Preview(columns, tuple(rows), table.layout, detect_columns(table), orders)
+
+
+def write(path: str, name: str, facts: dict[str, str], target: str) -> Any:
+    """Write the ratings, documents or images in a file as .npz; return `Written` as JSON."""
+    file = Path(path)
+    with _under_name(file, name), report_damage(name):
+        if "bounds" not in facts and "text" not in facts and (tables := ratings_tables(file)):
+            raise BadInput(
+                f"{name} holds a table of ratings, {file_name(tables[0])}. Choose Ratings above."
+            )
+        data, report = table_paths.read(file, facts, on_page)
+        _require_within_limits(data, name)
+        npz_folder.write(dataclasses.replace(data, name=name), Path(target))
+    written = Written(fingerprint_of(file), dataclasses.replace(report, name=name), _shape(data))
+    return WRITTEN_AS_JSON.dump_python(written, mode="json")
+
+
+def _require_within_limits(data: Ratings | Samples, name: str) -> None:
+    if isinstance(data, Ratings):
+        sandbox.require_at_most("ratings", len(data), name)
+        sandbox.require_at_most("users", data.n_users, name)
+        sandbox.require_at_most("items", data.n_items, name)
+    else:
+        sandbox.require_at_most("users", data.shape.n_samples, name)
+
+
+def _shape(data: Ratings | Samples) -> dict[str, Any]:
+    if isinstance(data, Ratings):
+        return {
+            "n_users": data.n_users,
+            "n_items": data.n_items,
+            "n_ratings": len(data),
+            "bounds": data.bounds,
+            "assumptions": data.assumptions,
+        }
+    shape = data.shape
+    return {
+        "holds": "documents" if data.unit == "document" else "images",
+        "n_samples": shape.n_samples,
+        "n_features": shape.n_features,
+        "image": data.image,
+        "n_components": max(1, min(8, shape.n_samples, shape.n_features)),
+        "n_people": data.n_people,
+        "assumptions": data.assumptions,
+    }
+
+
+def add_item_table(path: str, name: str, ratings_path: str, target: str) -> dict[str, Any]:
+    """Write ratings with the features of their items from a table.
+
+    Returns the table's columns that are used, and sentences on those that are not.
+    """
+    ratings = npz_folder.read_file(Path(ratings_path), "your file")
+    assert isinstance(ratings, Ratings)
+    table = read_item_table(Path(path), ratings.labels or (), name)
+    assumptions = tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC)))
+    features: ItemFeatures = table.features
+    with_features = dataclasses.replace(ratings, item_features=features, assumptions=assumptions)
+    npz_folder.write(with_features, Path(target))
+    return {"columns": features.columns, "sentences": table.sentences(file_name(name))}
+
+
+@contextmanager
+def _under_name(file: Path, name: str) -> Iterator[None]:
+    """Report errors under the name of the uploaded file."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(str(error).replace(file.name, file_name(name))) from error.__cause__
