@@ -7,9 +7,10 @@ from html import unescape
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
+from scipy.optimize import brentq
 from scipy.stats import norm
 
-from dpmf_core.privacy import Gaussian, accounting
+from dpmf_core.privacy import Gaussian, Laplace, Repeat, accounting
 from dpmf_core.privacy.certainty import certainty_at
 from dpmf_core.privacy.interpretation import belief
 from dpmf_core.runs.data_access import open_ratings
@@ -24,6 +25,7 @@ from dpmf_core.teaching.demonstrations import (
     totals,
     two_answers,
 )
+from dpmf_core.teaching.glossary import TERMS
 from dpmf_core.teaching.lessons import LESSONS, handout, question_only
 from tests.support.gaussian import delta_of, mu_of
 
@@ -153,6 +155,39 @@ def test_a_hundred_steps_of_a_half_cost_about_seven():
     assert table["exactly"][1] == pytest.approx(0.5, abs=1e-6)
     assert 6 < exact < 7.5 and plain_sum == 50
     assert mu_of(exact, 1e-5) == pytest.approx(10 * mu_of(0.5, 1e-5), rel=1e-5)
+
+
+def epsilon_at(mu, delta):
+    """Balle & Wang 2018, Theorem 8, inverted."""
+    return brentq(
+        lambda epsilon: (
+            norm.cdf(mu / 2 - epsilon / mu)
+            - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+            - delta
+        ),
+        0.0,
+        300.0,
+    )
+
+
+def test_a_question_about_gaussian_noise_says_so_with_its_delta():
+    """The textbook's 64 and 50 are right for pure epsilon, and the explanation says that."""
+    (group,) = LESSONS["group"].parts
+    (steps,) = LESSONS["composition"].parts
+    for part in (group, steps):
+        assert "Gaussian noise" in part.question and "δ = 1e-5" in part.question
+        assert "δ = 0" in part.because
+    assert group.answers[group.right] == f"about {epsilon_at(64 * mu_of(1.0, 1e-5), 1e-5):.0f}"
+    assert group.answers[1] == f"{accounting.group_epsilon(Laplace(1.0), 0.0, size=64):g}"
+    exact = epsilon_at(10 * mu_of(0.5, 1e-5), 1e-5)
+    assert steps.answers[steps.right] == f"about {exact:.0f}"
+    assert steps.answers[2] == f"{accounting.epsilon(Repeat(Laplace(2.0), 100), 0.0):g}"
+
+
+def test_group_privacy_has_its_condition_and_the_general_theorem():
+    term = TERMS["group privacy"]
+    assert "Gaussian noise" in term.words and "same δ" in term.words
+    assert "In general" in term.words and "delta_k" in term.formula
 
 
 def test_odds_of_one_become_e():
