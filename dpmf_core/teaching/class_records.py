@@ -198,8 +198,9 @@ def publish(
 ) -> None:
     """Keep noisy counts of the answers to a step, once for each epsilon and number of answers.
 
-    Answers are never changed, so as many answers are the same answers. draw: makes the counts; it
-    is called with nobody else publishing, and not where they are there.
+    Whether counts are drawn anew depends on the number of answers alone: an answer that a student
+    has changed counts in later publications, because drawing anew would reveal the change. draw:
+    makes the counts; it is called with nobody else publishing, and not where they are there.
     """
     with _database() as db:
         rows = db.execute("SELECT answers FROM seats WHERE class = ?", (class_id,))

@@ -161,11 +161,15 @@ def answers(of: str = "") -> dict[str, str]:
     }
 
 
-def note(step: str, text: str, of: str = "") -> None:
-    """Record a step with its answer, if any. The first answer stands."""
+def note(step: str, text: str, of: str = "", *, again: bool = False) -> None:
+    """Record a step with its answer, if any. The first answer stands.
+
+    again: whether the answer replaces an earlier one.
+    """
     state = st.session_state
     answer_texts: dict[str, str] = state.setdefault("lesson.answers", {})
-    if (name := _start(of) + step) in answer_texts:
+    name = _start(of) + step
+    if name in answer_texts and not again:
         return
     answer_texts[name] = text
     teacher_link = sequence()

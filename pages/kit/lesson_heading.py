@@ -12,6 +12,9 @@ from dpmf_core.teaching.private_class import MOST
 from pages.kit import lesson, safe_text
 from pages.kit.safe_text import escape_letters
 
+YOUR_ADDRESS = (
+    " The address of this page is yours: do not share it. Anyone who opens it continues as you."
+)
 FINISHED = "finished"  # kept with the day on which the sequence was finished
 
 
@@ -59,7 +62,17 @@ def _draw_way(sequence: LessonSequence) -> None:
 def _draw_question(link: LessonLink) -> None:
     """Draw the box for an answer, in words or from choices, or the answer given."""
     choices, place, label = link.choices, lesson.place(), "Your answer"
-    if (own := lesson.answers().get(ANSWER)) is not None:
+    own = lesson.answers().get(ANSWER)
+    changing = f"lesson.changing.on{place}"
+    if own is not None and _is_private(link):
+        # whoever opens the address must not see the answer
+        if not st.session_state.get(changing):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption("Your answer was sent.")
+                key = f"lesson.change.on{place}"
+                st.button("Change it", key=key, on_click=_begin_change, args=(changing,))
+            return
+    elif own is not None:
         own = choices[int(own)] if choices and own.isdigit() else own
         st.caption(f"{label}: {escape_letters(own)}")
         return
@@ -73,18 +86,30 @@ def _draw_question(link: LessonLink) -> None:
             answer = st.text_area(label, key=f"lesson.text.on{place}", max_chars=LONGEST).strip()
         submitted = st.form_submit_button("Send")
     if submitted and answer:
-        lesson.note(ANSWER, answer)
+        st.session_state.pop(changing, None)
+        lesson.note(ANSWER, answer, again=own is not None)
         st.rerun()
+
+
+def _begin_change(changing: str) -> None:
+    st.session_state[changing] = True
+
+
+def _is_private(link: LessonLink) -> bool:
+    """Return whether a question's answers are only published as counts with noise."""
+    sequence = lesson.sequence()
+    return bool(link.choices) and sequence is not None and sequence.gathers
 
 
 def draw_notice(link: LessonLink | None = None) -> None:
     """Draw who will read the answers. link: the page of a teacher's link."""
     sequence = lesson.sequence()
-    if link is not None and link.choices and sequence is not None and sequence.gathers:
+    if link is not None and _is_private(link):
         words = (
             "This question is private. The server keeps your answer without your name, and no page"
-            " shows it. Your teacher sees how many have answered, and can publish counts with"
-            f" noise. All publications together cost you at most ε = {MOST:g}."
+            " shows it, not even to you. Your teacher sees how many have answered, and can publish"
+            f" counts with noise. All publications together cost you at most ε = {MOST:g}. A changed"
+            " answer counts in later publications."
         )
     elif sequence is not None and sequence.gathers:
         words = (
@@ -94,8 +119,10 @@ def draw_notice(link: LessonLink | None = None) -> None:
     else:
         words = (
             "This server keeps your answers under the address of this page, so that a reload loses"
-            " nothing. Only someone with that address can read them."
+            " nothing."
         )
+    if not st.session_state.get("lesson.by_login"):
+        words += YOUR_ADDRESS
     st.caption(words)
 
 

@@ -159,7 +159,11 @@ def test_a_private_question_shows_counts_with_noise_and_no_answer():
     assert any("private" in text and "ε = 5" in text for text in kinds)  # before the answer
     student.radio(key="lesson.choice.on0").set_value("1")
     press(student, "FormSubmitter:lesson.answering-Send")
-    assert any("never" in it.value for it in student.caption) and not student.radio
+    assert not student.radio and not any("never" in it.value for it in student.caption)
+    again = opened("kit/navigation.py", **student.query_params)  # as a friend with the address
+    assert again.query_params["seat"] == student.query_params["seat"]
+    assert "Your answer was sent." in [it.value for it in again.caption]
+    assert not again.radio and not any("never" in it.value for it in again.caption)
     teacher = opened("lessons/page.py", teach=link_token(PRIVATE, TEACHER))
     assert not teacher.exception and "never" not in words(teacher)
     press(teacher, "teach.publish.0.answer")
@@ -174,6 +178,20 @@ def test_a_private_question_shows_counts_with_noise_and_no_answer():
     teacher.select_slider(key="teach.0.answer").set_value(1.0)
     settled(teacher)
     assert class_records.publications(PRIVATE.id, "0.answer") == [publication]
+
+
+def test_a_private_answer_is_asked_anew_to_change_it_and_its_address_is_not_to_be_shared():
+    student = opened("kit/navigation.py", **{"class": link_token(PRIVATE)})
+    assert "The address of this page is yours: do not share it." in words(student)
+    student.radio(key="lesson.choice.on0").set_value("1")
+    press(student, "FormSubmitter:lesson.answering-Send")
+    press(student, "lesson.change.on0")
+    assert student.radio(key="lesson.choice.on0").value is None
+    student.radio(key="lesson.choice.on0").set_value("0")
+    press(student, "FormSubmitter:lesson.answering-Send")
+    (answers,) = class_records.class_answers(PRIVATE.id)
+    assert answers["0.answer"] == "0"
+    assert not student.radio and "Your answer was sent." in words(student)
 
 
 @pytest.mark.parametrize(
