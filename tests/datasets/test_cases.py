@@ -1,15 +1,17 @@
 """Small files in the shape of real ones are read as the right ratings, by path and by upload."""
 
+import dataclasses
 import json
 import os
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ids import keys_of_ids
-from dpmf_datasets import load
+from dpmf_datasets import load, session_files
 from tests.support.cases import COPIES
 
 FOLDER = Path(os.environ.get("DPMF_CASES", Path(__file__).parents[3] / "shared" / "cases"))
@@ -47,6 +49,16 @@ def by_path(file, facts):
     return load(f"{file}?{facts}")
 
 
+def by_upload(file, facts):
+    if file.is_dir():
+        pytest.skip("a folder cannot be uploaded as one file")
+    declared = dict(parse_qsl(facts))
+    upload = session_files.read(file.read_bytes(), file.name, declared)
+    ratings = load(upload.entry.id)
+    session_files.remove(upload.entry)
+    return dataclasses.replace(ratings, report=upload.report)
+
+
 def rows_of(ratings):
     """(key of the user's id, item, value) of each rating."""
     keys = ratings.user_keys[ratings.users].tolist()
@@ -67,13 +79,14 @@ def named(case):
 READABLE = [case for case in entries() if case["expected"]]
 
 
+@pytest.mark.parametrize("read", [by_path, by_upload])
 @pytest.mark.parametrize(
     "case",
     [case for case in READABLE if case["file"] not in LOST_IN_THE_FILE] + COPIES,
     ids=named,
 )
-def test_a_file_is_read_as_the_right_ratings(case, tmp_path):
-    ratings = by_path(place_of(case, tmp_path), case["facts"])
+def test_a_file_is_read_as_the_right_ratings(case, read, tmp_path):
+    ratings = read(place_of(case, tmp_path), case["facts"])
     assert rows_of(ratings) == expected_rows(case)
     assert ratings.n_users == len({user for user, _, _ in case["expected"]})
 
