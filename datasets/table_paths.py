@@ -13,7 +13,7 @@ from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import Advice, after_path, read_table
-from dpmf_datasets.readers.table import Table, file_name, report_damage
+from dpmf_datasets.readers.table import Table, file_name, report_damage, report_size
 from dpmf_datasets.readers.tables import open_table, ratings_tables, with_item_table
 from dpmf_datasets.readers.wide_tables import as_long
 from dpmf_datasets.registry import SOURCES, source_of
@@ -35,7 +35,8 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
         data, report = _in_database(place, facts)
     else:
         path = path_of(place)
-        data, report = read(path, facts)
+        with report_size(path):
+            data, report = read(path, facts)
     if ITEM_TABLE in facts:
         data, report = _with_item_table(data, report, facts)
     data = dataclasses.replace(data, report=report)

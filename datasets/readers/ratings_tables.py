@@ -1,7 +1,7 @@
 """Ratings from any table: columns are recognised, bad rows left out, and everything counted."""
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,8 @@ from dpmf_core.data.ratings import (
 )
 from dpmf_core.data.report import BY_NAME, BY_PLACE, DECLARED, Kind, Problem, Report
 from dpmf_core.data.row_rules import RowRules
-from dpmf_datasets.readers.cleaning import CleanRows, Ids, numbered
+from dpmf_datasets import sandbox
+from dpmf_datasets.readers.cleaning import Batch, CleanRows, Ids, numbered
 from dpmf_datasets.readers.dates import AmbiguousDates, Clock, looks_like_times
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.table import PREVIEW, SAMPLE_ROWS, Table, is_number, report_damage
@@ -107,10 +108,12 @@ def read_table(
     """
     with report_damage(name):
         rows = open_rows(open_table(source, name, facts or {}), name, declared, advice)
-        batches = list(rows)
+        batches = list(_within_limits(rows, name))
     require_usable(rows, name, advice)
     users, user_ids = numbered([batch.users for batch in batches])
     items, item_ids = numbered([batch.items for batch in batches])
+    sandbox.require_at_most("users", len(users), name)
+    sandbox.require_at_most("items", len(items), name)
     values = np.concatenate([batch.values for batch in batches])
     row = np.concatenate([batch.rows for batch in batches])
     orders = [batch.order for batch in batches if batch.order is not None]
@@ -145,6 +148,15 @@ def read_table(
         rows, name, declared, notes, kept=len(ratings), n_users=n_users, n_items=n_items
     )
     return ratings, report
+
+
+def _within_limits(rows: CleanRows, name: str) -> Iterator[Batch]:
+    """The rows of a table. Raises BadInput as soon as they are more than this process may read."""
+    n_rows = 0
+    for batch in rows:
+        n_rows += len(batch.values)
+        sandbox.require_at_most("ratings", n_rows, name)
+        yield batch
 
 
 def open_rows(table: Table, name: str, declared: Declared, advice: Advice) -> CleanRows:

@@ -19,6 +19,7 @@ from typing import Any
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLE_NAMES, by_name
+from dpmf_datasets.sandbox import in_parts
 
 HEAD = 1 << 16  # bytes from which a file is recognised
 SAMPLE_ROWS = 30  # rows from which a column is judged
@@ -39,7 +40,6 @@ DAMAGE = (  # errors of readers on damaged files
     UnicodeError,
     IndexError,
     OverflowError,
-    MemoryError,
     OSError,
 )
 RaggedLines = list[tuple[int, str]]  # places and contents
@@ -177,14 +177,25 @@ def damage(*more: type[Exception]) -> tuple[type[Exception], ...]:
 
 @contextmanager
 def report_damage(name: str | Path) -> Iterator[None]:
-    """Convert errors of readers on damaged files to BadInput."""
+    """Convert errors of readers on damaged or too large files to BadInput."""
     try:
-        yield
+        with report_size(name):
+            yield
     except damage() as error:
         raise BadInput(
             f"{file_name(name)} is damaged or cut short ({first_sentence(error)[:200]}) Download"
             " or save it again."
         ) from error
+
+
+@contextmanager
+def report_size(name: str | Path) -> Iterator[None]:
+    """Convert the error of a file that does not fit in memory to BadInput."""
+    try:
+        yield
+    except MemoryError as error:
+        place = file_name(name)
+        raise BadInput(f"{place} does not fit in memory. {in_parts(place)}") from error
 
 
 def first_sentence(error: Exception) -> str:

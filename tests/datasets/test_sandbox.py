@@ -16,11 +16,16 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+import pyarrow as pa
 import pytest
 
 from dpmf_core.base import isolation
 from dpmf_core.base.errors import BadInput
-from dpmf_datasets import npz_folder, sandbox, session_files
+from dpmf_core.data.ratings import Ratings
+from dpmf_datasets import load, npz_folder, sandbox, session_files
+from dpmf_datasets.readers.declared import Declared
+from dpmf_datasets.readers.ratings_tables import read_table
+from dpmf_datasets.readers.table import Table
 from dpmf_datasets.sandbox import Limits
 from pages.data import session_data
 
@@ -77,8 +82,39 @@ class TestItsLimits:
         words = str(caught.value)
         assert f"a.csv has more than {most:,} {what}" in words and f"{what}_per_upload" in words
 
+    def test_reading_ends_at_the_limit_of_ratings(self, monkeypatch):
+        n_batches = 0
+
+        def batches(columns):
+            nonlocal n_batches
+            column = pa.array([str(row % 9) for row in range(1_000)])
+            while True:
+                n_batches += 1
+                yield [column] * len(columns)
+
+        table = Table(("user", "item", "rating"), [("1", "1", "1")], batches)
+        few = replace(session_files.UPLOAD, ratings=2_500)
+        monkeypatch.setattr(sandbox, "limits_here", few)
+        declared = Declared((0, 9))
+        with pytest.raises(BadInput, match="more than 2,500 ratings"):
+            read_table(table, name="a.csv", declared=declared)
+        assert n_batches == 3
+
     def test_they_are_settings(self):
         assert session_data.limits() == session_files.UPLOAD
+
+
+@pytest.mark.parametrize("error", [MemoryError, pa.ArrowMemoryError])
+def test_a_table_that_does_not_fit_in_memory_is_refused_in_words(error, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise error("malloc of size 480000000 failed")
+
+    monkeypatch.setattr(Ratings, "of", fail)
+    (tmp_path / "a.csv").write_bytes(TABLE)
+    with pytest.raises(BadInput) as caught:
+        load(f"{tmp_path / 'a.csv'}?bounds=1,5")
+    words = str(caught.value)
+    assert "does not fit in memory" in words and "--partitioned" in words and "bug" not in words
 
 
 @linux
