@@ -128,7 +128,8 @@ def account(
 ) -> Account:
     """Open the account of private data, which composes everything drawn from them.
 
-    Data in memory share the account of all data in memory in this process.
+    Data in memory share the account of all data in memory in this process. Data with the same rows
+    share one account, such as a file and a frame of it.
 
     Parameters
     ----------

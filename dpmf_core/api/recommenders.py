@@ -200,6 +200,7 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
             public=ratings.public,
             assumptions=tuple(it for it in ratings.assumptions if it != ITEMS_ARE_PUBLIC),
             origin="" if ratings.public else ratings.account,
+            rows_origin="" if ratings.public else ratings.row_digest,
             user_keys=ratings.user_keys,
             report=ratings.report,
         )

@@ -56,6 +56,27 @@ def draw_key(seed: int, number: int) -> int:
     )
 
 
+def digest_of_rows(*columns: npt.NDArray[np.unsignedinteger[Any]]) -> str:
+    """A digest of rows (n,) of numbers, whatever their order: their number and 128 bits."""
+    count = len(columns[0])
+    sums = [0, 0]
+    for begin in range(0, count, AT_ONCE):
+        some = [column[begin : begin + AT_ONCE] for column in columns]
+        for seed in range(len(sums)):
+            sums[seed] += int(hashes_of_rows(seed, *some).sum(dtype=np.uint64))
+    return "-".join(f"{number % 2**64:x}" for number in (count, *sums))
+
+
+def hashes_of_rows(
+    seed: int, *columns: npt.NDArray[np.unsignedinteger[Any]]
+) -> npt.NDArray[np.uint64]:
+    """A hash of each row (n,) of numbers and the seed."""
+    hashes = _mix(_steps(np.array([seed])))
+    for column in columns:
+        hashes = _mix(hashes + _steps(column))
+    return hashes
+
+
 def _steps(numbers: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     """(numbers + 1) steps of the generator, modulo 2^64."""
     return (numbers.astype(np.uint64) + np.uint64(1)) * STEP

@@ -10,7 +10,7 @@ from dpmf_core.cli import output
 from dpmf_core.cli.data_options import on_data
 from dpmf_core.cli.options import Options, ledger_option, with_options
 from dpmf_core.privacy import default_delta
-from dpmf_core.privacy.accounts import Account, in_full
+from dpmf_core.privacy.accounts import NOT_COVERED, Account, in_full
 from dpmf_core.runs import data_access
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import DataSpec
@@ -110,6 +110,7 @@ def _words(account: Account) -> str:
             f"\nThe errors of {n_raw} runs were computed on the raw data: they have no epsilon, and"
             " the total does not cover them."
         )
+    parts.append(f"\n{NOT_COVERED}")
     return "\n".join(parts)
 
 

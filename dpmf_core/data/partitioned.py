@@ -127,6 +127,11 @@ class PartitionedRatings:
         """The identity of private ratings in accounts: their origin."""
         return self.origin or self.fingerprint
 
+    @property
+    def row_digest(self) -> str:
+        """Unknown: computing it would read all partitions."""
+        return ""
+
     def with_change(self, change: Change, **facts: Any) -> Self:
         """A copy with a change to each partition as it is read.
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.hashing import digest_of, keyed_uniform
+from dpmf_core.base.hashing import digest_of, digest_of_rows, keyed_uniform, keys_of_texts
 from dpmf_core.data.domain import Domain, OutsideDomain
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
@@ -100,6 +100,8 @@ class Ratings:
         What reading the file or the table left out, changed and assumed.
     own_ids : tuple of pandas.Index, or None
         The ids of users and items as a table in memory has them, in the order of their numbers.
+    rows_origin : str
+        `row_digest` of the private ratings that these were made from.
     """
 
     users: Ints
@@ -119,6 +121,7 @@ class Ratings:
     user_keys: npt.NDArray[np.uint64] | None = None
     report: Report | None = field(default=None, repr=False)
     own_ids: "tuple[pd.Index[Any], pd.Index[Any]] | None" = field(default=None, repr=False)
+    rows_origin: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         if self.user_keys is not None and len(self.user_keys) != self.n_users:
@@ -252,6 +255,23 @@ class Ratings:
         """
         return self.origin or digest_of(self.users, self.items, self.values)
 
+    @cached_property
+    def row_digest(self) -> str:
+        """What the ratings say, whether they came as a file, a frame or a matrix, in any order.
+
+        Of derived ratings it is that of the first ones, as with `account`. It depends on the ids of
+        users and items and on the values, within the declared bounds.
+        """
+        if self.rows_origin:
+            return self.rows_origin
+        user_keys = self.user_keys
+        if user_keys is None:
+            user_keys = keys_of_texts(np.arange(self.n_users).astype(str).astype(object))
+        labels = self.labels or tuple(map(str, range(self.n_items)))
+        item_keys = keys_of_texts(np.array(labels, object))
+        values = np.ascontiguousarray(self.values + np.float32(0)).view(np.uint32)  # -0 as 0
+        return digest_of_rows(user_keys[self.users], item_keys[self.items], values)
+
     def draw_keys(self, ids: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """The keys of each user's draws (n_users,).
 
@@ -265,6 +285,10 @@ class Ratings:
     def _origin(self) -> str:
         return "" if self.public else self.account
 
+    @property
+    def _rows_origin(self) -> str:
+        return "" if self.public else self.row_digest
+
     def only(self, keep: npt.NDArray[np.bool_]) -> Self:
         """The ratings under a mask (n_ratings,); users, items and declared facts stay."""
         few = 2 * np.count_nonzero(keep) < len(keep)  # a mask is searched again for every column
@@ -272,7 +296,7 @@ class Ratings:
         order = None if self.order is None else self.order[rows]
         users, items, values = self.users[rows], self.items[rows], self.values[rows]
         columns: Any = {"users": users, "items": items, "values": values, "order": order}
-        return replace(self, origin=self._origin, **columns)
+        return replace(self, origin=self._origin, rows_origin=self._rows_origin, **columns)
 
     def top_items(self, count: int) -> Self:
         """The `count` most rated items (ties by id), renumbered by descending popularity.
@@ -310,6 +334,7 @@ class Ratings:
             **{"n_items": len(item_ids), "titles": titles, "labels": labels},
             "item_features": None if features is None else features.keeping(item_ids),
             "origin": self._origin,
+            "rows_origin": self._rows_origin,
         }
         rows = self.users[inside], new[self.items[inside]], self.values[inside]
         return type(self).of(*rows, order=order, **few)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.hashing import digest_of
+from dpmf_core.base.hashing import digest_of, digest_of_rows, hashes_of_rows, keys_of_texts
 from dpmf_core.data.domain import Domain
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Report
@@ -86,7 +86,7 @@ class Samples:
         What a row is.
     titles : tuple of str
         A name for each row.
-    public, assumptions, origin
+    public, assumptions, origin, rows_origin
         As in `Ratings`.
     clean, parts, texts
         For judging only: the rows before outliers were planted; components (k, n_features) of a
@@ -115,6 +115,7 @@ class Samples:
     people: npt.NDArray[np.int32] | None = None
     n_people: int | None = None
     report: Report | None = field(default=None, repr=False)
+    rows_origin: str = field(default="", repr=False)
 
     @classmethod
     def of(
@@ -232,6 +233,20 @@ class Samples:
         return self.origin or digest_of(*_arrays(self.X))
 
     @cached_property
+    def row_digest(self) -> str:
+        """What the rows say, in any order; see `Ratings.row_digest`."""
+        if self.rows_origin:
+            return self.rows_origin
+        from scipy.sparse import csr_array  # slow to load
+
+        rows = csr_array(self.X)
+        names = self.vocabulary or tuple(map(str, range(rows.shape[1])))
+        keys = keys_of_texts(np.array(names, object))[rows.indices]
+        values = rows.data.astype(np.float32).view(np.uint32)
+        sums = np.cumsum(np.append(np.uint64(0), hashes_of_rows(0, keys, values)))
+        return digest_of_rows(np.diff(sums[rows.indptr]))
+
+    @cached_property
     def reading(self) -> str:
         """sha256 over the words of all documents, in reading order if it is known."""
         words, ids, bounds = self.vocabulary or (), self.X.indices, self.X.indptr
@@ -270,6 +285,7 @@ class Samples:
             clean=None if self.clean is None else self.clean[:, feature_ids],
             parts=None if self.parts is None else self.parts[:, feature_ids],
             origin="" if self.public else self.account,
+            rows_origin="" if self.public else self.row_digest,
         )
 
     def rows(self, row_ids: Array) -> Self:
@@ -283,6 +299,7 @@ class Samples:
             clean=None if self.clean is None else self.clean[row_ids],
             texts=None if self.texts is None else _read(self.texts, row_ids),
             origin="" if self.public else self.account,
+            rows_origin="" if self.public else self.row_digest,
             people=None if self.people is None else self.people[row_ids],
         )
 
@@ -367,7 +384,8 @@ def of_ratings(ratings: Ratings) -> Samples:
     titles = ratings.titles or tuple(f"item {j}" for j in range(ratings.n_items))
     origin = "" if ratings.public else ratings.account
     facts: Any = {name: getattr(ratings, name) for name in ("name", "public", "assumptions")}
-    return Samples(_small(X), titles, unit="user", origin=origin, **facts)
+    rows_origin = "" if ratings.public else ratings.row_digest
+    return Samples(_small(X), titles, unit="user", origin=origin, rows_origin=rows_origin, **facts)
 
 
 def samples_report(samples: Samples, **facts: Any) -> Report:

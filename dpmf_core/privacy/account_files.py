@@ -46,10 +46,10 @@ TAKE_OVER = (
     "DELETE FROM old.entries",
     "DELETE FROM old.accounts",
 )
-# the keys of all accounts that are joined to this one, or that a charge would join to it
+# the keys of all accounts that are joined to one of a JSON list of keys
 JOINED = (
-    "SELECT key FROM accounts WHERE key IN (:key, :together)"
-    " OR joined IN (SELECT joined FROM accounts WHERE key IN (:key, :together))"
+    "SELECT key FROM accounts WHERE key IN (SELECT value FROM json_each(:keys)) OR joined IN"
+    " (SELECT joined FROM accounts WHERE key IN (SELECT value FROM json_each(:keys)))"
 )
 NAMED_AT_RANDOM = "lower(hex(randomblob(16)))"
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -44,27 +44,21 @@ from dpmf_core.privacy.odometer import (
     lines,
     total,
 )
+from dpmf_core.privacy.receipts import Private
 
 LEDGER = "DPMF_LEDGER"  # the environment variable that names the default ledger file
 # the key to which data in hand are joined; child processes inherit it
 PROCESS_KEY = "DPMF_ACCOUNT"
 if multiprocessing.parent_process() is None:
     os.environ.setdefault(PROCESS_KEY, secrets.token_hex(16))
+# what no account can see, as it is said where one is shown
+NOT_COVERED = (
+    "An account covers data with the same rows, in any order and form. It cannot see the same"
+    " people in other data: a copy with other rows or values, a part that was used alone, or copies"
+    " in another session or on another machine. Add what was released from those yourself."
+)
 OWN_FILE_KEY = "this ledger"  # the only account in a ledger file
 State = Literal["finished", "cancelled", "failed"]
-
-
-class Private(Protocol):
-    """Data that may have an account.
-
-    account: the fingerprint of their source, before anything was left out.
-    """
-
-    @property
-    def public(self) -> bool: ...
-
-    @property
-    def account(self) -> str: ...
 
 
 class NoisePermit:
@@ -94,41 +88,24 @@ class NoisePermit:
 
 
 @dataclass(frozen=True)
-class Receipt:
-    """Which account a finished work was charged to, and the random name of its entry there.
-
-    Wherever the results are shown again, the account in force must hold an entry of this name.
-    account: the fingerprint of the data, also if the entry is in a named ledger.
-    """
-
-    account: str
-    entry: str
-
-    @property
-    def public(self) -> bool:
-        """False: public data have no account."""
-        return False
-
-
-@dataclass(frozen=True)
 class Account:
     """The account of one private data set.
 
     file: where it is kept. key: the data's fingerprint. lasting: whether it outlives the uploads of
-    the data. together: the key of an account that a charge or a budget joins this one to.
+    the data. together: keys of accounts that a charge or a budget joins this one to.
     """
 
     file: Path
     key: str = OWN_FILE_KEY
     lasting: bool = True
-    together: str | None = None
+    together: tuple[str, ...] = ()
 
     # -- reading -----------------------------------------------------------------------------------
 
     @property
-    def _keys(self) -> dict[str, str | None]:
+    def _keys(self) -> dict[str, str]:
         """The parameters of the `JOINED` query."""
-        return {"key": self.key, "together": self.together}
+        return {"keys": json.dumps([self.key, *self.together])}
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -180,7 +157,7 @@ class Account:
             for it in self.lines
         ]
         head = ["what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"]
-        return html_table(head, rows, in_full(self.total))
+        return html_table(head, rows, f"{in_full(self.total)}. {NOT_COVERED}")
 
     def __repr__(self) -> str:
         return f"<Account: {in_full(self.total)}>"
@@ -264,16 +241,16 @@ class Account:
             db.execute("UPDATE entries SET charge = ?, state = ? WHERE id = ?", row)
 
     def _there(self, db: sqlite3.Connection) -> None:
-        keys = [self.key] if self.together is None else [self.key, self.together]
-        for key in keys:
+        for key in (self.key, *self.together):
             db.execute(
                 "INSERT INTO accounts (key, lasting) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET"
                 " lasting = max(lasting, excluded.lasting)",
                 (key, int(self.lasting)),
             )
-        if self.together is not None:
-            for (key,) in db.execute(JOINED, self._keys).fetchall():
-                db.execute("UPDATE accounts SET joined = ? WHERE key = ?", (self.together, key))
+        if self.together:
+            keys = db.execute(JOINED, self._keys).fetchall()
+            join = "UPDATE accounts SET joined = ? WHERE key = ?"
+            db.executemany(join, [(self.together[0], key) for (key,) in keys])
 
     def set_budget(
         self,
@@ -319,7 +296,7 @@ class Account:
         """Remove the account and those that it is joined to. Past releases stay public."""
         if self.file.exists():
             with open_file(self.file) as db:
-                _remove(db, [key for (key,) in db.execute(JOINED, self._keys | {"together": None})])
+                _remove(db, _joined(db, self.key))
 
 
 def _now() -> str:
@@ -356,6 +333,9 @@ def account_of(
         same people's rows, and nothing identifies them as such. So a charge joins the accounts of
         all data that this process, and those it starts, hold in hand.
 
+    A charge also joins the accounts of data with the same rows, such as a file and a frame, or two
+    files. On a server only those of one session or login are joined.
+
     Raises
     ------
     BadInput
@@ -366,7 +346,16 @@ def account_of(
     ledger = ledger or os.environ.get(LEDGER)
     if ledger is not None:
         return Account(Path(ledger).expanduser())
-    return Account(accounts_file(), data.account, lasting, _process_key() if in_hand else None)
+    process = (_process_key(),) if in_hand else ()
+    return Account(accounts_file(), data.account, lasting, (*process, *_key_of_rows(data)))
+
+
+def _key_of_rows(data: Private) -> tuple[str, ...]:
+    """The key to which accounts of one owner are joined whose data have the same rows."""
+    if not data.row_digest:
+        return ()
+    _, separator, owner = data.account.partition(OWNED_BY)
+    return (f"rows {data.row_digest}{separator}{owner}",)
 
 
 def _process_key() -> str:
@@ -396,7 +385,7 @@ def charging(
 
 
 def sweep(uploads: Callable[[], Collection[str]]) -> None:
-    """Delete the accounts of removed uploads.
+    """Delete the accounts of removed uploads; an account stays as long as any that it is joined to.
 
     uploads: returns the fingerprints of existing uploads. It is called while no account can be
     charged, so a new upload keeps its account.
@@ -405,8 +394,10 @@ def sweep(uploads: Callable[[], Collection[str]]) -> None:
     if file.exists():
         with open_file(file) as db:
             present = uploads()
+            lasting = {key for (key,) in db.execute("SELECT key FROM accounts WHERE lasting")}
             keys = [key for (key,) in db.execute("SELECT key FROM accounts WHERE NOT lasting")]
-            _remove(db, [key for key in keys if key not in present])
+            groups = {key: _joined(db, key) for key in keys}
+            _remove(db, [key for key in keys if not {*lasting, *present}.intersection(groups[key])])
 
 
 @dataclass(frozen=True)
@@ -440,6 +431,12 @@ def shared_files() -> list[SharedFile]:
         for name, accounts in charges.items()
         if len(accounts) > 1
     ]
+
+
+def _joined(db: sqlite3.Connection, key: str) -> list[str]:
+    """The keys of an account and of all that are joined to it."""
+    keys = {"keys": json.dumps([key])}
+    return [joined_key for (joined_key,) in db.execute(JOINED, keys)]
 
 
 def _remove(db: sqlite3.Connection, keys: list[str]) -> None:

@@ -27,8 +27,9 @@ from dpmf_core.evaluation import judges
 from dpmf_core.evaluation.blocks import require_splittable
 from dpmf_core.evaluation.registry import Task
 from dpmf_core.privacy import Noise, PlanViolation, accounts, noise_words, normal_form
-from dpmf_core.privacy.accounts import NoisePermit, Receipt
+from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.privacy.events import Ledger
+from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs import partition_selection
 from dpmf_core.runs.data_access import open_split, open_watched, split_ratings
 from dpmf_core.runs.filters import by_exact_counts, filtered
@@ -173,7 +174,7 @@ def run(
         seconds=watcher.seconds(began),
         peak_mb=peak_mb(),
         released_shape=released_shape,
-        receipt=None if data.public else Receipt(original_data.account, leave.entry),
+        receipt=None if data.public else Receipt.of(original_data, leave.entry),
     )
     return Run(record, model.arrays, _names(input_data, judge.train))
 

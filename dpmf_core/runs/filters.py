@@ -37,7 +37,11 @@ def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> W
             without: dict[str, Any] = {"top_items": None, "most_words": None}
             spec = by_exact_counts(spec, data).model_copy(update=without)
     result = prepared(result, spec) if isinstance(result, Samples) else _fewer(result, spec)
-    whole: Whole = result if data.public else replace(result, origin=data.account)
+    if not data.public:
+        result = replace(result, origin=data.account)
+    if not data.public and not isinstance(result, PartitionedRatings):
+        result = replace(result, rows_origin=data.row_digest)
+    whole: Whole = result
     return whole
 
 

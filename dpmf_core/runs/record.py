@@ -24,7 +24,7 @@ from dpmf_core.data.addresses import file_of
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.privacy.accounts import Receipt
+from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs.privacy_record import Count, PrivacyRecord, Size
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value

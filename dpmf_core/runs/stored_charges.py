@@ -11,8 +11,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.privacy.accounts import Receipt, account_of
+from dpmf_core.privacy.accounts import account_of
 from dpmf_core.privacy.odometer import Charge
+from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs.data_access import open_raw
 from dpmf_core.runs.record import Run, RunRecord
 
@@ -81,5 +82,6 @@ def _receipt_of_earlier_version(record: RunRecord) -> Receipt | None:
     None if its data are gone: then they have no account that could be shown.
     """
     with contextlib.suppress(BadInput):
-        return Receipt(open_raw(record.spec.data.id).account, f"run {record.key}")
+        data = open_raw(record.spec.data.id)
+        return Receipt(data.account, f"run {record.key}", data.row_digest)
     return None

@@ -11,7 +11,7 @@ from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import default_delta, neighbours
-from dpmf_core.privacy.accounts import Account
+from dpmf_core.privacy.accounts import NOT_COVERED, Account
 from dpmf_core.privacy.decision import Decision, decide
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge, Total
@@ -236,6 +236,7 @@ def panel(data_id: str, where: str, units: int, *, awaits: bool = False) -> None
         with st.popover("Details and budget", width="stretch"):
             _draw_account(account, total)
             st.caption(linked(PROMISE if budget else NO_PROMISE))
+            st.caption(NOT_COVERED)
             _budget(account, where, units)
 
     drawing.repeat(draw, LOOK if ran or awaits else None)

@@ -284,9 +284,9 @@ def test_a_file_of_an_earlier_layout_goes_on(tmp_path):
         )
     before = Account(file, "one").total
     assert before.epsilon == pytest.approx(epsilon_of([2.0], 1e-5), rel=1e-6)
-    with Account(file, "other", together="both").reserve(CHARGE):
+    with Account(file, "other", together=("both",)).reserve(CHARGE):
         pass
-    with Account(file, "one", together="both").reserve(CHARGE):
+    with Account(file, "one", together=("both",)).reserve(CHARGE):
         pass
     expected = epsilon_of([2.0, 2.0], 1e-5)
     for key in ("one", "other", "both"):
@@ -301,7 +301,7 @@ def test_accounts_that_are_joined_stay_so_when_they_leave_the_cache(tmp_path, mo
     with Account(account_files.accounts_file(), "third").reserve(CHARGE):
         pass
     for key in ("one", "other"):
-        old = Account(tmp_path / "cache/dpmf" / account_files.FILE, key, together="both")
+        old = Account(tmp_path / "cache/dpmf" / account_files.FILE, key, together=("both",))
         with old.reserve(CHARGE) as permit:
             permit.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
     total = Account(account_files.accounts_file(), "one").total

@@ -34,11 +34,12 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounting import of_group
-from dpmf_core.privacy.accounts import NoisePermit, Receipt, charging
+from dpmf_core.privacy.accounts import NoisePermit, charging
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
+from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.privacy.selection import (
     exception_of_best,
     number_of_trials,
@@ -258,7 +259,7 @@ class PrivateSelection(BaseModel):
         with charging(data, charge, lasting=not is_own(self.data.id)) as permit:
             best = self._best(data, permit, report, stopped)
         result = self._result(best, public=False)
-        return replace(result, receipt=Receipt(data.account, permit.entry), charge=charge)
+        return replace(result, receipt=Receipt.of(data, permit.entry), charge=charge)
 
     def _result(self, best: tuple[NoisyError, Run] | None, *, public: bool) -> "SelectionResult":
         if best is None:

@@ -1,0 +1,44 @@
+"""Data that have an account, and the receipt that a finished work keeps of its charge."""
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+
+class Private(Protocol):
+    """Data that may have an account.
+
+    account: the fingerprint of their source, before anything was left out. row_digest: what its
+    rows say, in whatever form and order they came; '' if unknown.
+    """
+
+    @property
+    def public(self) -> bool: ...
+
+    @property
+    def account(self) -> str: ...
+
+    @property
+    def row_digest(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Which account a finished work was charged to, and the random name of its entry there.
+
+    Wherever the results are shown again, the account in force must hold an entry of this name.
+    account, row_digest: of the data, also if the entry is in a named ledger.
+    """
+
+    account: str
+    entry: str
+    row_digest: str = ""
+
+    @classmethod
+    def of(cls, data: Private, entry: str) -> Self:
+        """The receipt of an entry for work on these data."""
+        return cls(data.account, entry, data.row_digest)
+
+    @property
+    def public(self) -> bool:
+        """False: public data have no account."""
+        return False
