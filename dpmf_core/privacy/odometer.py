@@ -228,6 +228,15 @@ def _total_square(charges: Iterable[Charge], relation: Relation) -> float:
     return square
 
 
+def remaining(charges: Sequence[Charge], budget: AccountBudget) -> float:
+    """The largest epsilon, at the budget's delta, of Gaussian releases that still fit a budget.
+
+    Raises BadInput if the charges hold noise that the budget cannot add up.
+    """
+    square = budget.mu**2 - _total_square(_in_one_unit(charges), budget.relation)
+    return gaussian_epsilon(math.sqrt(max(square, 0.0)), budget.delta)
+
+
 def check(before: Sequence[Charge], request: Sequence[Charge], budget: AccountBudget) -> None:
     """Raise BadInput if the charges together would exceed the budget.
 

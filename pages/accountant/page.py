@@ -5,6 +5,7 @@ rule.
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -32,6 +33,7 @@ from dpmf_core.runs.planning import epsilon_of_each, prepare
 from dpmf_core.teaching.glossary import linked
 from pages.accountant import ledger
 from pages.kit import (
+    data_sets,
     epsilon_grid,
     links,
     odometer,
@@ -176,7 +178,7 @@ def draw_headline(event: Event, delta: float, promise: Promise) -> None:
     releases, exact = sum(count for _, count in normal_form(event)), epsilon_of(event, delta)
     what = "This release costs" if releases == 1 else f"These {releases:,} releases cost"
     what = f"Example: {releases} releases cost" if is_example else what
-    st.title(f"{what} ε = {epsilon_text(exact)}", anchor=False)
+    draw_heading(f"{what} ε = {epsilon_text(exact)}")
     words = linked(f"{epsilon_in_full(exact, delta, promise.unit)}, in total, not per release.")
     if promise.unit != VALUE:
         most = epsilon_text(epsilon_of(event, delta, Relation.REPLACE_ONE))
@@ -256,6 +258,41 @@ def _use(each: float) -> None:
     st.session_state["choose.wish"] = "spend"
 
 
+def private_entries() -> list[Any]:
+    """Return the private data sets of this session: its uploads, and the chosen one."""
+    entries = {entry.id: entry for entry in st.session_state.get(data_sets.OWN, {}).values()}
+    first_entry = sidebar.choice().entry
+    if first_entry.public:
+        return list(entries.values())
+    others = [entry for entry in entries.values() if entry.id != first_entry.id]
+    return [first_entry, *others]
+
+
+def draw_heading(text: str) -> None:
+    """Draw the heading of a composition: the page's title, unless that is of private data."""
+    if private_entries():
+        st.header(text, anchor=False)
+    else:
+        st.title(text, anchor=False)
+
+
+def draw_own_accounts(entries: Sequence[Any]) -> None:
+    """Draw the account of each private data set of this session."""
+    st.title("The account of your data", anchor=False)
+    st.write(
+        "What was drawn from your data: by which method, when, what it costs together, and what a"
+        " budget leaves."
+    )
+    for entry in entries:
+        odometer.panel(
+            entry.id, f"account.{entry.id}", entry.shape().n_units, title=str(entry.title)
+        )
+
+
+own_entries = private_entries()
+if own_entries:
+    draw_own_accounts(own_entries)
+    st.divider()
 first, models, account = (st.container() for _ in range(3))
 for place, part in ((account, functools.partial(draw_account, first)), (models, many_models)):
     with place:
@@ -263,5 +300,6 @@ for place, part in ((account, functools.partial(draw_account, first)), (models, 
             part()
         except BadInput as error:
             if place is account:
-                first.title("Correct an entry", anchor=False)
+                with first:
+                    draw_heading("Correct an entry")
             safe_text.error(error, "Your entries are kept.")

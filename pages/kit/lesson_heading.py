@@ -108,8 +108,8 @@ def draw_notice(link: LessonLink | None = None) -> None:
         words = (
             "This question is private. The server keeps your answer without your name, and no page"
             " shows it, not even to you. Your teacher sees how many have answered, and can publish"
-            f" counts with noise. All publications together cost you at most ε = {MOST:g}. A changed"
-            " answer counts in later publications."
+            f" counts with noise. All publications together cost you at most ε = {MOST:g}. A"
+            " changed answer counts in later publications."
         )
     elif sequence is not None and sequence.gathers:
         words = (

@@ -1,6 +1,8 @@
 """Private data on pages: training on request, prices on buttons, and the total so far."""
 
+import contextlib
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,13 +14,15 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import default_delta, neighbours
 from dpmf_core.privacy.accounts import NOT_COVERED, Account
+from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.decision import Decision, decide
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
-from dpmf_core.privacy.odometer import Charge, Total
+from dpmf_core.privacy.odometer import Charge, Total, remaining
 from dpmf_core.privacy.odometer import check as fits
 from dpmf_core.runs.planning import account_of, charges_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import linked
+from dpmf_datasets import is_own
 from pages.kit import data_sets, drawing, safe_text
 
 Work = Any  # a RunSpec or a Measurement
@@ -36,6 +40,7 @@ PROMISE = (
     " when the file is removed."
 )
 
+HELD_BEFORE = "odometer.held"  # in the session: totals when they were first shown, by data set
 FIRST = ("Run", "This run")  # a single run; the page's own among others
 
 
@@ -208,38 +213,85 @@ def terms(total: Total) -> str:
     )
 
 
-def panel(data_id: str, where: str, units: int, *, awaits: bool = False) -> None:
+def panel(data_id: str, where: str, units: int, *, awaits: bool = False, title: str = "") -> None:
     """Draw a private data set's total, its account and its budget.
 
     where: distinguishes places on a page. units: number of rows. awaits: whether the page waits for
-    work that may not be in the account yet.
+    work that may not be in the account yet. title: of the data; then the account is unfolded, with
+    the total as its heading.
     """
     account = account_of(data_id)
     if account is None:
         return
     ran = _is_running(account)
+    held_before = _held_before(data_id, account)
 
     def draw() -> None:
         """Draw again while runs go on, because their releases are known only at the end."""
         is_running = _is_running(account)
         if ran and not is_running:
             st.rerun()
-        total, budget = account.total, account.budget
-        limit = f" of {epsilon_text(budget.epsilon)}" if budget else ""
-        st.markdown(
-            linked(f"**Released from these data so far: ε = {epsilon_text(total.epsilon)}{limit}**")
-        )
-        if total.n_uncovered:
-            st.caption(f"Runs without a guarantee: {total.n_uncovered:,}.")
-        plan = f" {WHOLE_PLAN}" if is_running else ""
-        st.caption(terms(total) + plan)
-        with st.popover("Details and budget", width="stretch"):
-            _draw_account(account, total)
-            st.caption(linked(PROMISE if budget else NO_PROMISE))
-            st.caption(NOT_COVERED)
+        _draw_total(account, title)
+        st.caption(terms(account.total) + (f" {WHOLE_PLAN}" if is_running else ""))
+        with contextlib.ExitStack() as folded:
+            if not title:
+                folded.enter_context(st.popover("Details and budget", width="stretch"))
+            elif account.total.delta is not None:
+                st.write(linked(decision_about(data_id, ()).certainty.words()))
+            _draw_account(account, account.total)
+            st.caption(linked(PROMISE if account.budget else NO_PROMISE))
+            st.caption(f"{_held_words(data_id, held_before)} {NOT_COVERED}")
             _budget(account, where, units)
 
     drawing.repeat(draw, LOOK if ran or awaits else None)
+
+
+def _draw_total(account: Account, title: str) -> None:
+    """Draw what was drawn so far, and what a budget leaves."""
+    total, budget = account.total, account.budget
+    limit = f" of {epsilon_text(budget.epsilon)}" if budget else ""
+    what = f"ε = {epsilon_text(total.epsilon)}{limit}"
+    if title:
+        st.header(f"Released from {safe_text.escape_letters(title)} so far: {what}", anchor=False)
+    else:
+        st.markdown(linked(f"**Released from these data so far: {what}**"))
+    if budget is not None:
+        st.caption(_left_words(account, budget))
+    if total.n_uncovered:
+        st.caption(f"Runs without a guarantee: {total.n_uncovered:,}.")
+
+
+def _left_words(account: Account, budget: AccountBudget) -> str:
+    """Return how much the budget leaves, rounded down."""
+    try:
+        left = remaining([entry.charge for entry in account.entries], budget)
+    except BadInput as error:
+        return safe_text.escape(str(error.args[0]))
+    text = f"{math.floor(left * 100) / 100:.2f}"
+    return f"Left: Gaussian releases of ε = {text} at δ = {delta_text(budget.delta)}."
+
+
+def _held_before(data_id: str, account: Account) -> float:
+    """Return the total that the account held when this session first showed it."""
+    totals: dict[str, float] = st.session_state.setdefault(HELD_BEFORE, {})
+    return totals.setdefault(data_id, account.total.epsilon)
+
+
+def _held_words(data_id: str, held_before: float) -> str:
+    """Return which totals this account holds, and which it does not."""
+    if not is_own(data_id):
+        return "This account is kept with the data, also after a reload."
+    beginning = "Its account began at 0 when it was uploaded here."
+    if held_before:
+        beginning = (
+            "An earlier upload of this file is still held: its account had ε ="
+            f" {epsilon_text(held_before)} when the file was uploaded here."
+        )
+    return (
+        f"{beginning} A reload deletes the file, and its account with the last copy. Totals of"
+        " uploads that were deleted before are not held: add them yourself, because releases stay"
+        " public."
+    )
 
 
 def _is_running(account: Account) -> bool:

@@ -1,12 +1,14 @@
 """On private data nothing trains unasked, and every button shows its price."""
 
+import math
 import re
 
 import pytest
 
 from dpmf_core.jobs.engine import engine
-from dpmf_core.privacy import Gaussian, Status
-from dpmf_core.privacy.formatting import delta_text
+from dpmf_core.privacy import Gaussian, Status, accounts
+from dpmf_core.privacy.certainty import certainty_at
+from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import RunSpec
@@ -18,13 +20,15 @@ from tests.pages.driving import (
     brought,
     component,
     forget,
+    frames,
+    plain,
     run_until,
     settled,
     widget_of,
     words,
 )
 from tests.support.engines import WAIT
-from tests.support.gaussian import epsilon_of
+from tests.support.gaussian import epsilon_of, mu_of
 
 DELTA = 1e-5
 pytestmark = pytest.mark.usefixtures("short_grid")
@@ -194,3 +198,67 @@ def test_a_search_of_private_data_draws_nothing_from_them(mine):
     app.button(key="tune.go").click()
     run_until(app, lambda: any(it.key == "tune.use" for it in app.button))
     assert entries(mine) == 0
+
+
+def charge(epsilon, title="DPALS"):
+    """One Gaussian release that costs epsilon at DELTA."""
+    release = Gaussian(1 / mu_of(epsilon, DELTA), title)
+    return Charge(title, ((release, 1),), Status.PROVEN, delta=DELTA)
+
+
+def test_verify_account_shows_what_was_drawn_from_the_session_s_data_and_what_is_left(mine):
+    account = account_of(mine.entry.id)
+    for epsilon in (1.0, 2.0):
+        account.settle(account.enter(charge(epsilon)), charge(epsilon), None, "finished")
+    account.set_budget(5.0, DELTA)
+    app = page_with("accountant/page.py", mine)
+    assert not app.exception
+    assert app.title[0].value == "The account of your data"
+    mu = math.hypot(mu_of(1.0, DELTA), mu_of(2.0, DELTA))
+    total = epsilon_of([1 / mu], DELTA)
+    text = words(app)
+    heads = [plain(it.value).replace("\\", "") for it in app.header]
+    assert f"Released from clinic (yours) so far: ε = {epsilon_text(total)} of 5.00" in heads
+    left = epsilon_of([1 / math.sqrt(mu_of(5.0, DELTA) ** 2 - mu**2)], DELTA)
+    assert f"ε = {math.floor(100 * left) / 100:.2f} at δ = 1e-5" in text
+    assert certainty_at(total, DELTA).words() in text
+    tables = [it for it in frames(app) if "ε together" in it.columns]
+    assert len(tables) == 2 and tables[0].equals(tables[1])  # the sidebar's and the page's
+    table_of_page = tables[0]
+    assert table_of_page["what"].tolist() == ["DPALS", "DPALS"]
+    assert all(re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d", it) for it in table_of_page["last (UTC)"])
+    # the strip of the sidebar states the same total
+    strip = "\n".join(plain(it.value) for it in app.sidebar.markdown)
+    assert f"Released from these data so far: ε = {epsilon_text(total)} of 5.00" in strip
+
+
+def test_without_private_data_verify_account_opens_on_its_example():
+    app = settled(app_of(behind_sidebar("accountant/page.py")))
+    assert app.title[0].value.startswith("Example: ")
+    assert "The account of your data" not in words(app)
+
+
+def uploaded_again():
+    """The same file in another session, as after a reload."""
+    return session_files.read(table(), "clinic.csv", {"bounds": "1,5"})
+
+
+def test_the_same_file_after_a_reload_says_which_totals_are_held():
+    first = uploaded_again()
+    account = account_of(first.entry.id)
+    assert "began at 0 when it was uploaded here" in words(page_with("accountant/page.py", first))
+    account.settle(account.enter(charge(2.0)), charge(2.0), None, "finished")
+    second = uploaded_again()  # while the file of the first session is still there
+    text = words(page_with("accountant/page.py", second))
+    assert "An earlier upload of this file is still held" in text and "ε = 2.00" in text
+    session_files.remove(first.entry)
+    session_files.remove(second.entry)
+    accounts.sweep(session_files.origins)
+    third = uploaded_again()
+    text = words(page_with("accountant/page.py", third))
+    assert "began at 0" in text and "Totals of uploads that were deleted before are not" in text
+    forget(third)
+
+
+def test_imported_data_keep_their_account(mine):
+    assert "also after a reload" in odometer._held_words("/data/imported", 0.0)
