@@ -31,6 +31,8 @@ FRAME = re.compile(rb"(?m)^[ \t]*\+[-+=]*\+[ \t]*$")
 ROW_OF_DRAWING = re.compile(rb"(?m)^[ \t]*\|(.*)\|[ \t]*$")
 RUN_OF_BLANKS = re.compile(rb"[ \t]+")
 MARGIN = re.compile(rb"(?m)^[ \t]+|[ \t]+$")
+# what stands between the marks of a quoted cell, and what stands before a mark that is in it
+CONVENTIONS = ((r'(?:[^"]|"")*', '"'), (r'(?:[^"\\]|\\.|"")*', r'["\\]'))
 
 
 def is_frame(line: str) -> bool:
@@ -85,42 +87,23 @@ class Cutter:
     def _cells_of(self, plain: str) -> list[str]:
         if not plain.strip():
             return [""] * self.width
-        for quoted in (self._doubled, self._escaped):
-            cells, all_close = self._cut(plain, quoted)
+        for inside, sign in CONVENTIONS:
+            cells, all_close = self._cut(plain, inside, sign)
             if all_close and len(cells) == (self.width or len(cells)):
                 return cells
-        return self._cut(plain, self._doubled)[0]
+        return self._cut(plain, *CONVENTIONS[0])[0]
 
-    @cached_property
-    def _doubled(self) -> re.Pattern[str]:
-        return re.compile(rf' *"((?:[^"]|"")*)" *({re.escape(self._delimiter)}|$)')
-
-    @cached_property
-    def _escaped(self) -> re.Pattern[str]:
-        return re.compile(rf' *"((?:[^"\\]|\\.|"")*)" *({re.escape(self._delimiter)}|$)')
-
-    def _cut(self, line: str, quoted: re.Pattern[str]) -> tuple[list[str], bool]:
+    def _cut(self, line: str, inside: str, sign: str) -> tuple[list[str], bool]:
         """The cells of a line, and whether every mark that opens a cell closes it."""
+        end = re.escape(self._delimiter)
+        pattern = rf' *(?:"({inside})" *|([^{end}]*)){end}'
         cells = []
         all_close = True
-        start = 0
-        while True:
-            match = quoted.match(line, start)
-            if match:
-                cell = match[1].replace('""', '"')
-                if quoted is self._escaped:
-                    cell = re.sub(r"\\(.)", r"\1", cell)
-                is_last = not match[2]
-                start = match.end()
-            else:
-                end = line.find(self._delimiter, start)
-                is_last = end < 0
-                cell = line[start:] if is_last else line[start:end]
-                all_close &= not cell.lstrip().startswith('"')
-                start = end + 1
+        for quoted, plain in re.findall(pattern, line + self._delimiter):
+            cell = re.sub(f"{sign}(.)", r"\1", quoted) or plain
             cells.append(cell.strip())
-            if is_last:
-                return cells, all_close
+            all_close &= not plain.lstrip().startswith('"')
+        return cells, all_close
 
     # ---- a block of lines --------------------------------------------------------------------
 
@@ -193,24 +176,11 @@ class Cutter:
     def _mixed(
         self, lines: pa.Array, is_regular: pa.Array, places: Sequence[int]
     ) -> tuple[list[pa.Array], list[tuple[int, str]]]:
-        """Columns and ragged lines; lines that are not regular are cut one by one."""
-        regular = pc.indices_nonzero(is_regular).to_numpy()
-        block = "".join(f"{line}\n" for line in lines.take(regular).to_pylist()).encode()
-        columns, ragged_regular = self._parsed(block, places, True)
-        skipped = {int(regular[place]): text for place, text in ragged_regular}
-        rows = [int(place) for place in regular if int(place) not in skipped]
-        cut: list[list[str]] = []
+        """Columns and ragged lines; lines that are not regular are cut and quoted anew."""
+        texts = lines.to_pylist()
         for place in pc.indices_nonzero(pc.invert(is_regular)).to_pylist():
-            line = lines[place].as_py()
-            cells = self._cells_of(line)
-            if len(cells) == self.width:
-                rows.append(place)
-                cut.append(cells)
-            else:
-                skipped[place] = line.strip()
-        order = pa.array(sorted(range(len(rows)), key=rows.__getitem__), pa.int64())
-        whole = [
-            pa.concat_arrays([column, pa.array([cells[place] for cells in cut], pa.string())])
-            for place, column in zip(places, columns, strict=True)
-        ]
-        return [column.take(order) for column in whole], sorted(skipped.items())
+            cells = [cell.replace('"', '""') for cell in self._cells_of(texts[place])]
+            texts[place] = self._delimiter.join(f'"{cell}"' for cell in cells)
+        block = "".join(f"{text}\n" for text in texts).encode()
+        columns, ragged = self._parsed(block, places, True)
+        return columns, [(place, lines[place].as_py().strip()) for place, _ in ragged]
