@@ -14,6 +14,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 
 UTF8, WESTERN = "utf-8", "cp1252"
+UNICODE = {UTF8, "utf-8-sig"}
 ENCODING_IS_PUBLIC = "the encoding of the text is public"  # if it is found in private texts
 LOOKED_AT = 1 << 16  # bytes for the guess
 MARKS = (
@@ -111,7 +112,7 @@ def _likely(content: bytes) -> str:
         from charset_normalizer import from_bytes
 
     telling = b"\n".join(re.findall(rb"[^\r\n]*[\x80-\xff][^\r\n]*", content))[:LOOKED_AT]
-    matches = from_bytes(telling, cp_isolation=[it for it in USUAL if it != "latin-1"])
+    matches = from_bytes(telling, cp_isolation=sorted(USUAL.keys() - {"latin-1"}))
     best = matches.best()
     if best is None:
         return WESTERN if fits(content, WESTERN) else "latin-1"
@@ -146,7 +147,7 @@ class Reader:
     encoding: str | None = None
     otherwise: str = ""
     advice: str = ""
-    encodings: set[str] = field(default_factory=set)
+    encodings: dict[str, None] = field(default_factory=dict)  # in the order of their first use
     n_damaged: int = 0
     uncertain: bool = False
 
@@ -178,46 +179,47 @@ class Reader:
         """
         head = stream.read(LOOKED_AT)
         stream.seek(0)
-        encoding, errors = self._table_encoding(head)
-        if encoding.startswith(("utf-16", "utf-32")):
-            pieces = _wide_lines(stream, encoding, size)
-        else:
-            pieces = self._narrow_lines(stream, encoding, errors, size)
-        mark = codecs.BOM_UTF8
-        for piece in pieces:
-            block = piece.removeprefix(mark)
-            mark = b""
-            if b"\r" in block:
-                block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-            yield block if block.endswith(b"\n") else block + b"\n"
-
-    def _narrow_lines(
-        self, stream: BinaryIO, encoding: str, errors: str, size: int
-    ) -> Iterator[bytes]:
-        """Whole lines of a file as UTF-8; a line feed is one byte in its encoding."""
-        while raw := stream.read(size) + stream.readline():
-            yield self._as_utf8(raw, encoding, errors)
-
-    def _table_encoding(self, head: bytes) -> tuple[str, str]:
-        """The encoding of a table with these first bytes, and what is done with other bytes."""
         cut = head.rfind(b"\n") + 1 if len(head) == LOOKED_AT else 0
         whole_lines = head[: cut or None]
         encoding, uncertain = self._encoding_of(whole_lines)
         self.uncertain = uncertain or not encoding
         encoding = encoding or _likely(whole_lines)
-        self.encodings.add(encoding)
-        is_open = encoding == UTF8 and whole_lines.isascii() and not self.encoding
-        return encoding, AS_WESTERN if is_open else "replace"
+        self.encodings = {encoding: None}
+        self.n_damaged = 0
+        if encoding not in UNICODE:
+            blocks = self._foreign_lines(stream, encoding, size)
+        elif whole_lines.isascii() and not self.encoding:
+            blocks = self._lines(stream, AS_WESTERN, size)
+        else:
+            blocks = self._lines(stream, "replace", size)
+        for block in blocks:
+            yield block if block.endswith(b"\n") else block + b"\n"
 
-    def _as_utf8(self, raw: bytes, encoding: str, errors: str) -> bytes:
-        is_utf8 = encoding in (UTF8, "utf-8-sig")
-        if is_utf8 and (raw.isascii() or fits(raw, UTF8)):
-            return raw
-        text = raw.decode(encoding, errors)
-        if errors == AS_WESTERN:
-            self.encodings.add(WESTERN)
-        self.n_damaged += text.count("\ufffd")
-        return text.encode()
+    def _lines(self, stream: BinaryIO, errors: str, size: int) -> Iterator[bytes]:
+        """Whole lines of a file in UTF-8. errors: what is done with other bytes."""
+        mark = codecs.BOM_UTF8
+        while raw := stream.read(size) + stream.readline():
+            block = raw.removeprefix(mark)
+            mark = b""
+            if not (block.isascii() or fits(block, UTF8)):
+                text = block.decode(UTF8, errors)
+                block = text.encode()
+                self.n_damaged += text.count("\ufffd")
+                if errors == AS_WESTERN:
+                    self.encodings[WESTERN] = None
+            if b"\r" in block:
+                block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            yield block
+
+    def _foreign_lines(self, stream: BinaryIO, encoding: str, size: int) -> Iterator[bytes]:
+        """Whole lines of a file in another encoding, as UTF-8."""
+        lines = io.TextIOWrapper(stream, encoding, "replace")
+        try:
+            while text := lines.read(size) + lines.readline():
+                self.n_damaged += text.count("\ufffd")
+                yield text.encode()
+        finally:
+            lines.detach()  # otherwise it would close the file
 
     def _encoding_of(self, content: bytes) -> tuple[str, bool]:
         return (self.encoding, False) if self.encoding else encoding_of(content, self.otherwise)
@@ -227,7 +229,7 @@ class Reader:
             encoding = _likely(content)
         text = content.decode(encoding, "replace").removeprefix("\ufeff")
         if not text.isascii():
-            self.encodings.add(encoding)
+            self.encodings[encoding] = None
             # undecodable bytes were replaced; control characters are no text either
             self.n_damaged += sum(map(text.count, ("\ufffd", *map(chr, range(0x80, 0xA0)))))
             self.uncertain |= uncertain
@@ -236,20 +238,10 @@ class Reader:
     @property
     def words(self) -> tuple[str, ...]:
         """How the bytes were read, in a sentence; nothing for plain UTF-8."""
-        others = sorted(usual_name(it) for it in self.encodings - {UTF8, "utf-8-sig"})
+        others = sorted(usual_name(encoding) for encoding in self.encodings.keys() - UNICODE)
         end = f", the likeliest encoding. {self.advice}" if self.uncertain else "."
         return (f"The text was read as {' and '.join(others)}{end}".rstrip(),) if others else ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         return (ENCODING_IS_PUBLIC,) if self.uncertain else ()
-
-
-def _wide_lines(stream: BinaryIO, encoding: str, size: int) -> Iterator[bytes]:
-    """Whole lines of a file in UTF-16 or UTF-32 as UTF-8."""
-    lines = io.TextIOWrapper(stream, encoding, "replace")
-    try:
-        while text := lines.read(size) + lines.readline():
-            yield text.encode()
-    finally:
-        lines.detach()  # otherwise it would close the file

@@ -3,13 +3,14 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, repeat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import BinaryIO
 
 import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.facts import value
 from dpmf_datasets.readers.encodings import Reader, usual_name
 from dpmf_datasets.readers.lines import (
     BLANKS,
@@ -22,7 +23,9 @@ from dpmf_datasets.readers.lines import (
 from dpmf_datasets.readers.table import (
     MOST_COLUMNS,
     PREVIEW,
+    RAGGED_SHOWN,
     SAMPLE_ROWS,
+    RaggedLines,
     Table,
     is_number,
 )
@@ -37,14 +40,7 @@ MULTILINE = (
 )
 
 
-def text_table(
-    stream: BinaryIO,
-    name: str,
-    encoding: str | None = None,
-    header: int | None = None,
-    multiline: bool = False,
-    only_column: str | None = None,
-) -> Table:
+def text_table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
     """Open a text file.
 
     Parameters
@@ -53,15 +49,11 @@ def text_table(
         It can be rewound.
     name
         What messages call the file.
-    encoding
-        The declared encoding; otherwise it follows from the first bytes.
-    header
-        The line that names the columns, from 1; 0 if there is none. By default the first line of
-        the table is a header if it has no number.
-    multiline
-        Whether a quoted cell may span lines.
-    only_column
-        A column that is the only one if its name is the whole header; then nothing separates
+    facts
+        As after a path. `encoding`; otherwise it follows from the first bytes. `header`, the line
+        that names the columns, from 1, 0 if there is none; by default the first line of the table
+        is a header if it has no number. `multiline`, whether a quoted cell may span lines. `text`,
+        a column that is the only one if its name is the whole header; then nothing separates
         columns.
 
     Raises
@@ -69,33 +61,28 @@ def text_table(
     BadInput
         If the file is empty, has too many columns, or its header does not fit its rows.
     """
-    return _TextFile(stream, name, Reader(encoding), multiline, only_column).table(header)
+    return _TextFile(stream, name, facts).table(value(facts, "header"))
 
 
 class _TextFile:
     """A text file that is read once from its beginning to its end."""
 
-    def __init__(
-        self,
-        stream: BinaryIO,
-        name: str,
-        reader: Reader,
-        multiline: bool,
-        only_column: str | None,
-    ) -> None:
+    def __init__(self, stream: BinaryIO, name: str, facts: Mapping[str, str]) -> None:
         self._stream = stream
-        self._only_column = only_column
         self._name = name
-        self._reader = reader
-        self._multiline = multiline
+        self._only_column = facts.get("text", "").lower()
+        self._reader = Reader(value(facts, "encoding"))
+        self._is_wide = facts.get("layout") == "wide"  # the first line then names the items
+        self._multiline = value(facts, "multiline", False)
         self._cutter = Cutter(",")
         self._above = 0
-        self._ragged_lines: list[tuple[int, str]] = []
+        self._ragged_lines: RaggedLines = []
         self._n_open = 0
 
     def table(self, header: int | None) -> Table:
         """Recognise the layout in the first lines."""
         block = next(self._reader.blocks(self._stream, BATCH), b"")
+        encoding = next(iter(self._reader.encodings))
         self._stream.seek(0)
         every = block.decode().split("\n")[: 2 * PREVIEW + (header or 0)]
         start = self._start_of_table(every, header)
@@ -106,22 +93,20 @@ class _TextFile:
                 " rating."
             )
         rows = self._rows_of(lines[: PREVIEW + 1])
-        has_header = _is_header(rows[0]) if header is None else header > 0
-        is_numbering = header is None and _is_numbering(rows)
+        has_header = self._is_wide or _is_header(rows[0]) if header is None else header > 0
+        is_numbering = header is None and not has_header and _is_numbering(rows)
         names = rows[0] if has_header else ()
         n_first = 1 if has_header or is_numbering else 0
         width = self._width_of(names, rows[n_first:])
         self._cutter = Cutter(self._cutter.separator, width)
         self._above = start + n_first
         head = [row for row in self._rows_of(lines[n_first:]) if len(row) == width]
-        if names:
-            names = tuple(islice(chain(names, repeat("")), width))
         where = f"a header on line {start + 1:,}" if has_header else "no header"
         note = f" Lines above line {start + 1:,} were skipped." if start else ""
         if is_numbering:
             note += f" Line {start + 1:,} numbers the columns from 0 and was skipped."
         return Table(
-            _without_types(names),
+            _without_types(names, width),
             head[:PREVIEW],
             self._batches_of_records if self._multiline else self._batches,
             unit="row" if self._multiline else "line",
@@ -129,16 +114,12 @@ class _TextFile:
             above=self._above,
             layout=(
                 f"{width:,} columns separated by {SEPARATORS[self._cutter.separator]}, {where},"
-                f" {usual_name(self._encoding)}.{note}"
+                f" {usual_name(encoding)}.{note}"
             ),
             assumptions=(QUOTING_IS_PUBLIC,) if self._multiline else (),
             ragged_lines=self._ragged_lines,
             read_as=self._read_as,
         )
-
-    @property
-    def _encoding(self) -> str:
-        return next(iter(self._reader.encodings))
 
     # ---- layout ------------------------------------------------------------------------------
 
@@ -150,23 +131,16 @@ class _TextFile:
         start = header - 1 if header else _after_comments(every)
         lines = [line for line in every[start:] if line.strip()]
         self._cutter = Cutter(separator_of(lines))
-        if lines and self._is_only_column(lines[0]):
+        if self._only_column and lines[:1] and _word(lines[0]) == self._only_column:
             self._cutter = Cutter(UNIT_SEPARATOR)
-        if header is not None:
+        if header is not None or not lines:
             return start
         widths = [len(self._cutter.cells(line)) for line in lines[:SAMPLE_ROWS]]
         first = next((place for place, width in enumerate(widths) if width > 2), 0)
         is_above = all(
-            widths[place] <= 1 or lines[place].strip().strip('"').lower()[:-1] == "sep="
-            for place in range(first)
+            widths[place] <= 1 or _word(lines[place])[:-1] == "sep=" for place in range(first)
         )
-        if not lines:
-            return start
         return every.index(lines[first if is_above else 0], start)
-
-    def _is_only_column(self, line: str) -> bool:
-        name = line.strip().strip('"').lower()
-        return self._only_column is not None and name == self._only_column.lower()
 
     def _rows_of(self, lines: Sequence[str]) -> list[tuple[str, ...]]:
         if self._multiline:
@@ -229,7 +203,7 @@ class _TextFile:
     def _note_ragged(self, line: int, text: str) -> None:
         self._n_open += text.count('"') % 2
         is_example = len(self._ragged_lines) < SAMPLE_ROWS
-        self._ragged_lines.append((line, text[:80] if is_example else text[:1]))
+        self._ragged_lines.append((line, text[:RAGGED_SHOWN] if is_example else text[:1]))
 
     def _records(self, lines: Iterable[str]) -> Iterator[list[str]]:
         csv.field_size_limit(LONGEST_CELL)
@@ -271,10 +245,8 @@ class _TextFile:
 
 def _after_comments(every: Sequence[str]) -> int:
     """The number of lines with comments above a table."""
-    for place, line in enumerate(every):
-        if line.strip() and not line.startswith(("#", "%")):
-            return place
-    return 0
+    rows = (line.strip() and not line.startswith(("#", "%")) for line in every)
+    return next((place for place, is_row in enumerate(rows) if is_row), 0)
 
 
 def separator_of(lines: Sequence[str]) -> str:
@@ -305,6 +277,11 @@ def _agree(every_width: Sequence[int]) -> bool:
     return Counter(every_width).most_common(1)[0][0] == every_width[0]
 
 
+def _word(line: str) -> str:
+    """A line without blanks and quotation marks around it, in lower case."""
+    return line.strip().strip('"').lower()
+
+
 def _is_header(row: Sequence[str]) -> bool:
     return not any(is_number(cell) for cell in row)
 
@@ -315,7 +292,10 @@ def _is_numbering(rows: Sequence[tuple[str, ...]]) -> bool:
     return len(rows) > 1 and len(numbering) > 2 and rows[0] == numbering
 
 
-def _without_types(header: tuple[str, ...]) -> tuple[str, ...]:
-    """A header without RecBole's types of columns, as in user_id:token."""
-    names = tuple(re.sub(r":(token|float)(_seq)?$", "", name) for name in header)
-    return names if all(map(str.__ne__, names, header)) else header
+def _without_types(header: tuple[str, ...], width: int) -> tuple[str, ...]:
+    """A header of so many columns, without RecBole's types as in user_id:token."""
+    names = [re.sub(r":(token|float)(_seq)?$", "", name) for name in header]
+    if not all(map(str.__ne__, names, header)):
+        names = list(header)
+    unnamed = [""] * (width - len(names)) if names else []
+    return (*names[:width], *unnamed)
