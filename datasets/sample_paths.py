@@ -95,7 +95,9 @@ def _matrix(path: Path, facts: Facts) -> _Rows:
     )
     if "group" not in facts:
         return _Rows(samples, report)
-    people = _of_vector(matlab.table(path, facts["group"])[0], path, facts["group"])
+    with path.open("rb") as stream:
+        vector, group = matlab.table(stream, path.name, facts["group"])
+    people = _of_vector(vector, path, group)
     if len(people) != len(samples):
         raise BadInput(
             f"'{facts['group']}' of {path.name} names a person for {len(people):,} rows, but"

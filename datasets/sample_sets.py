@@ -79,9 +79,11 @@ def _matlab(entry: SampleEntry, path: Path) -> Read:
             f" each of its {entry.holds}."
         )
     drop: tuple[int, ...] = ()
-    if entry.id == "tdt2" and matlab.table(file)[0].shape[1] == entry.n_features + 2:
-        # the class, and an unexplained column
-        drop = (entry.n_features + 1, entry.n_features + 2)
+    if entry.id == "tdt2":
+        with file.open("rb") as stream:
+            columns = matlab.table(stream, file.name)[0].shape[1]
+        if columns == entry.n_features + 2:
+            drop = (columns - 1, columns)  # the class, and an unexplained column
     return matlab.samples_of(
         file, name=entry.id, image=entry.image, drop=drop, features=entry.n_features
     )

@@ -5,8 +5,6 @@ server too.
 """
 
 import math
-import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -16,50 +14,47 @@ import numpy as np
 from dpmf_core.base.errors import BadInput, shortened
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse, samples_report
-from dpmf_datasets import sandbox
-from dpmf_datasets.readers.table import Table, file_name
+from dpmf_datasets.readers.apart import in_child
 
 IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # if it is read from them
 KNOWN_KEYS = ("fea", "X", "V", "data", "faces", "images", "Y", "A", "dtm")
 NO_DATA = ("char", "cell", "struct", "object", "function")
 
 
-def table(path: Path, key: str | None = None) -> tuple[Any, str]:
+def table(stream: BinaryIO, name: str, key: str | None = None) -> tuple[Any, str]:
     """Read the matrix of a MATLAB file (version 7 or older), an array or csr_array, and its name.
 
     key: its name, if there are several. Raises BadInput, which lists the matrices in the file.
     """
     from scipy.sparse import csr_array, load_npz
 
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "matrix.npz"
-        limits = sandbox.OWN_MACHINE
-        name = sandbox.read(write_matrix, path.name, str(path), key, str(target), limits=limits)
-        with np.load(target, allow_pickle=False) as arrays:
-            return arrays["dense"] if "dense" in arrays else csr_array(load_npz(target)), name
+    with (
+        in_child(write_matrix, stream, name, key) as (key, target),
+        np.load(target, allow_pickle=False) as arrays,
+    ):
+        return arrays["dense"] if "dense" in arrays else csr_array(load_npz(target)), str(key)
 
 
-def write_matrix(path: str, key: str | None, target: str) -> str:
+def write_matrix(path: str, name: str, key: str | None, target: str) -> str:
     """Write the matrix as an .npz file. Returns its name. Raises BadInput."""
     from scipy.io import loadmat, whosmat
 
-    file = Path(path)
     try:
-        name = _matrix_name(whosmat(file), file.name, key)
-        _write(loadmat(file, variable_names=[name])[name], target)
+        key = _matrix_name(whosmat(path), name, key)
+        matrix = loadmat(path, variable_names=[key])[key]
+        with Path(target).open("wb") as file:
+            _write(matrix, file)
     except (MemoryError, BadInput):
         raise
     except NotImplementedError:
-        raise BadInput(
-            f"{file.name} is a MATLAB 7.3 file. Save it again with `save -v7`."
-        ) from None
+        raise BadInput(f"{name} is a MATLAB 7.3 file. Save it again with `save -v7`.") from None
     except Exception as error:  # a damaged file makes scipy raise almost anything
         raise BadInput(
-            f"{file.name} cannot be read as a table of numbers in a MATLAB file"
+            f"{name} cannot be read as a table of numbers in a MATLAB file"
             f" ({shortened(error, 200)}). It may be cut short. Give one saved by MATLAB 7 or older,"
             " or with `save -v7`."
         ) from None
-    return name
+    return key
 
 
 def _matrix_name(matrices: Sequence[tuple[Any, ...]], file: str, key: str | None) -> str:
@@ -79,7 +74,7 @@ def _matrix_name(matrices: Sequence[tuple[Any, ...]], file: str, key: str | None
     return usual or max(shapes, key=lambda one: math.prod(shapes[one]))
 
 
-def _write(matrix: Any, target: str) -> None:
+def _write(matrix: Any, file: BinaryIO) -> None:
     """Write a matrix. Raises ValueError if it is not a table of numbers."""
     from scipy.sparse import csr_array, issparse, save_npz
 
@@ -90,21 +85,9 @@ def _write(matrix: Any, target: str) -> None:
     if issparse(matrix):
         rows: Any = matrix  # scipy's stubs take its type for an abstract one
         rows.check_format(full_check=True)  # otherwise indices could point outside
-        save_npz(target, csr_array(rows), compressed=False)
+        save_npz(file, csr_array(rows), compressed=False)
     else:
-        np.savez(target, allow_pickle=False, dense=np.asarray(matrix))
-
-
-def ratings(stream: BinaryIO, name: str, key: str | None = None) -> Table:
-    """Read the matrix of an open MATLAB file as ratings: see `matrix_table`. Raises BadInput."""
-    from dpmf_datasets.readers.arrow_tables import matrix_table
-
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, file_name(name))
-        with copy.open("wb") as file:
-            shutil.copyfileobj(stream, file)
-        matrix, key = table(copy, key)
-    return matrix_table(matrix, f"'{key}' of {name}")
+        np.savez(file, allow_pickle=False, dense=np.asarray(matrix))
 
 
 # ---- images and word counts ------------------------------------------------------------------
@@ -115,21 +98,20 @@ def _side_of(columns: int, name: str, image: tuple[int, int] | None) -> tuple[in
 
     Raises BadInput if they are not square and not declared.
     """
+    side = math.isqrt(columns)
+    height, width = image or (side, side)
+    if height * width == columns:
+        return height, width
     if image is not None:
-        if image[0] * image[1] != columns:
-            raise BadInput(
-                f"Images of {image[0]} x {image[1]} have {image[0] * image[1]:,}"
-                f" pixels; the rows of {name} have {columns:,} columns."
-            )
-        return image
-    side = round(columns**0.5)
-    if side * side != columns:
         raise BadInput(
-            f"The rows of {name} have {columns:,} columns, which is not a square image. Declare"
-            " height and width, which columns hold no pixels, or that its rows are the pixels"
-            " (after a path: image=H,W, drop=C1,C2 counted from 1, transpose=1)."
+            f"Images of {height} x {width} have {height * width:,} pixels; the rows of {name} have"
+            f" {columns:,} columns."
         )
-    return side, side
+    raise BadInput(
+        f"The rows of {name} have {columns:,} columns, which is not a square image. Declare height"
+        " and width, which columns hold no pixels, or that its rows are the pixels (after a path:"
+        " image=H,W, drop=C1,C2 counted from 1, transpose=1)."
+    )
 
 
 def samples_of(
@@ -139,7 +121,6 @@ def samples_of(
     key: str | None = None,
     image: tuple[int, int] | None = None,
     drop: tuple[int, ...] = (),
-    public: bool = False,
     order: Literal["columns", "lines"] = "columns",
     transpose: bool = False,
     features: int | None = None,
@@ -149,10 +130,13 @@ def samples_of(
     order: of the pixels, column by column as in MATLAB, or line by line. transpose: one per column;
     also assumed if the rows, not the columns, match the declared features (or pixels of `image`).
     """
-    matrix, key = table(path, key)
-    features, notes = features or (image[0] * image[1] if image else None), []
+    with path.open("rb") as stream:
+        matrix, key = table(stream, path.name, key)
+    notes = []
+    if image is not None and features is None:
+        features = math.prod(image)
     rows, columns = matrix.shape
-    if transpose or (features is not None and rows == features != columns):
+    if transpose or rows == features != columns:
         notes.append(
             f"'{key}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so it"
             " was transposed: each column is a sample."
@@ -166,20 +150,28 @@ def samples_of(
             )
         matrix = matrix[:, np.setdiff1d(np.arange(matrix.shape[1]), np.array(drop) - 1)]
         notes.append(f"Columns {', '.join(map(str, drop))} were left out.")
-    facts: dict[str, Any] = {"name": name, "public": public}
     if is_sparse(matrix):  # a table without the words
-        vocabulary = tuple(f"term {j + 1}" for j in range(matrix.shape[1]))
-        facts |= {"unit": "document", "vocabulary": vocabulary, "assumptions": (WORDS_ARE_PUBLIC,)}
-    else:
-        height, width = _side_of(matrix.shape[1], f"'{key}'", image)
-        facts |= {"unit": "image", "image": (height, width)}
-        facts["assumptions"] = () if public or image else (IMAGE_SIZE_IS_PUBLIC,)
-        matrix = np.asarray(matrix, np.float64)
-        if order == "columns":
-            matrix = matrix.reshape(-1, width, height).swapaxes(1, 2).reshape(len(matrix), -1)
-            notes.append(
-                "Pixels were read column by column, as MATLAB stores them. If they are stored line"
-                " by line, declare it (after a path: order=lines)."
-            )
-    samples = Samples.of(np.ascontiguousarray(matrix) if not is_sparse(matrix) else matrix, **facts)
+        samples = Samples.of(
+            matrix,
+            name=name,
+            unit="document",
+            vocabulary=tuple(f"term {j + 1}" for j in range(matrix.shape[1])),
+            assumptions=(WORDS_ARE_PUBLIC,),
+        )
+        return samples, samples_report(samples, assumed=tuple(notes))
+    height, width = _side_of(matrix.shape[1], f"'{key}'", image)
+    pixels = np.asarray(matrix, np.float64)
+    if order == "columns":
+        pixels = pixels.reshape(-1, width, height).swapaxes(1, 2).reshape(len(pixels), -1)
+        notes.append(
+            "Pixels were read column by column, as MATLAB stores them. If they are stored line by"
+            " line, declare it (after a path: order=lines)."
+        )
+    samples = Samples.of(
+        np.ascontiguousarray(pixels),
+        name=name,
+        unit="image",
+        image=(height, width),
+        assumptions=() if image else (IMAGE_SIZE_IS_PUBLIC,),
+    )
     return samples, samples_report(samples, assumed=tuple(notes))

@@ -3,13 +3,10 @@
 They are read in a child process, because a kilobyte may claim a table of terabytes.
 """
 
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -18,7 +15,7 @@ import pyarrow.feather
 from dpmf_core.base.errors import BadInput, closest, listing, quoted, shortened
 from dpmf_core.base.extras import extra
 from dpmf_core.data.facts import value
-from dpmf_datasets import sandbox
+from dpmf_datasets.readers.apart import in_child
 from dpmf_datasets.readers.arrow_tables import in_memory, table_of_rows
 from dpmf_datasets.readers.table import SAMPLE_ROWS, Table, cell_text, has_ratings, is_number
 
@@ -34,15 +31,7 @@ def spreadsheet(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
     row of the header, by default the first row with ratings' columns, else the first wide one.
     Raises BadInput.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        book = Path(folder, "book")
-        target = Path(folder, "table.feather")
-        with book.open("wb") as file:
-            shutil.copyfileobj(stream, file)
-        limits = sandbox.OWN_MACHINE
-        read = sandbox.read(
-            write_sheet, name, str(book), name, dict(facts), str(target), limits=limits
-        )
+    with in_child(write_sheet, stream, name, dict(facts)) as (read, target):
         table = in_memory(pyarrow.feather.read_table(target, memory_map=False), read["layout"])
     return replace(
         table,
@@ -166,8 +155,8 @@ def _header(rows: Sequence[tuple[int, list[str]]], facts: Mapping[str, str]) -> 
     widths = [sum(map(bool, row)) for _, row in rows]
     for (number, row), width in zip(rows, widths, strict=True):
         if 2 * width > max(widths):  # the rows above are titles
-            has_numbers = any(map(is_number, row))
-            return (0, number - 1) if has_numbers else (number, number)
+            is_header = facts.get("layout") == "wide" or not any(map(is_number, row))
+            return (number, number) if is_header else (0, number - 1)
     return 0, 0
 
 

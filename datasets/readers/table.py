@@ -105,6 +105,24 @@ class Table:
             line = next_line
         return line
 
+    def place_of(self, column: str) -> int | None:
+        """The place of a column by its name, without regard to case, or by its number.
+
+        Numbers are written as in `column 3`, or 3.
+        """
+        names = self.shown_names
+        numbers = [f"column {place}" for place in range(1, len(names) + 1)]
+        plain = column.lower()
+        for candidates, label in (
+            (names, column),
+            ([name.lower() for name in names], plain),
+            (numbers, plain),
+            (numbers, f"column {plain}"),
+        ):
+            if label in candidates:
+                return candidates.index(label)
+        return None
+
     @property
     def shown_names(self) -> tuple[str, ...]:
         """The names of the columns, or `column 1` and so on without a header."""

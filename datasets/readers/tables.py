@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.facts import value
 from dpmf_core.data.item_features import EncodedTable, encode, has_header
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_datasets.readers import arrow_tables, matlab, matrix_market
@@ -120,17 +119,11 @@ def _table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
     if magic.startswith(matrix_market.MAGIC):
         return matrix_market.matrix_market(stream, name)
     if magic.startswith(b"MATLAB") or name.lower().endswith(".mat"):
-        return matlab.ratings(stream, name, facts.get("key"))
+        matrix, key = matlab.table(stream, name, facts.get("key"))
+        return arrow_tables.matrix_table(matrix, f"'{key}' of {name}")
     if looks_like_json(magic):
         return json_table(stream, name, magic, facts.get("encoding"))
-    return text_table(
-        stream,
-        name,
-        value(facts, "encoding"),
-        value(facts, "header"),
-        value(facts, "multiline", False),
-        facts.get("text"),
-    )
+    return text_table(stream, name, facts)
 
 
 def _whole(stream: BinaryIO) -> BinaryIO:

@@ -180,30 +180,20 @@ def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
 def cells(table: Table, columns: Sequence[str], name: str) -> list[list[str]]:
     """The cells of some columns of a table as text, a list for each column.
 
-    columns: their names, without regard to case, or numbers such as `column 2` or, without a
-    header, 2. Raises BadInput, which lists the columns.
+    columns: see `Table.place_of`. Raises BadInput, which lists the columns.
     """
-    places = [_place(table, column, name) for column in columns]
+    places = []
+    for column in columns:
+        place = table.place_of(column)
+        if place is None:
+            names = listing(table.shown_names) or "none"
+            raise BadInput(f"{name} has no column {quoted(column, 40)}. Its columns: {names}.")
+        places.append(place)
     texts: list[list[str]] = [[] for _ in columns]
     for batch in table.batches(places):
-        for column, part in zip(texts, batch, strict=True):
-            column.extend(as_texts(part))
+        for column_texts, part in zip(texts, batch, strict=True):
+            column_texts.extend(as_texts(part))
     return texts
-
-
-def _place(table: Table, column: str, name: str) -> int:
-    names = list(table.shown_names)
-    if column in names:
-        return names.index(column)
-    lower_names = [each.lower() for each in names]
-    label = column.lower()
-    if not table.names and column.isdecimal():
-        label = f"column {column}"
-    if label in lower_names:
-        return lower_names.index(label)
-    raise BadInput(
-        f"{name} has no column {quoted(column, 40)}. Its columns: {listing(names) or 'none'}."
-    )
 
 
 def posts(named_texts: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:

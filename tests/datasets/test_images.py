@@ -26,9 +26,7 @@ def test_matlab_images_are_put_upright(tmp_path, by_columns):
         },
     )
     order = "columns" if by_columns else "lines"
-    samples, report = matlab.samples_of(
-        tmp_path / "faces.mat", name="faces", public=True, order=order
-    )
+    samples, report = matlab.samples_of(tmp_path / "faces.mat", name="faces", order=order)
     np.testing.assert_allclose(samples.X, faces.reshape(6, -1), rtol=1e-6)
     assert ("column by column" in report.words) == by_columns
     with_order = datasets.load(f"{tmp_path}/faces.mat?key=fea&order={order}")

@@ -1,0 +1,31 @@
+"""Reading one open file in a child process, which a damaged or hostile file may end."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dpmf_datasets import sandbox
+
+
+@contextmanager
+def in_child(
+    task: Callable[..., Any], stream: BinaryIO, name: str, argument: Any
+) -> Iterator[tuple[Any, Path]]:
+    """The result of a task, and the file that it wrote, inside the block.
+
+    task: a function at module level of the path of a copy of the file, the file's name, the
+    argument and the path of what it writes. Raises BadInput.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "copy")
+        target = Path(folder, "target")
+        with copy.open("wb") as file:
+            shutil.copyfileobj(stream, file)
+        limits = sandbox.OWN_MACHINE
+        yield (
+            sandbox.read(task, name, str(copy), name, argument, str(target), limits=limits),
+            target,
+        )
