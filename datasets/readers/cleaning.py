@@ -55,7 +55,11 @@ def _has(ids: pa.DictionaryArray, flags: pa.Array) -> Flags:
     return np.asarray(of_entry[ids.indices.to_numpy(zero_copy_only=False)], np.bool_)
 
 
-def _is_rounded(ids: pa.DictionaryArray) -> Flags:
+def _is_rounded(ids: pa.DictionaryArray) -> Flags | None:
+    """Which cells (n,) have an id that a spreadsheet rounded; None if it is clear that none has."""
+    letters = bytes(ids.dictionary.buffers()[2] or b"")
+    if b"e" not in letters and b"E" not in letters:
+        return None
     return _has(ids, pc.match_substring_regex(ids.dictionary, ROUNDED))
 
 
@@ -229,7 +233,7 @@ class CleanRows:
             no_item=_has(items, pc.equal(items.dictionary, "")),
             no_rating=no_rating,
             example=partial(_example, batch),
-            is_rounded=_is_rounded(users) | _is_rounded(items),
+            are_rounded=(_is_rounded(users), _is_rounded(items)),
             first=self._at,
             is_wide=self.table.n_wide > 0,
         )

@@ -83,8 +83,8 @@ class Rows:
         Which cells are empty.
     example
         The cells of a row in some roles, as text.
-    is_rounded : bool (n,) or None
-        Which rows have an id that a spreadsheet rounded.
+    are_rounded : tuple of bool (n,) or None
+        Which users and which items have an id that a spreadsheet rounded; None for none.
     first : int
         The place of the first row in the table.
     is_wide : bool
@@ -96,7 +96,7 @@ class Rows:
     no_item: Flags
     no_rating: Flags
     example: Callable[[int, Sequence[str]], str]
-    is_rounded: Flags | None = None
+    are_rounded: tuple[Flags | None, ...] = ()
     first: int = 0
     is_wide: bool = False
 
@@ -110,19 +110,17 @@ class Rows:
     def kept_by(self, rules: RowRules, tally: Tally) -> Flags:
         """The rows (n,) that are ratings; each of the others is counted under one problem."""
         low, high = rules.bounds
-        nowhere = np.zeros(len(self.values), np.bool_)
-        kept_rows = self.are_read
-        for kind, where in (
+        of_outside = Kind.CLAMPED_VALUE if rules.outside == "clamp" else Kind.OUTSIDE
+        reasons = [
             (Kind.MISSING, self.no_user | self.no_item | self.no_rating),
             (Kind.NOT_A_NUMBER, np.isnan(self.values)),
             (Kind.INFINITE, np.isinf(self.values)),
-            (Kind.ROUNDED_ID, nowhere if self.is_rounded is None else self.is_rounded),
-            (Kind.NOT_RATED, np.isin(self.values, rules.missing)),
-            (
-                Kind.CLAMPED_VALUE if rules.outside == "clamp" else Kind.OUTSIDE,
-                (self.values < low) | (self.values > high),
-            ),
-        ):
+            *((Kind.ROUNDED_ID, where) for where in self.are_rounded if where is not None),
+            *((Kind.NOT_RATED, self.values == value) for value in rules.missing),
+            (of_outside, (self.values < low) | (self.values > high)),
+        ]
+        kept_rows = self.are_read
+        for kind, where in reasons:
             self._count(kind, np.flatnonzero(kept_rows & where), tally)
             if kind != Kind.CLAMPED_VALUE:
                 kept_rows = kept_rows & ~where
