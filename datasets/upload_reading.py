@@ -36,8 +36,8 @@ class Preview:
     columns: their names, or `column 1` and so on. rows: the first cells as text, cut short. layout:
     how the columns were found, in a sentence. roles: the detected columns, by role. dates: columns
     with dates such as 03/04/2021, and the order of day and month if some date shows it. members,
-    sheets: the tables of an archive or a spreadsheet. problem: why there is no table, if another
-    member or sheet may hold one.
+    sheets: the tables of an archive or a spreadsheet, first what is read by default. problem: why
+    there is no table, if another member or sheet may hold one.
     """
 
     columns: tuple[str, ...] = ()
@@ -72,13 +72,17 @@ def look(path: str, name: str, facts: dict[str, str]) -> Any:
     file = Path(path)
     with _under_name(file, name), report_damage(name):
         members, sheets = parts_of(file)
+        if len(members) > 1:
+            of_ratings = ratings_tables(file)
+            others = [member for member in members if member not in of_ratings]
+            members = (*of_ratings, *others)[:MOST_PARTS]
         try:
             preview = _preview(open_table(file, file.name, facts), name)
         except BadInput as error:
             if len(members) + len(sheets) < 2:
                 raise
-            preview = Preview(problem=str(error))
-        preview = dataclasses.replace(preview, members=members[:MOST_PARTS], sheets=sheets)
+            preview = Preview(problem=str(error).replace(file.name, file_name(name)))
+        preview = dataclasses.replace(preview, members=members, sheets=sheets)
     return PREVIEW_AS_JSON.dump_python(preview, mode="json")
 
 

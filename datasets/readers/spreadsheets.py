@@ -43,9 +43,11 @@ def spreadsheet(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
 
 
 def sheet_names(path: str, name: str) -> tuple[str, ...]:
-    """The names of the sheets of a spreadsheet. Raises BadInput."""
+    """The sheets of a spreadsheet, first the one that is read by default. Raises BadInput."""
     with _book(path, name) as book:
-        return tuple(_sheets(book))
+        names = _sheets(book)
+        first = _chosen_sheet(book, names, {}, name).name
+    return (first, *(other for other in names if other != first))
 
 
 def first_sheet(stream: BinaryIO, name: str) -> list[list[Any]]:

@@ -11,6 +11,7 @@ import streamlit as st
 from dpmf_core.data.addresses import written
 from dpmf_core.data.column_names import REQUIRED_ROLES
 from dpmf_core.data.report import Order, Problem, outside_of
+from dpmf_core.data.row_rules import MOST_OUTSIDE
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.dates import ORDERS
 from dpmf_datasets.readers.ratings_tables import LABELS
@@ -35,11 +36,15 @@ OUTSIDE = "data.outside"  # in the session: the ratings outside the scale of the
 
 @dataclass(frozen=True)
 class OutsideRatings:
-    """The ratings of a file outside the declared scale, about which a person is asked."""
+    """The ratings of a file outside the declared scale, about which a person is asked.
+
+    are_many: whether they are more than a tenth, so that the scale or the column may be wrong.
+    """
 
     file_id: str
     facts: dict[str, str]
     problem: Problem
+    are_many: bool
 
 
 def draw(file: Any) -> None:
@@ -81,7 +86,8 @@ def _check(file: Any, facts: dict[str, str]) -> None:
     if problem is None:
         session_data.keep(upload, file.file_id)
     session_files.remove(upload.entry)
-    st.session_state[OUTSIDE] = OutsideRatings(file.file_id, facts, problem)
+    are_many = MOST_OUTSIDE * problem.count > upload.report.kept + problem.count
+    st.session_state[OUTSIDE] = OutsideRatings(file.file_id, facts, problem, are_many)
 
 
 def _about_outside(file: Any, facts: dict[str, str]) -> dict[str, str] | None:
@@ -92,14 +98,21 @@ def _about_outside(file: Any, facts: dict[str, str]) -> dict[str, str] | None:
         return None
     problem = question.problem
     low, high = (f"{float(bound):g}" for bound in facts["bounds"].split(","))
-    st.warning(
+    value = "" if "missing" in facts else _commonest(problem)
+    sentences = [
         f"**{problem.count:,} ratings lie outside {low} to {high}:"
-        f" {safe_text.escape_letters(problem.examples)}** ({problem.place})."
-        " Nothing is used yet. If the scale is wrong, change it above. If it is right, leave these"
-        f" rows out, or set higher ratings to {high} and lower ones to {low}."
+        f" {safe_text.escape_letters(problem.examples)}** ({problem.place}). Nothing is used yet."
+    ]
+    if question.are_many:
+        sentences.append("They are more than a tenth: does another column hold the rating?")
+    if value:
+        sentences.append(f"Does {safe_text.escape_letters(value)} mean 'not rated'?")
+    sentences.append(
+        "If the scale is wrong, change it above. If it is right, leave these rows out, or set"
+        f" higher ratings to {high} and lower ones to {low}."
     )
+    st.warning(" ".join(sentences))
     rows = "this row" if problem.count == 1 else f"these {problem.count:,} rows"
-    value = _commonest(problem)
     answer: dict[str, str] | None = None
     with st.container(horizontal=True):
         if st.button(f"Leave {rows} out", key="data.use.leave-out"):
@@ -107,7 +120,7 @@ def _about_outside(file: Any, facts: dict[str, str]) -> dict[str, str] | None:
         if st.button(f"Set to {low} or {high}", key="data.use.clamp"):
             answer = {"outside": "clamp"}
         words = f"{value} means 'not rated'"
-        if value and "missing" not in facts and st.button(words, key="data.use.missing"):
+        if value and st.button(words, key="data.use.missing"):
             answer = {"missing": value}
     return answer
 

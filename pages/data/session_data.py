@@ -149,8 +149,12 @@ def _in_turn(act: Callable[[Callable[[], None]], Result]) -> Result:
             place.info(words)
             last_words = words
 
-    with drawing.waiting():
-        result = turn.run(act, watch)
+    try:
+        with drawing.waiting():
+            result = turn.run(act, watch)
+    except BadInput:
+        place.empty()
+        raise
     place.empty()
     return result
 

@@ -1,9 +1,13 @@
 """The Data page, and what it brings to the sidebar of the others."""
 
+import csv
 import io
+import zipfile
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import numpy as np
+import openpyxl
 import pytest
 from scipy.io import savemat
 
@@ -196,3 +200,105 @@ def test_an_item_table_is_public_and_offered_in_the_sidebar():
         other.sidebar.radio(key="sidebar.item_features").label
         == f"The items' {entry.item_features}"
     )
+
+
+class TestTheLayout:
+    """What a person says about a file becomes facts of its address."""
+
+    def command(self, app):
+        (entry,) = app.session_state["data.own"].values()
+        return parse_qs(session_files.command_path(entry.id).partition("?")[2])
+
+    def kept(self, app):
+        return {it.label: it.value for it in app.metric}["Ratings kept"]
+
+    def test_a_sheet_below_a_cover_and_a_title_is_read(self):
+        book = openpyxl.Workbook()
+        book.active.title = "Cover"
+        book.active.append(["Ratings of our shop"])
+        sheet = book.create_sheet("Ratings")
+        sheet.append(["Export of May"])
+        rows = csv.reader(
+            rating_table("user,item,rating", "p{u},thing {i},{r}").decode().splitlines()
+        )
+        for row in rows:
+            sheet.append(row)
+        out = io.BytesIO()
+        book.save(out)
+        app = with_table(out.getvalue(), "shop.xlsx")
+        assert app.selectbox(key="data.sheet.shop.xlsx").value == "Ratings"
+        on_scale(app, "1 to 5", "shop.xlsx").button(key="data.use").click().run()
+        assert self.kept(app) == "360" and self.command(app)["sheet"] == ["Ratings"]
+
+    def test_a_cover_sheet_is_no_dead_end(self):
+        book = openpyxl.Workbook()
+        book.active.title = "Cover"
+        sheet = book.create_sheet("May")
+        sheet.append(["a", "b", "c"])
+        sheet.append(["p1", "x", 3])
+        out = io.BytesIO()
+        book.save(out)
+        app = with_table(out.getvalue(), "shop.xlsx")
+        assert "shop.xlsx" in app.error[0].value
+        app.selectbox(key="data.sheet.shop.xlsx").set_value("May").run()
+        assert not app.error and app.selectbox(key="data.role.0.shop.xlsx").options[1:] == [*"abc"]
+
+    def test_a_table_of_an_archive_is_chosen(self):
+        out = io.BytesIO()
+        content = rating_table("a,b,c", "p{u},thing {i},{r}")
+        with zipfile.ZipFile(out, "w") as archive:
+            archive.writestr("old.csv", b"x,y\n1,2\n")
+            archive.writestr("new.csv", content)
+        app = with_table(out.getvalue(), "all.zip")
+        app.selectbox(key="data.member.all.zip").set_value("new.csv").run()
+        for place, column in enumerate("abc"):
+            app.selectbox(key=f"data.role.{place}.all.zip").set_value(column)
+        on_scale(app.run(), "1 to 5", "all.zip").button(key="data.use").click().run()
+        assert self.kept(app) == "360" and self.command(app)["member"] == ["new.csv"]
+
+    def test_a_wide_table_names_its_person_and_columns_without_ratings(self):
+        rows = [f"P{u},{20 + u},{1 + u % 5},{1 + (u * 3) % 5}" for u in range(30)]
+        app = with_table("\n".join(["person,age,Film 1,Film 2", *rows]).encode())
+        app.segmented_control(key="data.layout.mine.csv").set_value("wide").run()
+        app.selectbox(key="data.person.mine.csv").set_value("person")
+        on_scale(app, "1 to 5").button(key="data.use").click().run()
+        assert "age" in app.error[0].value
+        app.multiselect(key="data.leave.mine.csv").set_value(["age"]).run()
+        app.button(key="data.use").click().run()
+        assert self.kept(app) == "60"
+        facts = self.command(app)
+        assert (facts["layout"], facts["user"], facts["leave"]) == (["wide"], ["person"], ["age"])
+
+    def test_most_values_outside_the_scale_may_mean_not_rated(self):
+        content = rating_table("user,item,rating", "p{u},thing {i},{r}").replace(b",4\n", b",0\n")
+        app = on_scale(with_table(content), "1 to 5")
+        app.button(key="data.use").click().run()
+        assert "more than a tenth" in app.warning[-1].value
+        app.button(key="data.use.missing").click().run()
+        assert self.command(app)["missing"] == ["0"]
+        assert all("outside" not in it.value for it in app.markdown)
+
+    def test_answers_stay_when_a_table_is_refused(self):
+        app = with_table(b"user,item,rating\np1,a,5\np1,b,4\n")
+        app.text_input(key="data.missing.mine.csv").set_value("0").run()
+        on_scale(app, "1 to 10").button(key="data.use").click().run()
+        assert "one user only" in app.error[0].value
+        assert app.segmented_control(key="data.scale.mine.csv").value == "1 to 10"
+        assert app.text_input(key="data.missing.mine.csv").value == "0"
+
+    def test_documents_are_a_column_of_a_spreadsheet(self):
+        book = openpyxl.Workbook()
+        book.active.append(["who", "text"])
+        for k in range(20):
+            book.active.append([f"p{k % 5}", f"orbit rocket planet{k % 4} engine fuel{k % 3}"])
+        out = io.BytesIO()
+        book.save(out)
+        app = app_of("data/page.py").run()
+        app.segmented_control(key="data.kind").set_value("samples").run()
+        app.file_uploader[0].upload("notes.xlsx", out.getvalue())
+        app.run()
+        app.selectbox(key="data.text.notes.xlsx").set_value("text")
+        app.selectbox(key="data.group.notes.xlsx").set_value("who").run()
+        app.button(key="data.use").click().run()
+        (entry,) = app.session_state["data.own"].values()
+        assert (entry.n_samples, entry.n_people) == (20, 5)
