@@ -100,6 +100,12 @@ class Certainty:
         """
         return self.with_premises(f"Someone who starts at 50:50 can become {self.verdict(claim)}")
 
+    @property
+    def words_of_figure(self) -> str:
+        """What `percent` is, as the rest of a sentence that begins with it."""
+        what = "is the highest certainty that someone who starts at 50:50 can reach"
+        return self.with_premises(f"{what} {self.claim}")
+
     def with_premises(self, sentence: str) -> str:
         """A sentence about the bound, without its full stop, with exceptions and premises."""
         if not self.exceptions:

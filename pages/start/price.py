@@ -108,9 +108,7 @@ def _facts(epsilon: float, kept: float, error: float, about: str) -> list[dict[s
         },
         {
             "number": certainty.percent,
-            "words": certainty.with_premises(
-                f"is how sure someone who starts at 50:50 can become, at most, {certainty.claim}"
-            ),
+            "words": certainty.words_of_figure,
         },
     ]
 
