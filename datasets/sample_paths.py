@@ -4,8 +4,9 @@ import dataclasses
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +15,12 @@ from dpmf_core.base.errors import BadInput, quoted
 from dpmf_core.data.facts import value
 from dpmf_core.data.ids import canonical_text
 from dpmf_core.data.ratings import LAYOUT_IS_PUBLIC
-from dpmf_core.data.report import Kind, Problem, Report, Tally
+from dpmf_core.data.report import Report, Tally
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples, is_sparse
-from dpmf_datasets.readers import databases, matlab, picture_files, text
+from dpmf_datasets.readers import matlab, picture_files, text
 from dpmf_datasets.readers.archives import members_of, unpacked
 from dpmf_datasets.readers.encodings import Reader
-from dpmf_datasets.readers.table import Table, file_name, report_damage
+from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.readers.words import ENGLISH, SHORTEST, WordRules, stop_words
 
@@ -31,7 +32,6 @@ ANOTHER_ENCODING = (
     "If that is wrong, declare another encoding (after a path, e.g. encoding=cp1251)."
 )
 Facts = Mapping[str, str]
-Row = TypeVar("Row")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,40 +47,32 @@ class _Rows:
     people: Sequence[str] | None = None
 
 
-def samples_at(path: Path, facts: Facts) -> tuple[Samples, Report] | None:
-    """Documents or images at a path; None if it holds neither.
+def samples_at(path: Path, facts: Facts) -> tuple[Samples, Report]:
+    """Documents or images at a path.
 
     Examples are `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
     group: names the person of each row (`_with_people`).
     """
-    rows = _rows(path, facts)
-    if rows is None:
-        if wrong := [fact for fact in ("group", "people") if fact in facts]:
-            raise BadInput(
-                f"'{wrong[0]}' is for documents and images; {path.name} is read as ratings, which"
-                " are always grouped by user. Leave it out."
-            )
-        return None
+    if path.suffix.lower() == ".mat":
+        rows = _matrix(path, facts)
+    elif "text" in facts:
+        rows = _column(path, facts)
+    elif may_be_lines(path):
+        rows = _lines(path, facts)
+    else:
+        rows = _files(path, facts)
     samples, report = _with_people(path, rows, facts)
     return samples.assuming(NUMBER_IS_PUBLIC), report
 
 
-def _rows(path: Path, facts: Facts) -> _Rows | None:
-    ending = path.suffix.lower()
-    if ending == ".mat":
-        return _matrix(path, facts)
-    if "text" in facts:
-        return _column(path, facts)
-    if is_lines(path):
-        return _lines(path, facts)
-    if path.is_dir() or ending in ARCHIVES:
-        return _files(path, facts)
-    return None
-
-
-def is_lines(path: Path) -> bool:
-    """Whether a file has a document on each line, by its name."""
+def may_be_lines(path: Path) -> bool:
+    """Whether a file may have a document on each line, by its name."""
     return path.is_file() and bool(LINES.search(path.name))
+
+
+def may_be_files(path: Path) -> bool:
+    """Whether each file of a folder or archive may be a document or image."""
+    return path.is_dir() or path.suffix.lower() in ARCHIVES
 
 
 def _matrix(path: Path, facts: Facts) -> _Rows:
@@ -122,27 +114,22 @@ def _column(path: Path, facts: Facts) -> _Rows:
     """The documents in a column of a table of any kind, and the people in another one."""
     columns = [facts[name] for name in ("text", "group") if name in facts]
     with report_damage(path):
-        table = _table(path, facts)
+        table = open_table(path, path.name, facts)
         texts, *groups = text.cells(table, columns, path.name)
     people = None
     if groups:
         people = [canonical_text(cell.strip()) for cell in groups[0]]
-        texts = _of_somebody(texts, people)
+        texts = list(compress(texts, people))
     samples, report = text.documents(texts, name=path.name, rules=_rules(facts))
-    ragged_lines = [line for line, content in table.ragged_lines if content]
+    # the text of a document is no example
+    ragged = [dataclasses.replace(problem, example="") for problem in table.problems]
     report = dataclasses.replace(
         report,
-        read=report.read + len(ragged_lines),
-        problems=(*_problems(Kind.RAGGED_LINE, ragged_lines, table.unit), *report.problems),
+        read=report.read + sum(problem.count for problem in ragged),
+        problems=(*ragged, *report.problems),
         assumed=(table.layout, *table.read_as(), *report.assumed),
     )
     return _Rows(samples.assuming(LAYOUT_IS_PUBLIC, *table.assumptions), report, people)
-
-
-def _table(path: Path, facts: Facts) -> Table:
-    if databases.is_sqlite(path):
-        return databases.read(f"sqlite:///{path}", {}, facts.get("table"))
-    return open_table(path, path.name, facts)
 
 
 def _files(path: Path, facts: Facts) -> _Rows:
@@ -163,7 +150,7 @@ def _files(path: Path, facts: Facts) -> _Rows:
         files = text.files(path, reader)
         people = folders([name for name, _ in files])
         if "group" in facts:
-            files = _of_somebody(files, people)
+            files = list(compress(files, people))
         names, texts = zip(*files, strict=True)
         rows = _Rows(
             *text.documents(texts, name=path.name, titles=names, reader=reader, rules=_rules(facts))
@@ -188,13 +175,6 @@ def _rules(facts: Facts) -> WordRules:
     return WordRules(words, value(facts, "shortest", SHORTEST))
 
 
-def _problems(kind: str, places: Sequence[int], where: str) -> list[Problem]:
-    """The problem at some places; none without a place."""
-    tally = Tally()
-    tally.add(kind, np.array(places))
-    return tally.problems(int, where)
-
-
 # ---- the person of each document or image, who then is the privacy unit --------------------------
 
 
@@ -214,8 +194,9 @@ def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report
         return samples, report
     group = quoted(facts["group"], 40)
     rows_of_people = [row for row, person in enumerate(rows.people) if person]
-    nameless = [row + 1 for row, person in enumerate(rows.people) if not person]
-    names, people = np.unique(_of_somebody(rows.people, rows.people), return_inverse=True)
+    tally = Tally()
+    tally.add(NAMELESS, np.flatnonzero([not person for person in rows.people]) + 1)
+    names, people = np.unique(list(filter(None, rows.people)), return_inverse=True)
     if len(names) < 2:
         raise BadInput(
             f"The rows of {path.name} belong to {len(names) or 'no'} person by {group}. At least 2"
@@ -240,16 +221,11 @@ def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report
         read=report.read + len(rows.people) - n_before,
         kept=len(samples),
         n_users=len(samples),
-        problems=(*_problems(NAMELESS, nameless, "row"), *report.problems),
+        problems=(*tally.problems(int, "row"), *report.problems),
         assumed=(*report.assumed, note),
     )
     samples = samples.of_people(people, int(declared))
     return samples if "people" in facts else samples.assuming(PEOPLE_ARE_COUNTED), report
-
-
-def _of_somebody(rows: Sequence[Row], people: Sequence[str]) -> list[Row]:
-    """The rows that have a person."""
-    return [row for row, person in zip(rows, people, strict=True) if person]
 
 
 def _of_vector(values: Any, path: Path, group: str) -> list[str]:

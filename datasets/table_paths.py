@@ -6,7 +6,7 @@ from pathlib import Path
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.addresses import is_database, path_of, require_known, split
 from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS, SAMPLE_FACTS, TABLE_FACTS, value
-from dpmf_core.data.ratings import Ratings, checked_bounds
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings, checked_bounds
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets.readers import databases
@@ -14,14 +14,12 @@ from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import Advice, after_path, read_table
 from dpmf_datasets.readers.table import Table, file_name, report_damage, report_size
-from dpmf_datasets.readers.tables import open_table, ratings_tables, with_item_table
+from dpmf_datasets.readers.tables import open_table, ratings_tables, read_item_table
 from dpmf_datasets.readers.wide_tables import as_long
 from dpmf_datasets.registry import SOURCES, source_of
-from dpmf_datasets.sample_paths import is_lines, samples_at
+from dpmf_datasets.sample_paths import may_be_files, may_be_lines, samples_at
 
-ARCHIVES = (".zip", ".tar", ".tgz")
 Read = tuple[Ratings | Samples, Report]
-OF_SAMPLES = set(SAMPLE_FACTS)  # for documents and images only
 
 
 def from_a_file(path_and_facts: str) -> Ratings | Samples:
@@ -66,12 +64,16 @@ def read(file: Path, facts: dict[str, str], advice: Advice | None = None) -> Rea
             f" {', '.join(SOURCES)}."
         )
     require_known(facts)
-    advice = advice or after_path(str(file), facts)
-    return (
-        _ratings_within(file, facts, advice)
-        or samples_at(file, facts)
-        or _ratings(file, facts, advice)
-    )
+    if not _holds_ratings(file, facts):
+        return samples_at(file, facts)
+    if wrong := [fact for fact in ("group", "people") if fact in facts]:
+        raise BadInput(
+            f"'{wrong[0]}' is for documents and images; {file.name} is read as ratings, which are"
+            " always grouped by user. Leave it out."
+        )
+    with report_damage(file.name):
+        table = open_table(file, file.name, facts)
+    return _ratings_of_table(table, file.name, facts, advice or after_path(str(file), facts))
 
 
 def _with_item_table(
@@ -84,46 +86,39 @@ def _with_item_table(
             " Leave it out."
         )
     path = path_of(facts[ITEM_TABLE])
-    encoding = facts.get("item_encoding")
-    ratings, sentences = with_item_table(ratings, path, encoding=encoding)
-    return ratings, dataclasses.replace(report, assumed=(*report.assumed, *sentences))
+    labels = ratings.labels or ()
+    table = read_item_table(path, labels, encoding=facts.get("item_encoding"))
+    with_table = dataclasses.replace(
+        ratings,
+        item_features=table.features,
+        titles=table.titles_over(ratings.titles or labels, labels),
+        assumptions=tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC))),
+    )
+    assumed = (*report.assumed, *table.sentences(file_name(path)))
+    return with_table, dataclasses.replace(report, assumed=assumed)
 
 
-def _ratings_within(path: Path, facts: dict[str, str], advice: Advice) -> Read | None:
-    """The ratings in a folder, archive, text or MATLAB file, which could also hold samples.
+def _holds_ratings(path: Path, facts: dict[str, str]) -> bool:
+    """Whether the file at a path, or in a folder or archive, is read as ratings.
 
-    They are ratings if facts of ratings are declared. Raises BadInput if there are tables of
-    ratings and nothing is declared.
+    A file that could also hold documents or images is, if facts of ratings are declared. Raises
+    BadInput if there are tables of ratings in a folder or archive and nothing is declared.
     """
     if path.suffix.lower() == ".mat":
-        return _ratings(path, facts, advice) if "bounds" in facts else None
-    is_text = is_lines(path)
-    may_be = is_text or path.is_dir() or path.suffix.lower() in ARCHIVES
-    if set(facts) & OF_SAMPLES or not may_be:
-        return None
-    if (is_text and ratings_tables(path)) or set(facts) & {*RATING_FACTS, *TABLE_FACTS}:
-        return _ratings(path, facts, advice)
-    if not (tables := ratings_tables(path)):
-        return None
-    raise BadInput(
-        f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}. Declare its bounds,"
-        f" e.g. '{file_name(path)}?bounds=1,5'; give documents in a separate folder."
-    )
-
-
-def _ratings(path: Path, facts: dict[str, str], advice: Advice) -> tuple[Ratings, Report]:
-    """The ratings table at a path with its facts."""
-    with report_damage(path.name):
-        if databases.is_sqlite(path):
-            table = databases.read(f"sqlite:///{path}", {}, facts.get("table"))
-        elif "table" in facts:
-            raise BadInput(
-                f"'table' names a table of a database; {file_name(path)} is not a database. Leave"
-                " it out."
-            )
-        else:
-            table = open_table(path, path.name, facts)
-    return _ratings_of_table(table, path.name, facts, advice)
+        return "bounds" in facts
+    if "text" in facts or not (may_be_lines(path) or may_be_files(path)):
+        return "text" not in facts
+    if facts.keys() & SAMPLE_FACTS.keys():
+        return False
+    if facts.keys() & {*RATING_FACTS, *TABLE_FACTS}:
+        return True
+    tables = ratings_tables(path)
+    if tables and not may_be_lines(path):
+        raise BadInput(
+            f"{file_name(path)} holds a table of ratings, {file_name(tables[0])}. Declare its"
+            f" bounds, e.g. '{file_name(path)}?bounds=1,5'; give documents in a separate folder."
+        )
+    return bool(tables)
 
 
 def _ratings_of_table(

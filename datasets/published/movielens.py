@@ -20,6 +20,7 @@ from dpmf_datasets.readers.archives import Members, members_of
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import in_header, read_table
 from dpmf_datasets.readers.table import file_name
+from dpmf_datasets.readers.tables import open_table
 
 Films = dict[str, tuple[str, str]]  # title, with the year in brackets, and genres, by id
 # the flags in the file of films of 100K, in order (its README)
@@ -54,9 +55,9 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
                 f" {', '.join(LAYOUTS)}, or from a table with a header. Found: {members.some}."
             )
         with members.open(member) as stream:
-            ratings, report = read_table(
-                stream, name=entry.id, declared=Declared(entry.bounds), advice=in_header
-            )
+            table = open_table(stream, entry.id)
+            declared = Declared(entry.bounds)
+            ratings, report = read_table(table, name=entry.id, declared=declared, advice=in_header)
         films = _films(members, *LAYOUTS[name]) if name in LAYOUTS else {}
     labels = ratings.labels or ()
     titles = ratings.titles or labels

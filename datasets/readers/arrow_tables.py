@@ -16,6 +16,7 @@ import pyarrow.parquet
 from dpmf_core.base.errors import BadInput, shortened
 from dpmf_core.data.column_names import by_name
 from dpmf_core.data.samples import is_sparse
+from dpmf_datasets.readers.archives import ZIP
 from dpmf_datasets.readers.table import (
     BETWEEN,
     PREVIEW,
@@ -27,6 +28,7 @@ from dpmf_datasets.readers.table import (
 )
 
 LARGEST = 500_000_000  # bytes that a packed file may claim to unpack to
+OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of a spreadsheet before 2007
 SPREADSHEET = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # members of xlsx, xlsb, ods
 ROWS = 1 << 16  # read together
 TRIPLETS = (3, 4)  # columns of a matrix with a row for each rating
@@ -35,47 +37,30 @@ OF_SPARSE = {"format", "shape", "data"}  # arrays of a matrix saved by scipy
 
 
 def arrow_table(
-    schema: pa.Schema,
-    batches: Callable[[list[str], int], Iterable[pa.RecordBatch]],
-    layout: str,
-    n_rows: int = 0,
+    schema: pa.Schema, batches: Callable[[list[int], int], Iterable[pa.RecordBatch]], layout: str
 ) -> Table:
     """The rows that pyarrow reads, of columns with readable types.
 
-    Readable are numbers, texts, times and lists of these. batches: reads columns by name, so many
-    rows at a time. layout: follows the number of columns in the report.
+    Readable are numbers, texts, times and lists of these. batches: reads columns by their places,
+    so many rows at a time. layout: follows the number of columns in the report.
     """
     places = [place for place, field in enumerate(schema) if _is_readable(field.type)]
-    names = [schema.names[place] for place in places]
 
     def read(columns: Sequence[int], rows: int = ROWS) -> Iterator[list[pa.Array]]:
-        chosen_names = list(dict.fromkeys(names[column] for column in columns))
-        for batch in batches(chosen_names, rows):
-            yield [_plain(_column(batch, schema, places[column])) for column in columns]
+        for batch in batches([places[column] for column in columns], rows):
+            yield [_plain(column) for column in batch.columns]
 
-    first = next(read(range(len(names)), PREVIEW), []) if names else []
+    first = next(read(range(len(places)), PREVIEW), []) if places else []
     head = list(zip(*(as_texts(column.slice(0, PREVIEW)) for column in first), strict=True))
-    return Table(
-        tuple(names), head, read, layout=f"{len(names):,} columns {layout}.", n_rows=n_rows
-    )
-
-
-def _column(batch: pa.RecordBatch, schema: pa.Schema, place: int) -> pa.Array:
-    """The column of a batch at a place in the schema; several may have one name."""
-    name = schema.names[place]
-    which = schema.get_all_field_indices(name).index(place)
-    return batch.column(batch.schema.get_all_field_indices(name)[which])
+    names = tuple(schema.names[place] for place in places)
+    return Table(names, head, read, layout=f"{len(names):,} columns {layout}.")
 
 
 def in_memory(table: pa.Table, layout: str) -> Table:
     """The rows of a pyarrow table."""
-
-    def batches(names: list[str], rows: int) -> Iterable[pa.RecordBatch]:
-        places = [place for place, name in enumerate(table.schema.names) if name in names]
-        batches: Iterable[pa.RecordBatch] = table.select(places).to_batches(rows)
-        return batches
-
-    return arrow_table(table.schema, batches, layout, n_rows=len(table))
+    return arrow_table(
+        table.schema, lambda places, rows: table.select(places).to_batches(rows), layout
+    )
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -158,12 +143,16 @@ def parquet(stream: BinaryIO, name: str) -> Table:
     """Open a Parquet file. Raises BadInput."""
     with refusals(name, "Parquet", "It may be cut short: fetch or save it again."):
         file = pa.parquet.ParquetFile(stream)
-    return arrow_table(
-        file.schema_arrow,
-        lambda names, rows: file.iter_batches(rows, columns=names),
-        "of a Parquet file",
-        n_rows=file.metadata.num_rows,
-    )
+    schema = file.schema_arrow
+
+    def batches(places: list[int], rows: int) -> Iterator[pa.RecordBatch]:
+        names = list(dict.fromkeys(schema.names[place] for place in places))
+        # several columns may have one name: all of them are read
+        every = [place for name in names for place in schema.get_all_field_indices(name)]
+        for batch in file.iter_batches(rows, columns=names):
+            yield batch.select([every.index(place) for place in places])
+
+    return arrow_table(schema, batches, "of a Parquet file")
 
 
 def feather(stream: BinaryIO, name: str) -> Table:
@@ -175,15 +164,22 @@ def feather(stream: BinaryIO, name: str) -> Table:
 # ---- arrays and matrices -------------------------------------------------------------------------
 
 
-def kind_of_zip(stream: BinaryIO) -> str:
-    """Return "arrays" for a numpy archive, "spreadsheet" for a spreadsheet, else ""."""
+def kind_of(stream: BinaryIO) -> str:
+    """What a zip file holds: "arrays" of numpy, a "spreadsheet" or "files"; "" if it is no zip.
+
+    A file of a spreadsheet program from before 2007 is a spreadsheet too.
+    """
+    magic = stream.read(len(ZIP))
+    stream.seek(0)
+    if magic != ZIP:
+        return "spreadsheet" if magic == OLE else ""
     with zipfile.ZipFile(stream) as archive:
         members = archive.namelist()
         size = sum(member.file_size for member in archive.infolist())
     stream.seek(0)
     is_arrays = bool(members) and all(name.endswith(".npy") for name in members)
     if not is_arrays and not set(members) & set(SPREADSHEET):
-        return ""
+        return "files"
     if size > LARGEST:
         raise BadInput(
             f"The file unpacks to {size / 1e6:,.0f} MB, more than {LARGEST / 1e6:.0f} MB. Save it"

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpmf_core.data.ids import arrow_numbering_order, canonical_arrow
-from dpmf_core.data.report import LINES_SHOWN, Kind, Problem, Tally, place_in_report
+from dpmf_core.data.report import Kind, Problem, Tally, place_in_report
 from dpmf_core.data.row_rules import RowRules, Rows
 from dpmf_datasets.readers.dates import Clock, stripped
 from dpmf_datasets.readers.numbers import NumberFormat
@@ -188,18 +188,13 @@ class CleanRows:
     @property
     def read(self) -> int:
         """Rows that are not blank, so far."""
-        return self._n_read + len(self._ragged_lines)
+        return self._n_read + sum(problem.count for problem in self.table.problems)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The problems so far, in the order of a report."""
         problems = self.tally.problems(self.table.line, self.table.unit)
-        if ragged := self._ragged_lines:
-            lines = tuple(number for number, _ in ragged[:LINES_SHOWN])
-            problems.append(
-                Problem(Kind.RAGGED_LINE, len(ragged), lines, ragged[0][1], self.table.unit)
-            )
-        return tuple(sorted(problems, key=place_in_report))
+        return tuple(sorted([*problems, *self.table.problems], key=place_in_report))
 
     @property
     def reading_notes(self) -> tuple[str, ...]:
@@ -217,10 +212,6 @@ class CleanRows:
                 f"'{self._format.thousands}' in ratings was read as the sign between thousands."
             )
         return tuple(sentences)
-
-    @property
-    def _ragged_lines(self) -> list[tuple[int, str]]:
-        return [(number, text) for number, text in self.table.ragged_lines if text]
 
     def _cleaned(self, batch: Mapping[str, pa.Array]) -> Batch:
         users = ids_of(batch["user"])

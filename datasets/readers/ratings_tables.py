@@ -34,7 +34,6 @@ from dpmf_datasets.readers.cleaning import Batch, CleanRows, Ids, numbered
 from dpmf_datasets.readers.dates import AmbiguousDates, Clock, looks_like_times
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.table import PREVIEW, SAMPLE_ROWS, Table, is_number, report_damage
-from dpmf_datasets.readers.tables import Source, open_table
 
 # how to declare facts such as {"rating": "points"} or {"bounds": "0,10"}, in a sentence
 Advice = Callable[[Mapping[str, str]], str]
@@ -74,12 +73,7 @@ def in_header(facts: Mapping[str, str]) -> str:
 
 
 def read_table(
-    source: Source,
-    *,
-    name: str,
-    declared: Declared,
-    facts: Mapping[str, str] | None = None,
-    advice: Advice = in_python,
+    table: Table, *, name: str, declared: Declared, advice: Advice = in_python
 ) -> tuple[Ratings, Report]:
     """Read ratings from a table, and report what was repaired or left out.
 
@@ -88,14 +82,12 @@ def read_table(
 
     Parameters
     ----------
-    source
-        A file, its bytes or an open table.
+    table
+        It is read once.
     name
         What messages call it.
     declared
         The bounds, and other public facts about the ratings.
-    facts
-        Declared facts about the file, such as its encoding; see `open_table`.
     advice
         How to declare more, for messages.
 
@@ -107,7 +99,7 @@ def read_table(
         becomes of these.
     """
     with report_damage(name):
-        rows = open_rows(open_table(source, name, facts or {}), name, declared, advice)
+        rows = open_rows(table, name, declared, advice)
         batches = list(_within_limits(rows, name))
     require_usable(rows, name, advice)
     users, user_ids = numbered([batch.users for batch in batches])

@@ -19,6 +19,7 @@ from typing import Any
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLE_NAMES, by_name
+from dpmf_core.data.report import LINES_SHOWN, Kind, Problem
 from dpmf_datasets.sandbox import in_parts
 
 HEAD = 1 << 16  # bytes from which a file is recognised
@@ -56,11 +57,10 @@ class Table:
     yields the chosen columns, some rows at a time; can be called once. unit: what `line` counts,
     lines or rows. decimal_comma: whether a comma may be a decimal sign, because it separates no
     columns. above: lines above the first row of data. layout: how columns and header were found, in
-    a sentence. assumptions: what its reading takes as public. n_rows: how many rows the file claims
-    to have; 0 if unknown. Complete once `batches` is exhausted are ragged_lines, lines with another
-    number of columns and their content ("" for a blank one), and what read_as returns: how the
-    bytes were read, in sentences. n_wide: the number of rows here that one line of a wide table
-    holds; 0 for other tables.
+    a sentence. assumptions: what its reading takes as public. Complete once `batches` is exhausted
+    are ragged_lines, lines with another number of columns and their content ("" for a blank one),
+    and what read_as returns: how the bytes were read, in sentences. n_wide: the number of rows here
+    that one line of a wide table holds; 0 for other tables.
     """
 
     names: tuple[str, ...]
@@ -71,7 +71,6 @@ class Table:
     above: int = 0
     layout: str = ""
     assumptions: tuple[str, ...] = ()
-    n_rows: int = 0
     ragged_lines: RaggedLines = field(default_factory=list)
     read_as: Callable[[], tuple[str, ...]] = tuple
     n_wide: int = 0
@@ -104,6 +103,15 @@ class Table:
         while (next_line := row + 1 + self.above + bisect_right(skipped_lines, line)) != line:
             line = next_line
         return line
+
+    @property
+    def problems(self) -> list[Problem]:
+        """The lines with another number of columns, as a problem; nothing without such lines."""
+        ragged = [(line, content) for line, content in self.ragged_lines if content]
+        if not ragged:
+            return []
+        lines = tuple(line for line, _ in ragged[:LINES_SHOWN])
+        return [Problem(Kind.RAGGED_LINE, len(ragged), lines, ragged[0][1], self.unit)]
 
     def place_of(self, column: str) -> int | None:
         """The place of a column by its name, without regard to case, or by its number.

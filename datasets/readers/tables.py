@@ -2,19 +2,16 @@
 
 import re
 import tarfile
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from io import BytesIO, FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.item_features import EncodedTable, encode, has_header
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
-from dpmf_datasets.readers import arrow_tables, matlab, matrix_market
-from dpmf_datasets.readers.archives import ZIP, Members, looks_zipped, members_of, unpacked
+from dpmf_datasets.readers import arrow_tables, databases, matlab, matrix_market
+from dpmf_datasets.readers.archives import ZIP, Members, members_of, unpacked
 from dpmf_datasets.readers.json_tables import json_table, looks_like_json
 from dpmf_datasets.readers.spreadsheets import sheet_names, spreadsheet
 from dpmf_datasets.readers.table import (
@@ -37,7 +34,6 @@ from dpmf_datasets.readers.table_members import (
 from dpmf_datasets.readers.text_tables import text_table
 
 BEGINNING = 512  # bytes that tell the kind of a file
-OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of a spreadsheet before 2007
 # by the first bytes of a binary table: its reader
 BINARY: dict[bytes, Callable[[BinaryIO, str], Table]] = {
     b"PAR1": arrow_tables.parquet,
@@ -63,7 +59,7 @@ NO_TABLES = {
 RATINGS_IN = (".csv", ".tsv", ".dat", ".data", ".txt")
 OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
 LARGEST_ITEM_TABLE = 500_000_000  # bytes, unpacked: the table is read whole
-Source = str | Path | bytes | BinaryIO | Table
+Source = Path | BinaryIO
 
 
 def open_table(source: Source, name: str, facts: Mapping[str, str] | None = None) -> Table:
@@ -74,31 +70,27 @@ def open_table(source: Source, name: str, facts: Mapping[str, str] | None = None
     BadInput.
     """
     facts = facts or {}
-    if isinstance(source, Table):
-        return source
-    if isinstance(source, str | Path):
-        path = Path(source).expanduser()
-        if not path.exists():
-            raise BadInput(
-                f"There is no file {file_name(path)}. Give the path of a ratings table (CSV, TSV or"
-                " Parquet)."
-            )
-        if is_archive(path):
-            return _table_within(path, name, facts)
+    if not isinstance(source, Path):
+        return _table(source, name, facts)
+    if not source.exists():
+        raise BadInput(
+            f"There is no file {file_name(source)}. Give the path of a ratings table (CSV, TSV or"
+            " Parquet)."
+        )
+    if is_archive(source):
+        return _table_within(source, name, facts)
     if "member" in facts:
         raise BadInput(
             f"'member' names a table in a folder or archive; {name} is one file. Leave it out."
         )
-    return _table(_stream(source), name, facts)
-
-
-def _stream(source: str | Path | bytes | BinaryIO) -> BinaryIO:
-    if isinstance(source, bytes):
-        return BytesIO(source)
-    if not isinstance(source, str | Path):
-        return source
-    path = Path(source).expanduser()
-    return BytesIO(path.read_bytes()) if path.stat().st_size < HEAD else path.open("rb")
+    if databases.is_sqlite(source):
+        return databases.read(f"sqlite:///{source}", {}, facts.get("table"))
+    if "table" in facts:
+        raise BadInput(
+            f"'table' names a table of a database; {name} is not a database. Leave it out."
+        )
+    is_small = source.stat().st_size < HEAD
+    return _table(BytesIO(source.read_bytes()) if is_small else source.open("rb"), name, facts)
 
 
 def _table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
@@ -112,10 +104,8 @@ def _table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
     for kind, read in BINARY.items():
         if magic.startswith(kind):
             return read(_whole(stream), name)
-    if magic.startswith(ZIP):
-        return _zipped_table(_whole(stream), name, facts)
-    if magic.startswith(OLE):
-        return spreadsheet(stream, name, facts)
+    if magic.startswith((ZIP, arrow_tables.OLE)):
+        return _packed_table(_whole(stream), name, facts)
     if magic.startswith(matrix_market.MAGIC):
         return matrix_market.matrix_market(stream, name)
     if magic.startswith(b"MATLAB") or name.lower().endswith(".mat"):
@@ -132,8 +122,8 @@ def _whole(stream: BinaryIO) -> BinaryIO:
     return stream if is_plain else BytesIO(stream.read())
 
 
-def _zipped_table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
-    kind = arrow_tables.kind_of_zip(stream)
+def _packed_table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
+    kind = arrow_tables.kind_of(stream)
     if kind == "arrays":
         return arrow_tables.arrays(stream, name)
     if kind == "spreadsheet":
@@ -144,28 +134,25 @@ def _zipped_table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Tabl
     )
 
 
-def is_packed_table(file: Path) -> str:
-    """Whether a zip file is itself one table: "arrays" or a "spreadsheet", else "".
-
-    Raises BadInput if it claims too much.
-    """
-    try:
-        with file.open("rb") as stream:
-            return arrow_tables.kind_of_zip(stream)
-    except BadInput:
-        raise
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
-        return ""  # reading it reports the damage
-
-
 # ---- a table in a folder or archive --------------------------------------------------------------
 
 
 def is_archive(path: Path) -> bool:
     """Whether a path is a folder or an archive, rather than one table."""
+    return _kind_of(path) == "files"
+
+
+def _kind_of(path: Path) -> str:
+    """What a path holds: "files", a "spreadsheet", "arrays" or "" for anything else."""
     if path.is_dir() or tarfile.is_tarfile(path):
-        return True
-    return looks_zipped(path) and not is_packed_table(path)
+        return "files"
+    try:
+        with path.open("rb") as stream:
+            return arrow_tables.kind_of(stream)
+    except BadInput:
+        raise
+    except damage(ValueError):
+        return "files"  # reading it reports the damage
 
 
 def parts_of(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -173,15 +160,14 @@ def parts_of(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     They are the values of `member` and `sheet`. This process opens the file. Raises BadInput.
     """
-    if is_archive(path):
-        with members_of(path) as members:
-            tables = tuple(tables_in(members))
-        return () if are_parts(tables) else tables, ()
-    with path.open("rb") as stream:
-        is_book = stream.read(len(OLE)) == OLE
-    if is_book or (looks_zipped(path) and is_packed_table(path) == "spreadsheet"):
+    kind = _kind_of(path)
+    if kind == "spreadsheet":
         return (), sheet_names(str(path), file_name(path))
-    return (), ()
+    if kind != "files":
+        return (), ()
+    with members_of(path) as members:
+        tables = tuple(tables_in(members))
+    return () if are_parts(tables) else tables, ()
 
 
 def ratings_tables(path: Path) -> tuple[str, ...]:
@@ -225,7 +211,7 @@ def _is_ratings(members: Members, name: str, facts: Mapping[str, str]) -> bool:
         return False
     try:
         with members.open(name) as stream:
-            head = unpacked(stream).read(HEAD - 1)
+            head = BytesIO(unpacked(stream).read(HEAD - 1))
         return has_ratings(open_table(head, name).names, facts)
     except damage(BadInput):
         return False
@@ -263,24 +249,6 @@ def read_item_table(
     return encode(names, rows, items, name, decimal_comma=table.decimal_comma)
 
 
-def with_item_table(
-    ratings: Ratings, path: Path, name: str = "", encoding: str | None = None
-) -> tuple[Ratings, tuple[str, ...]]:
-    """Add the features and names of items from a table; return also what to say of the table.
-
-    Which items have the rows is read from the ratings. Raises BadInput.
-    """
-    labels = ratings.labels or ()
-    table = read_item_table(path, labels, name, encoding)
-    with_table = replace(
-        ratings,
-        item_features=table.features,
-        titles=table.titles_over(ratings.titles or labels, labels),
-        assumptions=tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC))),
-    )
-    return with_table, table.sentences(name or file_name(path))
-
-
 def _every_row(
     path: Path, name: str, facts: Mapping[str, str]
 ) -> tuple[Table, list[tuple[str, ...]]]:
@@ -300,9 +268,9 @@ def _every_row(
                 " rows."
             )
         rows += filter(any, zip(*map(as_texts, batch), strict=True))
-    if ragged := [line for line, text in table.ragged_lines if text]:
+    for problem in table.problems:
         raise BadInput(
-            f"{table.unit.capitalize()} {ragged[0]:,} of {name} does not have the {width} columns"
-            " of the header. Quote each cell that contains the separator."
+            f"{table.unit.capitalize()} {problem.lines[0]:,} of {name} does not have the {width}"
+            " columns of the header. Quote each cell that contains the separator."
         )
     return table, rows

@@ -1,6 +1,7 @@
 """Ratings tables of all forms: each is read as the same ratings, or refused."""
 
 import gzip
+import io
 import re
 import tracemalloc
 from urllib.parse import parse_qsl
@@ -14,6 +15,7 @@ from dpmf_core.data.report import Kind
 from dpmf_datasets import load, session_files
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import detect_columns, read_table
+from dpmf_datasets.readers.table import report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.readers.text_tables import QUOTING_IS_PUBLIC
 
@@ -37,7 +39,9 @@ def filled(header, row):
 
 def read(source, **options):
     declared = Declared(**{"bounds": (1, 5), **options})
-    return read_table(source, name="ratings.csv", declared=declared)
+    with report_damage("ratings.csv"):
+        table = open_table(io.BytesIO(source), "ratings.csv")
+    return read_table(table, name="ratings.csv", declared=declared)
 
 
 def problems(report):
@@ -296,7 +300,7 @@ NO_RATINGS = [
 @pytest.mark.parametrize("name", NO_RATINGS)
 def test_a_time_an_id_or_a_count_is_never_the_rating(name):
     content = filled(f"user,item,{name}", "{u},{i},{t}")
-    assert detect_columns(open_table(content, "a.csv")).get("rating") is None
+    assert detect_columns(open_table(io.BytesIO(content), "a.csv")).get("rating") is None
 
 
 @pytest.mark.parametrize("header", ["", HEADER])
@@ -307,7 +311,7 @@ def test_times_in_the_third_column_are_not_guessed_to_be_ratings(header, time):
     content = filled(header, "{u},{i}," + time + ("" if header else ",{r}"))
     with pytest.raises(BadInput, match="times"):
         read(content)
-    role = detect_columns(open_table(content, "a.csv")).get("rating")
+    role = detect_columns(open_table(io.BytesIO(content), "a.csv")).get("rating")
     assert role == (None if header else "column 4")
     with pytest.raises(BadInput, match="20 of the 20"):  # asked for all the same
         read(filled("user,item,when,r", "{u},{i},{t},{r}"), columns={"rating": "when"})

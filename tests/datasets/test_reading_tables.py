@@ -12,6 +12,7 @@ from dpmf_core.data.frames import ratings_of
 from dpmf_datasets.readers import text_tables
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import read_table
+from dpmf_datasets.readers.tables import open_table
 
 BEYOND = str(2**63)  # no 64 bits hold it
 LARGEST = str(2**63 - 1)
@@ -27,7 +28,8 @@ def table(rows, times=None):
 
 
 def read(content):
-    return read_table(content, name="it.csv", declared=Declared((1, 5), outside="clamp"))
+    table = open_table(io.BytesIO(content), "it.csv")
+    return read_table(table, name="it.csv", declared=Declared((1, 5), outside="clamp"))
 
 
 def by_hand(rows):
