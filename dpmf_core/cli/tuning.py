@@ -187,7 +187,8 @@ def _selection_words(selection: SelectionResult) -> str:
             f"Its validation RMSE with noise: {selection.score:.4f}.",
             str(selection.guarantee),
         ]
-    cost = f"epsilon = {epsilon_text(selection.epsilon)} ({selection.terms})"
+    terms = selection.terms.replace("δ", "delta")
+    cost = f"epsilon = {epsilon_text(selection.epsilon)} ({terms})"
     return "\n".join([*parts, f"The whole selection: {cost}."])
 
 

@@ -31,6 +31,7 @@ from dpmf_core.privacy import (
     NoiseKind,
     Relation,
     Status,
+    neighbours,
     sequence,
 )
 from dpmf_core.privacy.accounting import of_group
@@ -356,7 +357,8 @@ class SelectionResult:
     def terms(self) -> str:
         """The terms of its epsilon: delta, unit, relation and rule."""
         budget = self.spec.budget
-        return f"delta = {delta_text(budget.delta)}, per {self.unit}, {budget.relation}; {RULE}"
+        relation = neighbours(self.unit, budget.relation)
+        return f"δ = {delta_text(budget.delta)}, per {self.unit}, {relation}; {RULE}"
 
     def export(self) -> dict[str, Any]:
         """The result as JSON; on private data without anything from raw ratings."""
