@@ -86,7 +86,7 @@ def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: A
     finding = _finding(_question(dataset, data, each, options), dataset, data)
     if on_data:
         finding = finding.with_selection(_selection_on_data(finding, DataSpec(id=dataset)))
-    finding = _with_account(finding, dataset)
+    finding = with_account(finding, dataset)
     output.show(as_json, _export(finding), _text(finding))
     if not data.public:
         accounts.tell(dataset)
@@ -144,7 +144,7 @@ def _finding(question: Question, dataset: str, data: Ratings | PartitionedRating
     )
 
 
-def _with_account(finding: Finding, dataset: str) -> Finding:
+def with_account(finding: Finding, dataset: str) -> Finding:
     """The finding with what was drawn from the data so far."""
     account = account_of(dataset)
     if account is None:

@@ -227,6 +227,8 @@ def test_verify_account_shows_what_was_drawn_from_the_session_s_data_and_what_is
     table_of_page = tables[0]
     assert table_of_page["what"].tolist() == ["DPALS", "DPALS"]
     assert all(re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d", it) for it in table_of_page["last (UTC)"])
+    # several models a year compose with what was drawn before
+    assert f"drawn before {epsilon_text(total)}, planned 2.00" in text
     # the strip of the sidebar states the same total
     strip = "\n".join(plain(it.value) for it in app.sidebar.markdown)
     assert f"Released from these data so far: ε = {epsilon_text(total)} of 5.00" in strip

@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.cli.choosing import with_account
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Gaussian, Relation, Status, sequence
 from dpmf_core.privacy.accounting import group_epsilon
@@ -25,7 +26,7 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.selection import exception_of_best, price_of_best, price_of_choosing
 from dpmf_core.runs.noisy_errors import score_event
-from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.planning import account_of, prepare
 from dpmf_core.runs.privacy_cost import Reference
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
@@ -350,3 +351,17 @@ def test_the_exception_of_a_selection_bounds_simulated_selections():
     loss = np.log(with_you / without)
     truth = with_you[loss > price].sum() * step
     assert 0 < truth <= bound < 1
+
+
+def test_the_command_composes_the_account_of_the_file(tmp_path):
+    rows = "\n".join(f"u{user},i{item},{1 + item % 5}" for user in range(9) for item in range(6))
+    file = tmp_path / "mine.csv"
+    file.write_text(f"user,item,rating\n{rows}\n")
+    address = f"{file}?bounds=1,5"
+    account = account_of(address)
+    account.enter(planned_run(3.0, DELTA))
+    finding = with_account(small_finding(public=False), address)
+    mu = math.hypot(mu_at(3.0, DELTA), mu_at(2.0, DELTA))
+    exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - DELTA, 0.0, 50.0)
+    assert finding.summary.startswith(f"ε = {epsilon_text(exact)} in total")
+    account.forget()
