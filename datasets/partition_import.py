@@ -31,16 +31,13 @@ from dpmf_datasets.readers.archives import fingerprint_of, fingerprint_of_all
 from dpmf_datasets.readers.cleaning import Batch, Ids
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import (
+    Shape,
     after_path,
     assumptions_of,
-    declared_size,
-    item_labels,
     open_rows,
     report_of,
-    require_several,
     require_usable,
-    spelling_notes,
-    user_keys,
+    shape_of,
 )
 from dpmf_datasets.readers.table import file_name, report_damage
 from dpmf_datasets.readers.tables import open_table, read_item_table
@@ -53,13 +50,17 @@ SEVERAL_TIMES = "Times were read in several ways, so the order of the ratings is
 Progress = Callable[[str, int, int], None]  # stage, done, in all
 
 
+def unwatched(stage: str, count: int, total: int) -> None:
+    """Do nothing about the progress of an import."""
+
+
 def import_partitions(
     name: str,
     path_and_facts: str,
     *,
     n_partitions: int | None = None,
     replace: bool = False,
-    progress: Progress = lambda stage, count, total: None,
+    progress: Progress = unwatched,
 ) -> Report:
     """Store the ratings of tables in partitions under a name.
 
@@ -89,7 +90,7 @@ def import_partitions(
         shutil.rmtree(folder, ignore_errors=True)  # left by an import that was killed
         create_folder(folder)
         try:
-            tables = _Import(name, files, facts, n_partitions, progress, folder)
+            tables = _Import(name, files, facts, folder, n_partitions, progress)
             report, manifest = tables.run()
             tables.store(manifest)
             return report
@@ -101,9 +102,7 @@ def check_tables(path_and_facts: str) -> tuple[Report, tuple[str, ...]]:
     """The report of an import, and what it leaves conditional; nothing is stored."""
     files, facts = _files(path_and_facts)
     with tempfile.TemporaryDirectory(dir=create_folder(partitions.root()), prefix=".") as folder:
-        tables = _Import(
-            file_name(files[0].parent), files, facts, None, lambda *_: None, Path(folder)
-        )
+        tables = _Import(file_name(files[0].parent), files, facts, Path(folder))
         report, manifest = tables.run()
     return report, manifest.assumptions
 
@@ -114,9 +113,9 @@ def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
     require_known(facts, (*RATING_FACTS, "encoding", "header", "multiline"))
     path = path_of(place)
     if path.is_dir():
-        paths = sorted(it for it in path.iterdir() if it.suffix.lower() in SUFFIXES)
+        paths = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
     elif "*" in path.name and path.parent.is_dir():
-        paths = sorted(it for it in path.parent.glob(path.name) if it.is_file())
+        paths = sorted(file for file in path.parent.glob(path.name) if file.is_file())
     else:
         paths = [path] if path.is_file() else []
     if not paths:
@@ -134,9 +133,9 @@ class _Import:
     name: str
     files: list[Path]
     facts: dict[str, str]
-    n_partitions: int | None
-    progress: Progress
     folder: Path
+    n_partitions: int | None = None
+    progress: Progress = unwatched
     users: Ids = field(default_factory=Ids)
     items: Ids = field(default_factory=Ids)
     titles: dict[str, str] = field(default_factory=dict)
@@ -149,18 +148,14 @@ class _Import:
     def run(self) -> tuple[Report, Manifest]:
         reports = [self._read(file) for file in self.files]
         self.has_order &= len(self.ways_of_times) == 1
-        require_several(len(self.users), self.name)
-        n_users = declared_size(self._declared.n_users, len(self.users), "users", self.name)
-        n_items = declared_size(self._declared.n_items, len(self.items), "items", self.name)
-        members = Members(n_users, self.n_partitions or usual_parts(n_users))
+        shape = shape_of(self.users, self.items, self._declared, self.name)
+        members = Members(shape.n_users, self.n_partitions or usual_parts(shape.n_users))
         self._gather(members)
-        keys = user_keys(self.users, n_users)
-        written = [self._write(part, keys, n_items) for part in range(members.n_parts)]
+        written = [self._write(part, members, shape) for part in range(members.n_parts)]
         hashes = tuple(digest for digest, _, _ in written)
         n_kept = sum(kept for _, kept, _ in written)
         n_merged = sum(rows for _, _, rows in written) - n_kept
-        labels = item_labels(self.items, n_items)
-        manifest, sentences = self._manifest(labels, n_users, hashes, n_kept)
+        manifest, sentences = self._manifest(shape, hashes, n_kept)
         problems = [problem for report in reports for problem in report.problems]
         if n_merged:
             problems.append(Problem(Kind.DUPLICATE, n_merged))
@@ -171,10 +166,10 @@ class _Import:
             name=self.name,
             read=sum(report.read for report in reports),
             kept=n_kept,
-            n_users=n_users,
-            n_items=n_items,
+            n_users=shape.n_users,
+            n_items=len(shape.labels),
             problems=tuple(problems),
-            assumed=(*assumed, *spelling_notes(self.users, self.items), *several, *sentences),
+            assumed=(*assumed, *shape.notes, *several, *sentences),
         )
         return report, manifest
 
@@ -249,13 +244,10 @@ class _Import:
             with (self.folder / f"rows-{partition}").open("ab") as file:
                 part.tofile(file)
 
-    def _write(
-        self, partition: int, keys: npt.NDArray[np.uint64], n_items: int
-    ) -> tuple[str, int, int]:
+    def _write(self, partition: int, members: Members, shape: Shape) -> tuple[str, int, int]:
         """Sort and write a partition.
 
-        keys: (n_users,) of each user's random draws. Returns the file's hash, and the numbers of
-        ratings and of rows.
+        Returns the file's hash, and the numbers of ratings and of rows.
         """
         rows_file = self.folder / f"rows-{partition}"
         rows_file.touch()
@@ -266,23 +258,22 @@ class _Import:
             users,
             items,
             values,
-            n_users=len(keys),
-            n_items=n_items,
+            n_users=shape.n_users,
+            n_items=len(shape.labels),
             bounds=self.bounds,
             order=order if self.has_order else None,
-            user_keys=keys,
+            user_keys=shape.user_keys,
         )
         digest = write_partition(file_of(self.folder, partition), ratings.users, ratings)
-        self.progress(
-            "writing partitions", partition + 1, self.n_partitions or usual_parts(len(keys))
-        )
+        self.progress("writing partitions", partition + 1, members.n_parts)
         return digest, len(ratings), len(rows)
 
     def _manifest(
-        self, labels: tuple[str, ...], n_users: int, hashes: tuple[str, ...], n_ratings: int
+        self, shape: Shape, hashes: tuple[str, ...], n_ratings: int
     ) -> tuple[Manifest, tuple[str, ...]]:
         """The manifest of the set, and the item table's sentences."""
         features, sentences = None, tuple[str, ...]()
+        labels = shape.labels
         titles = tuple(self.titles.get(label) or label for label in labels)
         if ITEM_TABLE in self.facts:
             path = path_of(self.facts[ITEM_TABLE])
@@ -294,7 +285,7 @@ class _Import:
             origin = fingerprint_of(self.files[0])
         manifest = Manifest(
             name=self.name,
-            n_users=n_users,
+            n_users=shape.n_users,
             n_items=len(labels),
             n_ratings=n_ratings,
             bounds=self.bounds,

@@ -31,7 +31,6 @@ from dpmf_core.data.ratings import Ratings
 
 FORMAT: Literal[3] = 3  # since it, users' keys follow from canonical ids
 MANIFEST = "manifest.json"
-PARTITION_FACTS = ("n_items", "bounds", "name", "public", "origin")
 WORDS = "Ratings in partitions, loaded one at a time."  # of every set
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 ADDRESS = re.compile(r"[a-z][a-z0-9]*(::[a-z][a-z0-9]*)*://", re.I)
@@ -211,16 +210,20 @@ class ParquetPartitions(LazyParts):
         if "key" in columns:
             keys = np.zeros(len(ids), np.uint64)  # any key does for users without ratings
             keys[users] = columns["key"]
-        facts: dict[str, Any] = {name: getattr(self._manifest, name) for name in PARTITION_FACTS}
+        manifest = self._manifest
         rows = Ratings(
             users,
             columns["item"],
             columns["value"],
             len(ids),
+            n_items=manifest.n_items,
+            bounds=manifest.bounds,
+            name=manifest.name,
+            public=manifest.public,
+            origin=manifest.origin,
             order=columns.get("order"),
             item_features=self._features,
             user_keys=keys,
-            **facts,
         )
         return Part(ids, rows)
 
@@ -265,12 +268,23 @@ def entry_of(name: str) -> Entry:
     """Return the catalogue entry of a finished set. Raises BadInput if its manifest is damaged."""
     manifest = _manifest_of(name)
     size = sum(file.stat().st_size for file in folder_of(name).glob("*.parquet"))
-    same = ("public", "assumptions", "n_users", "n_items", "n_ratings", "bounds")
-    facts: dict[str, Any] = {it: getattr(manifest, it) for it in same}
-    facts |= {"id": name, "title": manifest.name, "kind": "file", "words": WORDS}
-    facts |= {"licence": "Your own.", "citation": "", "home": ""}
-    features = ", ".join((manifest.feature_names or ())[:8])
-    return Entry(**facts, size_mb=round(size / 1e6, 1), item_features=features)
+    return Entry(
+        id=name,
+        title=manifest.name,
+        kind="file",
+        words=WORDS,
+        size_mb=round(size / 1e6, 1),
+        licence="Your own.",
+        citation="",
+        home="",
+        public=manifest.public,
+        assumptions=manifest.assumptions,
+        n_users=manifest.n_users,
+        n_items=manifest.n_items,
+        n_ratings=manifest.n_ratings,
+        bounds=manifest.bounds,
+        item_features=", ".join((manifest.feature_names or ())[:8]),
+    )
 
 
 # ---- at an address -------------------------------------------------------------------------------

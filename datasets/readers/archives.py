@@ -11,7 +11,7 @@ import lzma
 import re
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -20,11 +20,10 @@ from typing import Any, BinaryIO
 from dpmf_core.base.errors import BadInput, listing
 from dpmf_datasets.readers.table import file_name, report_damage
 
-GZIP = b"\x1f\x8b"  # the first bytes of such a file
-ZIP = b"PK\x03\x04"
+ZIP = b"PK\x03\x04"  # the first bytes of such a file
 # by the first bytes of a packed file: what opens it
 PACKED: dict[bytes, Callable[..., Any]] = {
-    GZIP: gzip.open,
+    b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
 }
@@ -38,7 +37,6 @@ class Members:
 
     names: Sequence[str]
     open: Callable[[str], BinaryIO]
-    size: int  # bytes of all of them, as claimed; no more are read
 
     @property
     def some(self) -> str:
@@ -69,17 +67,15 @@ def members_of(path: Path) -> Iterator[Members]:
             with tarfile.open(path) as archive:
                 yield _in_tar(archive, path)
         else:
-            yield Members([path.name], lambda _: path.open("rb"), path.stat().st_size)
+            yield Members([path.name], lambda _: path.open("rb"))
 
 
 def _in_folder(path: Path) -> Members:
-    files = [file for file in path.rglob("*") if file.is_file()]
-    sizes = {file.relative_to(path).as_posix(): file.stat().st_size for file in files}
-    return _members(sizes, lambda name: (path / name).open("rb"))
+    names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
+    return _members(names, lambda name: (path / name).open("rb"))
 
 
 def _in_zip(archive: zipfile.ZipFile, path: Path) -> Members:
-    sizes = {}
     for member in archive.infolist():
         if member.flag_bits & 1:
             raise BadInput(
@@ -87,9 +83,8 @@ def _in_zip(archive: zipfile.ZipFile, path: Path) -> Members:
                 " the folder."
             )
         _require_safe(member.filename, member.file_size, path)
-        if not member.is_dir():
-            sizes[member.filename] = member.file_size
-    return _members(sizes, archive.open)
+    names = [member.filename for member in archive.infolist() if not member.is_dir()]
+    return _members(names, archive.open)
 
 
 def _in_tar(archive: tarfile.TarFile, path: Path) -> Members:
@@ -98,13 +93,13 @@ def _in_tar(archive: tarfile.TarFile, path: Path) -> Members:
         _require_safe(member.name, member.size, path)
         if member.isfile():
             files[member.name] = member
-    sizes = {name: member.size for name, member in files.items()}
-    return _members(sizes, lambda name: archive.extractfile(files[name]))
+    return _members(files, lambda name: archive.extractfile(files[name]))
 
 
-def _members(sizes: Mapping[str, int], open_member: Callable[[str], Any]) -> Members:
-    names = [name for name in sizes if not PurePosixPath(name).name.startswith(HIDDEN)]
-    return Members(names, open_member, sum(sizes.values()))
+def _members(names: Iterable[str], open_member: Callable[[str], Any]) -> Members:
+    """The members that are not hidden."""
+    visible = [name for name in names if not PurePosixPath(name).name.startswith(HIDDEN)]
+    return Members(visible, open_member)
 
 
 def looks_zipped(path: Path) -> bool:

@@ -6,7 +6,7 @@ matter.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -147,39 +147,28 @@ class Batch:
     order: npt.NDArray[np.int64] | None
 
 
+@dataclass
 class CleanRows:
     """The usable rows of a table, batch by batch; afterwards, what was wrong with the others.
 
-    Parameters
-    ----------
-    table
-        It is read once.
-    places
-        The column of each role.
-    rules
-        The declared facts that decide about a row.
-    clock
-        How the column of times is read; None if there is none.
+    table: it is read once. places: the column of each role. rules: the declared facts that decide
+    about a row. clock: how the column of times is read; None if there is none.
     """
 
-    def __init__(
-        self,
-        table: Table,
-        places: Mapping[str, int],
-        rules: RowRules,
-        clock: Clock | None,
-    ) -> None:
-        self.table = table
-        self.places = places
-        self.rules = rules
-        self.clock = clock
-        self.tally = Tally()
-        self.titles: dict[str, str] = {}
-        self._n_read = 0
-        self._n_commas = 0
-        self._at = 0
-        sample = table.sample(places["rating"]) if "rating" in places else ()
-        self._format = NumberFormat.of(sample, table.decimal_comma)
+    table: Table
+    places: Mapping[str, int]
+    rules: RowRules
+    clock: Clock | None
+    tally: Tally = field(default_factory=Tally)
+    titles: dict[str, str] = field(default_factory=dict)
+    _n_read: int = 0
+    _n_commas: int = 0
+    _at: int = 0
+
+    @cached_property
+    def _format(self) -> NumberFormat:
+        sample = self.table.sample(self.places["rating"]) if "rating" in self.places else ()
+        return NumberFormat.of(sample, self.table.decimal_comma)
 
     def __iter__(self) -> Iterator[Batch]:
         for columns in self.table.batches(list(self.places.values())):

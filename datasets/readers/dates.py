@@ -65,10 +65,16 @@ class Dates:
     @property
     def clear_order(self) -> Order | None:
         """The order of day and month, if some date can be read in one way only."""
-        day_first, month_first = ((it == UNREAD).sum() for it in (self.day_first, self.month_first))
-        if day_first == month_first:
+        n_more = (self.day_first != UNREAD).sum() - (self.month_first != UNREAD).sum()
+        if n_more == 0:
             return None
-        return "dmy" if day_first < month_first else "mdy"
+        return "dmy" if n_more > 0 else "mdy"
+
+    @property
+    def is_read(self) -> Flags:
+        """Which texts (n,) can be read in some way."""
+        is_read: Flags = (self.day_first != UNREAD) | (self.month_first != UNREAD)
+        return is_read
 
 
 class AmbiguousDates(ValueError):
@@ -119,20 +125,19 @@ class Clock:
         Returns None if most of them are no times. Raises AmbiguousDates.
         """
         cells = [cell.strip() for cell in sample if cell.strip()]
-        numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(float)
-        is_number = np.isfinite(numbers)
         if not cells:
             return cls()
-        if 2 * is_number.sum() >= len(cells):
-            return cls._of_numbers(numbers[is_number])
+        numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(float)
+        numbers = numbers[np.isfinite(numbers)]
+        if 2 * len(numbers) >= len(cells):
+            return cls._of_numbers(numbers)
         return cls._of_dates(cells, declared)
 
     @classmethod
     def _of_dates(cls, cells: Sequence[str], declared: Order | None) -> "Clock | None":
         dates = parse_dates(cells)
         order = declared or dates.clear_order
-        is_read = (dates.day_first != UNREAD) | (dates.month_first != UNREAD)
-        if 2 * is_read.sum() < len(dates):
+        if 2 * dates.is_read.sum() < len(dates):
             return None
         if not dates.signs:
             words = "Dates were read, each in the only way possible."
@@ -178,23 +183,24 @@ class Clock:
             else:
                 return self._in_unit(np.asarray(whole.to_numpy(zero_copy_only=False)))
         distinct = text.dictionary_encode()
-        times = self._of_texts(distinct.dictionary)
+        texts = distinct.dictionary
+        if self.order is None:
+            times = self._in_unit(self._of_numbers_in(texts))
+        else:
+            times = parse_dates(texts.to_pylist(), self.form).read(self.order)
         return np.asarray(times[distinct.indices.to_numpy(zero_copy_only=False)])
 
-    def _of_texts(self, texts: pa.Array) -> Times:
-        if self.order is not None:
-            return parse_dates(texts.to_pylist(), self.form).read(self.order)
-        cells = pd.Series(texts.to_pylist(), dtype=object)
-        numbers = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64)
-        scale = FRACTIONS if self.has_fractions else 1
-        is_usable = np.abs(numbers) < LARGEST / scale  # False for NaN
-        times = np.where(is_usable, np.floor(np.where(is_usable, numbers, 0) * scale), UNREAD)
-        times = times.astype(np.int64)
-        if not self.has_fractions:
+    def _of_numbers_in(self, texts: pa.Array) -> Times:
+        """The whole part of numbers, in millionths if there are fractions."""
+        numbers = pd.to_numeric(pd.Series(texts.to_pylist(), dtype=object), errors="coerce")
+        scaled = np.floor(numbers.to_numpy(np.float64) * (FRACTIONS if self.has_fractions else 1))
+        is_usable = np.abs(scaled) < LARGEST  # False for NaN
+        times = np.where(is_usable, scaled, UNREAD).astype(np.int64)
+        if not self.has_fractions:  # digits beyond those of a float
             is_whole = pc.match_substring_regex(texts, WHOLE)
             places = is_whole.to_numpy(zero_copy_only=False)
             times[places] = texts.filter(is_whole).cast(pa.int64()).to_numpy()
-        return self._in_unit(times)
+        return times
 
     def _in_unit(self, times: Times) -> Times:
         """The times, UNREAD where a number is since 1970 in another unit."""
@@ -233,11 +239,7 @@ def parse_dates(texts: Sequence[str], form: str = "") -> Dates:
 
 def _format_of(texts: Sequence[str]) -> str:
     """The format of the first date among some cells; "" if it has none with a name."""
-    for text in texts:
-        form = guess_datetime_format(text)
-        if form:
-            return form
-    return ""
+    return next(filter(None, map(guess_datetime_format, texts)), "")
 
 
 def _moments(texts: "pd.Series[str]", form: str) -> Times:
@@ -259,14 +261,10 @@ def looks_like_times(values: Sequence[str]) -> bool:
     These are seconds to nanoseconds since 1970 in whole numbers, or dates.
     """
     texts = [value.strip() for value in values if value.strip()]
-    if not texts:
-        return False
-    numbers = NumberFormat.of(texts, decimal_comma=True).read(pa.array(texts))[0]
+    numbers = NumberFormat.of(texts, decimal_comma=True).read(pa.array(texts, pa.string()))[0]
     if np.isfinite(numbers).any():
-        is_epoch = [any(low <= number < high for _, low, high in EPOCHS) for number in numbers]
-        return all(is_epoch)
-    dates = parse_dates(texts)
-    return bool(((dates.day_first != UNREAD) | (dates.month_first != UNREAD)).all())
+        return all(any(low <= number < high for _, low, high in EPOCHS) for number in numbers)
+    return bool(texts) and bool(parse_dates(texts).is_read.all())
 
 
 def _micro(stamps: "pd.Series[pd.Timestamp]") -> Times:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import dropwhile
 from typing import BinaryIO
 
 from dpmf_core.base.errors import BadInput
@@ -13,6 +14,7 @@ MAGIC = b"%%MatrixMarket"
 HEADER = re.compile(
     rb"%%MatrixMarket\s+matrix\s+(coordinate|array)\s+(real|double|integer|pattern)\s+general", re.I
 )
+COMMENT = re.compile(rb"%|\s*$")
 SIZE = re.compile(rb"\s*(\d+)\s+\d+")
 
 
@@ -22,13 +24,9 @@ def matrix_market(stream: BinaryIO, name: str) -> Table:
     A line that is no entry is left out. Raises BadInput.
     """
     header = HEADER.match(stream.readline())
-    above = 1
-    size = None
-    for line in stream if header else ():
-        above += 1
-        if line.strip() and not line.startswith(b"%"):
-            size = SIZE.match(line)
-            break
+    lines = dropwhile(lambda numbered: COMMENT.match(numbered[1]), enumerate(stream, 2))
+    above, first = next(lines, (0, b""))
+    size = SIZE.match(first)
     if header is None or size is None:
         raise BadInput(
             f"{name} is no Matrix Market file of ratings. Its first line should be"
@@ -39,7 +37,7 @@ def matrix_market(stream: BinaryIO, name: str) -> Table:
     names = REQUIRED_ROLES[: 2 + has_values]
     n_users = int(size[1]) if header[1].lower() == b"array" else 0
     ragged_lines: RaggedLines = []
-    rows = _entries(enumerate(stream, above + 1), len(names), n_users, ragged_lines)
+    rows = _entries(lines, len(names), n_users, ragged_lines)
     table = table_of_rows(names, rows, "of a matrix", unit="line", ragged_lines=ragged_lines)
     table.above = above
     table.read_as = lambda: (NUMBERING.format(1),)

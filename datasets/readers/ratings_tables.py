@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -104,29 +105,24 @@ def read_table(
     require_usable(rows, name, advice)
     users, user_ids = numbered([batch.users for batch in batches])
     items, item_ids = numbered([batch.items for batch in batches])
-    sandbox.require_at_most("users", len(users), name)
-    sandbox.require_at_most("items", len(items), name)
     values = np.concatenate([batch.values for batch in batches])
     row = np.concatenate([batch.rows for batch in batches])
     orders = [batch.order for batch in batches if batch.order is not None]
     order = np.concatenate(orders) if orders else None
     batches.clear()
     orders.clear()
-    require_several(len(users), name)
-    n_users = declared_size(declared.n_users, len(users), "users", name)
-    n_items = declared_size(declared.n_items, len(items), "items", name)
-    labels = item_labels(items, n_items)
+    shape = shape_of(users, items, declared, name)
     ratings = Ratings.of(
         user_ids,
         item_ids,
         values,
-        n_users=n_users,
-        n_items=n_items,
+        n_users=shape.n_users,
+        n_items=len(shape.labels),
         bounds=rows.rules.bounds,
         order=order,
-        titles=tuple(rows.titles.get(label) or label for label in labels),
-        labels=labels,
-        user_keys=user_keys(users, n_users),
+        titles=tuple(rows.titles.get(label) or label for label in shape.labels),
+        labels=shape.labels,
+        user_keys=shape.user_keys,
         name=name,
         assumptions=assumptions_of(declared, rows.table),
     )
@@ -134,10 +130,17 @@ def read_table(
         pairs = pd.DataFrame({"user": user_ids, "item": item_ids})
         again = np.flatnonzero(pairs.duplicated())
         user, item = pairs.iloc[again[0]]
-        rows.tally.add(Kind.DUPLICATE, row[again], f"{users.labels[int(user)]},{labels[item]}")
-    notes = (*merged_rows(rows, row, len(users)), *spelling_notes(users, items))
+        rows.tally.add(
+            Kind.DUPLICATE, row[again], f"{users.labels[int(user)]},{shape.labels[item]}"
+        )
     report = report_of(
-        rows, name, declared, notes, kept=len(ratings), n_users=n_users, n_items=n_items
+        rows,
+        name,
+        declared,
+        (*merged_rows(rows, row, len(users)), *shape.notes),
+        kept=len(ratings),
+        n_users=shape.n_users,
+        n_items=len(shape.labels),
     )
     return ratings, report
 
@@ -157,9 +160,16 @@ def open_rows(table: Table, name: str, declared: Declared, advice: Advice) -> Cl
     if declared.columns.get("rating") == "":
         bounds = interaction_bounds(bounds)
     low, high = checked_bounds(bounds, name, advice({"bounds": "1,5"}))
-    places = columns_of(table, declared.columns, name, advice, (low, high))
-    if "rating" not in declared.columns and not table.names:
-        _refuse_other_ratings(table, places, (low, high), name, advice)
+    has_header = bool(table.names)
+    names = table.shown_names
+    if not has_header and len(names) < len(REQUIRED_ROLES) and "rating" not in declared.columns:
+        raise BadInput(
+            f"{name} has no header, and its rows have {len(names)} of the columns user, item and"
+            " rating. Add the missing ones, and a header: user,item,rating."
+        )
+    places = chosen_columns(names, declared.columns, name, advice, has_header=has_header)
+    if "rating" not in declared.columns:
+        _require_rating(table, places, (low, high), name, advice)
     clock = None
     if "time" in places:
         try:
@@ -175,21 +185,37 @@ def open_rows(table: Table, name: str, declared: Declared, advice: Advice) -> Cl
     )
 
 
-def _refuse_other_ratings(
+def _require_rating(
     table: Table,
     places: Mapping[str, int],
     bounds: tuple[float, float],
     name: str,
     advice: Advice,
 ) -> None:
-    """Raise BadInput if a further column of a table without a header may hold the ratings."""
-    low, high = bounds
+    """Raise BadInput if the column of ratings, which nobody declared, may be another one."""
+    column = table.shown_names[places["rating"]]
+    sample = table.sample(places["rating"])
     used_places = {places["user"], places["item"], places["rating"]}
-    for other in other_ratings(table, used_places, bounds):
+    others = other_ratings(table, used_places, bounds)
+    if looks_like_times(sample):
+        candidates = [*others, *other_ratings(table, used_places), table.shown_names[-1]]
         raise BadInput(
-            f"{name} has no header, and the first rows of both column {places['rating'] + 1} and"
-            f" {other} lie within {low:g} to {high:g}. Which of them is the rating?"
-            f" {advice({'rating': other})}"
+            f"The column '{column[:40]}' of {name} would be the rating, but it holds times"
+            f" ({sample[0][:40]}). Its columns: {listing(table.shown_names)}."
+            f" {advice({'rating': candidates[0]})}"
+        )
+    if table.names:
+        return
+    if not is_number(sample[0] if sample else ""):
+        raise BadInput(
+            f"{name} has no header and its first row is not user, item, rating:"
+            f" {', '.join(table.first)[:80]}. Add a header: user,item,rating."
+        )
+    if others:
+        raise BadInput(
+            f"{name} has no header, and the first rows of both {column} and {others[0]} lie within"
+            f" {bounds[0]:g} to {bounds[1]:g}. Which of them is the rating?"
+            f" {advice({'rating': others[0]})}"
         )
 
 
@@ -233,39 +259,56 @@ def merged_rows(rows: CleanRows, row: npt.NDArray[np.int32], n_users: int) -> tu
     return (f"{n_more:,} rows have the person of an earlier row: their ratings were merged.",)
 
 
-def spelling_notes(users: Ids, items: Ids) -> tuple[str, ...]:
-    """Notes on ids that may be one id written in several ways."""
+@dataclass(frozen=True)
+class Shape:
+    """The users and items of ratings, those in the file first, then those that are declared.
+
+    labels: of each item. user_keys: (n_users,) of their random draws, by their ids; 0 for those not
+    in the file. notes: on ids that may be one id written in several ways.
+    """
+
+    n_users: int
+    labels: tuple[str, ...]
+    user_keys: npt.NDArray[np.uint64]
+    notes: tuple[str, ...]
+
+
+def shape_of(users: Ids, items: Ids, declared: Declared, name: str) -> Shape:
+    """Number users and items. Raises BadInput if they are one user only, or more than allowed."""
+    sandbox.require_at_most("users", len(users), name)
+    sandbox.require_at_most("items", len(items), name)
+    if len(users) < 2:
+        raise BadInput(
+            f"{name} holds usable ratings by one user only. At least 2 users are needed."
+        )
+    n_users = _size(declared.n_users, len(users), "users", name)
+    n_items = _size(declared.n_items, len(items), "items", name)
+    labels = items.labels.cast(pa.string()).to_pylist()
+    labels += [f"item {place}" for place in range(len(labels), n_items)]
+    keys = np.zeros(n_users, np.uint64)
+    keys[: len(users)] = keys_of_ids(users.labels)
     notes = []
     for ids, what in ((users, "users"), (items, "items")):
         if pa.types.is_string(ids.labels.type):
             notes.append(spelling_note(ids.labels.to_pylist(), what))
-    return tuple(filter(None, notes))
+    return Shape(n_users, tuple(labels), keys, tuple(filter(None, notes)))
+
+
+def _size(size: int | None, count: int, what: str, name: str) -> int:
+    """The declared number of users or items, or the count. Raises BadInput."""
+    most = max(count, MOST[what])
+    if size is not None and not count <= size <= most:
+        raise BadInput(
+            f"{name} was declared to have {size:,} {what}. It has {count:,} {what}: declare at"
+            f" least as many, and at most {most:,}."
+        )
+    return count if size is None else size
 
 
 def assumptions_of(declared: Declared, table: Table) -> tuple[str, ...]:
     """What reading the table takes as public."""
     about_users = () if declared.n_users is not None else (USERS_ARE_PUBLIC,)
     return (*about_users, ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC, *table.assumptions)
-
-
-def item_labels(items: Ids, n_items: int) -> tuple[str, ...]:
-    """The items' ids as text; declared items that are not in the file get names too."""
-    names = items.labels.cast(pa.string()).to_pylist()
-    return (*names, *(f"item {j}" for j in range(len(names), n_items)))
-
-
-def user_keys(users: Ids, n_users: int) -> npt.NDArray[np.uint64]:
-    """The keys (n_users,) of users' random draws, by their ids; 0 for those not in the file."""
-    keys = keys_of_ids(users.labels)
-    return np.append(keys, np.zeros(n_users - len(keys), np.uint64))
-
-
-def require_several(n_users: int, name: str) -> None:
-    """Raise BadInput on ratings of one person."""
-    if n_users < 2:
-        raise BadInput(
-            f"{name} holds usable ratings by one user only. At least 2 users are needed."
-        )
 
 
 def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:
@@ -328,17 +371,6 @@ def _about_outside(
     return " ".join(sentences)
 
 
-def declared_size(size: int | None, count: int, what: str, name: str) -> int:
-    """The declared number of users or items, or the count. Raises BadInput."""
-    most = max(count, MOST[what])
-    if size is not None and not count <= size <= most:
-        raise BadInput(
-            f"{name} was declared to have {size:,} {what}. It has {count:,} {what}: declare at"
-            f" least as many, and at most {most:,}."
-        )
-    return count if size is None else size
-
-
 # ---- the column of each role: as given, by its name, or by its place -----------------------------
 
 
@@ -357,45 +389,6 @@ def detect_columns(table: Table) -> dict[str, str]:
         if not table.names and len(names) > 3 and not looks_like_times(table.sample(3)):
             places |= {"rating": 3, "time": rating}
     return {role: names[place] for role, place in places.items()}
-
-
-def columns_of(
-    table: Table,
-    columns: Mapping[str, str],
-    name: str,
-    advice: Advice,
-    bounds: tuple[float, float],
-) -> dict[str, int]:
-    """The column of each role: as given ("": none), by its name, or by place without a header.
-
-    Raises BadInput with advice, also on a rating column that was not asked for and is none.
-    """
-    names = table.shown_names
-    has_header = bool(table.names)
-    if not has_header and len(names) < len(REQUIRED_ROLES) and "rating" not in columns:
-        raise BadInput(
-            f"{name} has no header, and its rows have {len(names)} of the columns user, item and"
-            " rating. Add the missing ones, and a header: user,item,rating."
-        )
-    places = chosen_columns(names, columns, name, advice, has_header=has_header)
-    if "rating" in columns:
-        return places
-    sample = table.sample(places["rating"])
-    column = names[places["rating"]]
-    if looks_like_times(sample):
-        used_places = {places["user"], places["item"], places["rating"]}
-        others = [*other_ratings(table, used_places, bounds), *other_ratings(table, used_places)]
-        example = others[0] if others else names[-1]
-        raise BadInput(
-            f"The column '{column[:40]}' of {name} would be the rating, but it holds times"
-            f" ({sample[0][:40]}). Its columns: {listing(names)}. {advice({'rating': example})}"
-        )
-    if not has_header and not is_number(sample[0] if sample else ""):
-        raise BadInput(
-            f"{name} has no header and its first row is not user, item, rating:"
-            f" {', '.join(table.first)[:80]}. Add a header: user,item,rating."
-        )
-    return places
 
 
 def other_ratings(

@@ -51,7 +51,7 @@ def test_the_sheet_with_ratings_is_read_and_the_others_are_named(tmp_path):
     ratings = load(f"{file}?bounds=1,5")
     assert len(ratings) == 12
     assert "The sheet 'Ratings' was read. Other sheets: Cover, Other." in ratings.report.assumed
-    assert parts_of(file) == ((), ("Cover", "Ratings", "Other"))
+    assert parts_of(file) == ((), ("Ratings", "Cover", "Other"))
 
 
 def test_declared_columns_tell_the_sheet_and_the_header(tmp_path):
