@@ -7,7 +7,8 @@ partition; each partition is sorted and written.
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,13 +25,14 @@ from dpmf_core.data.addresses import path_of, require_known, split
 from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS
 from dpmf_core.data.partitioned import Members, usual_parts
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.report import Kind, Problem, Report
+from dpmf_core.data.report import VALUES_NAMED, Kind, Problem, Report, place_in_report
 from dpmf_datasets import partitions
 from dpmf_datasets.partitions import Manifest, file_of, write_partition
 from dpmf_datasets.readers.archives import fingerprint_of, fingerprint_of_all
-from dpmf_datasets.readers.cleaning import Batch, Ids
+from dpmf_datasets.readers.cleaning import Batch, CleanRows, Ids
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import (
+    Advice,
     Shape,
     after_path,
     assumptions_of,
@@ -39,14 +41,13 @@ from dpmf_datasets.readers.ratings_tables import (
     require_usable,
     shape_of,
 )
-from dpmf_datasets.readers.table import file_name, report_damage
+from dpmf_datasets.readers.table import EmptyTable, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table, read_item_table
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
 AT_ONCE = 4_000_000  # rows that are gathered together, at most
 MOST_PARTITIONS = 10_000
-SEVERAL_TIMES = "Times were read in several ways, so the order of the ratings is not used."
 Progress = Callable[[str, int, int], None]  # stage, done, in all
 
 
@@ -74,7 +75,7 @@ def import_partitions(
             "The name of ratings in partitions may have up to 64 lower-case letters, digits,"
             f" dashes and underscores, and must begin with a letter or digit. Got '{name[:80]}'."
         )
-    files, facts = _files(path_and_facts)
+    files, facts, advice = _files(path_and_facts)
     if n_partitions is not None and not 1 <= n_partitions <= MOST_PARTITIONS:
         raise BadInput(
             f"--partitions must be a whole number from 1 to {MOST_PARTITIONS:,}. Got"
@@ -90,7 +91,7 @@ def import_partitions(
         shutil.rmtree(folder, ignore_errors=True)  # left by an import that was killed
         create_folder(folder)
         try:
-            tables = _Import(name, files, facts, folder, n_partitions, progress)
+            tables = _Import(name, files, facts, advice, folder, n_partitions, progress)
             report, manifest = tables.run()
             tables.store(manifest)
             return report
@@ -100,15 +101,15 @@ def import_partitions(
 
 def check_tables(path_and_facts: str) -> tuple[Report, tuple[str, ...]]:
     """The report of an import, and what it leaves conditional; nothing is stored."""
-    files, facts = _files(path_and_facts)
+    files, facts, advice = _files(path_and_facts)
     with tempfile.TemporaryDirectory(dir=create_folder(partitions.root()), prefix=".") as folder:
-        tables = _Import(file_name(files[0].parent), files, facts, Path(folder))
+        tables = _Import(file_name(files[0].parent), files, facts, advice, Path(folder))
         report, manifest = tables.run()
     return report, manifest.assumptions
 
 
-def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
-    """The tables that a path, a folder or a pattern names, and the facts after it."""
+def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str], Advice]:
+    """The tables that a path, a folder or a pattern names, the facts after it, and advice on it."""
     place, facts = split(path_and_facts)
     require_known(facts, (*RATING_FACTS, "encoding", "header", "multiline"))
     path = path_of(place)
@@ -123,7 +124,7 @@ def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str]]:
             f"There is no table {file_name(path)}. Give the path of a table of ratings (CSV, TSV or"
             " Parquet, also .gz), of a folder with such tables, or a pattern such as 'days/*.csv'."
         )
-    return paths, facts
+    return paths, facts, after_path(place, facts)
 
 
 @dataclass
@@ -133,6 +134,7 @@ class _Import:
     name: str
     files: list[Path]
     facts: dict[str, str]
+    advice: Advice
     folder: Path
     n_partitions: int | None = None
     progress: Progress = unwatched
@@ -140,14 +142,17 @@ class _Import:
     items: Ids = field(default_factory=Ids)
     titles: dict[str, str] = field(default_factory=dict)
     assumptions: list[str] = field(default_factory=list)
-    ways_of_times: set[str] = field(default_factory=set)  # how they were read
-    has_order: bool = True  # whether the times of all files can be read
+    first: CleanRows | None = None  # of the first file, whose layout holds for all
+    has_order: bool = True  # whether all files have times that can be read
     n_batches: int = 0
     bounds: tuple[float, float] = (0.0, 1.0)  # of all files
 
     def run(self) -> tuple[Report, Manifest]:
-        reports = [self._read(file) for file in self.files]
-        self.has_order &= len(self.ways_of_times) == 1
+        reports = self._read_all()
+        read = sum(report.read for report in reports)
+        problems = _together(reports)
+        assert self.first is not None
+        require_usable(self.first, self.name, self.advice, read, problems)
         shape = shape_of(self.users, self.items, self._declared, self.name)
         members = Members(shape.n_users, self.n_partitions or usual_parts(shape.n_users))
         self._gather(members)
@@ -156,20 +161,18 @@ class _Import:
         n_kept = sum(kept for _, kept, _ in written)
         n_merged = sum(rows for _, _, rows in written) - n_kept
         manifest, sentences = self._manifest(shape, hashes, n_kept)
-        problems = [problem for report in reports for problem in report.problems]
         if n_merged:
             problems.append(Problem(Kind.DUPLICATE, n_merged))
-        several = (SEVERAL_TIMES,) if len(self.ways_of_times) > 1 else ()
         assumed = dict.fromkeys(words for report in reports for words in report.assumed)
         report = replace(
             reports[0],
             name=self.name,
-            read=sum(report.read for report in reports),
+            read=read,
             kept=n_kept,
             n_users=shape.n_users,
             n_items=len(shape.labels),
             problems=tuple(problems),
-            assumed=(*assumed, *shape.notes, *several, *sentences),
+            assumed=(*assumed, *shape.notes, *sentences),
         )
         return report, manifest
 
@@ -177,24 +180,37 @@ class _Import:
     def _declared(self) -> Declared:
         return Declared.of(self.facts)
 
+    def _read_all(self) -> list[Report]:
+        """Spill the usable rows of all files. Raises BadInput if all are empty."""
+        reports = []
+        empty = None
+        for file in self.files:
+            try:
+                reports.append(self._read(file))
+            except EmptyTable as error:
+                empty = error
+        if empty is not None and not reports:
+            raise empty
+        return reports
+
     def _read(self, file: Path) -> Report:
         """Spill the usable rows of a file."""
         name = file_name(file)
-        advice = after_path(str(file), self.facts)
+        facts = self.facts
+        if self.first is not None and not self.first.table.names and not self.first.table.above:
+            facts = {**facts, "header": "0"}
         size = max(file.stat().st_size, 1)
         kept = 0
         with report_damage(name), file.open("rb") as stream:
-            table = open_table(stream, name, self.facts)
-            rows = open_rows(table, name, self._declared, advice)
+            table = open_table(stream, name, facts)
+            rows = open_rows(table, name, self._declared, self.advice, self.first)
             self.bounds = rows.rules.bounds
             for batch in rows:
                 self._spill(batch)
                 kept += len(batch.values)
                 self.progress(f"reading {name}", min(stream.tell(), size), size)
-        require_usable(rows, name, advice)
+        self.first = self.first or rows
         self.has_order &= rows.clock is not None
-        if rows.clock is not None:
-            self.ways_of_times.add(rows.clock.words)
         self.titles = {**rows.titles, **self.titles}
         self.assumptions += assumptions_of(self._declared, rows.table)
         return report_of(rows, name, self._declared, (), kept=kept, n_users=0, n_items=0)
@@ -310,3 +326,22 @@ class _Import:
             target.replace(aside)
         self.folder.replace(target)
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _together(reports: Sequence[Report]) -> list[Problem]:
+    """The problems of all files, each kind once with its first place."""
+    by_kind = dict[str, Problem]()
+    for report in reports:
+        for problem in report.problems:
+            where = problem.where if len(reports) == 1 else f"{report.name}, {problem.where}"
+            earlier = by_kind.get(problem.kind)
+            if earlier is None:
+                by_kind[problem.kind] = replace(problem, where=where)
+            else:
+                times = Counter(dict(earlier.commonest)) + Counter(dict(problem.commonest))
+                by_kind[problem.kind] = replace(
+                    earlier,
+                    count=earlier.count + problem.count,
+                    commonest=tuple(times.most_common(VALUES_NAMED)),
+                )
+    return sorted(by_kind.values(), key=place_in_report)

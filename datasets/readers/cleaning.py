@@ -166,7 +166,7 @@ class CleanRows:
     _at: int = 0
 
     @cached_property
-    def _format(self) -> NumberFormat:
+    def number_format(self) -> NumberFormat:
         sample = self.table.sample(self.places["rating"]) if "rating" in self.places else ()
         return NumberFormat.of(sample, self.table.decimal_comma)
 
@@ -196,10 +196,9 @@ class CleanRows:
                 f"{self._n_commas:,} ratings have a comma, which was read as a decimal comma: 3,5"
                 " means three and a half."
             )
-        if self._format.thousands:
-            sentences.append(
-                f"'{self._format.thousands}' in ratings was read as the sign between thousands."
-            )
+        if self.number_format.thousands:
+            sign = self.number_format.thousands
+            sentences.append(f"'{sign}' in ratings was read as the sign between thousands.")
         return tuple(sentences)
 
     def _cleaned(self, batch: Mapping[str, pa.Array]) -> Batch:
@@ -242,7 +241,7 @@ class CleanRows:
             is_null: Flags = column.is_null().to_numpy(zero_copy_only=False)
             return np.array(numbers), is_null
         text = stripped(column)
-        values, is_empty, n_commas = self._format.read(text)
+        values, is_empty, n_commas = self.number_format.read(text)
         self._n_commas += n_commas
         return values, is_empty
 

@@ -1,7 +1,7 @@
 """Ratings from any table: columns are recognised, bad rows left out, and everything counted."""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,7 +102,7 @@ def read_table(
     with report_damage(name):
         rows = open_rows(table, name, declared, advice)
         batches = list(_within_limits(rows, name))
-    require_usable(rows, name, advice)
+    require_usable(rows, name, advice, rows.read, rows.problems)
     users, user_ids = numbered([batch.users for batch in batches])
     items, item_ids = numbered([batch.items for batch in batches])
     values = np.concatenate([batch.values for batch in batches])
@@ -154,12 +154,39 @@ def _within_limits(rows: CleanRows, name: str) -> Iterator[Batch]:
         yield batch
 
 
-def open_rows(table: Table, name: str, declared: Declared, advice: Advice) -> CleanRows:
-    """The usable rows of a table. Raises BadInput if it is no ratings table."""
+def open_rows(
+    table: Table, name: str, declared: Declared, advice: Advice, first: CleanRows | None = None
+) -> CleanRows:
+    """The usable rows of a table.
+
+    first: those of the first of several files, whose layout holds for all. Raises BadInput if it is
+    no ratings table.
+    """
     bounds = declared.bounds
     if declared.columns.get("rating") == "":
         bounds = interaction_bounds(bounds)
     low, high = checked_bounds(bounds, name, advice({"bounds": "1,5"}))
+    if first is not None and table.shown_names == first.table.shown_names:
+        places = first.places
+    else:
+        places = _places(table, name, declared, advice, (low, high))
+    if "time" not in places:
+        clock = None
+    elif first is not None:
+        clock = first.clock
+    else:
+        clock = _clock_of(table.sample(places["time"], PREVIEW), name, declared, advice)
+    rules = RowRules((low, high), declared.outside, declared.missing)
+    rows = CleanRows(table, places, rules, clock)
+    if first is not None and table.decimal_comma == first.table.decimal_comma:
+        rows.number_format = first.number_format
+    return rows
+
+
+def _places(
+    table: Table, name: str, declared: Declared, advice: Advice, bounds: tuple[float, float]
+) -> Mapping[str, int]:
+    """The column of each role. Raises BadInput."""
     has_header = bool(table.names)
     names = table.shown_names
     if not has_header and len(names) < len(REQUIRED_ROLES) and "rating" not in declared.columns:
@@ -169,20 +196,20 @@ def open_rows(table: Table, name: str, declared: Declared, advice: Advice) -> Cl
         )
     places = chosen_columns(names, declared.columns, name, advice, has_header=has_header)
     if "rating" not in declared.columns:
-        _require_rating(table, places, (low, high), name, advice)
-    clock = None
-    if "time" in places:
-        try:
-            clock = Clock.of(table.sample(places["time"], PREVIEW), declared.dates)
-        except AmbiguousDates:
-            raise BadInput(
-                f"Dates of {name} such as 03/04/2021 can be read in two ways, and none of its first"
-                f" rows tells which. {advice({'dates': 'dmy'})} dmy is the day first, mdy the month"
-                " first."
-            ) from None
-    return CleanRows(
-        table, places, RowRules((low, high), declared.outside, declared.missing), clock
-    )
+        _require_rating(table, places, bounds, name, advice)
+    return places
+
+
+def _clock_of(sample: Sequence[str], name: str, declared: Declared, advice: Advice) -> Clock | None:
+    """How times are read, by the first cells of their column. Raises BadInput."""
+    try:
+        return Clock.of(sample, declared.dates)
+    except AmbiguousDates:
+        raise BadInput(
+            f"Dates of {name} such as 03/04/2021 can be read in two ways, and none of its first"
+            f" rows tells which. {advice({'dates': 'dmy'})} dmy is the day first, mdy the month"
+            " first."
+        ) from None
 
 
 def _require_rating(
@@ -311,12 +338,14 @@ def assumptions_of(declared: Declared, table: Table) -> tuple[str, ...]:
     return (*about_users, ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC, *table.assumptions)
 
 
-def require_usable(rows: CleanRows, name: str, advice: Advice) -> None:
+def require_usable(
+    rows: CleanRows, name: str, advice: Advice, read: int, problems: Sequence[Problem]
+) -> None:
     """Raise BadInput if too few rows can be used, or too many ratings lie outside the bounds.
 
-    What was declared of ratings outside the bounds is done with any number of them.
+    What was declared of ratings outside the bounds is done with any number of them. rows: of the
+    table, or of the first of several. read, problems: of all.
     """
-    read, problems = rows.read, rows.problems
     rating = rows.table.shown_names[rows.places.get("rating", 0)]
     if not read:
         raise BadInput(

@@ -48,6 +48,10 @@ RAGGED_SHOWN = 80  # letters of the content that are kept
 Batches = Callable[[Sequence[int]], Iterator[list[Any]]]  # arrays of pyarrow
 
 
+class EmptyTable(BadInput):
+    """A file without any row, not even a header."""
+
+
 @dataclass
 class Table:
     """A table of a file, read in batches of rows.

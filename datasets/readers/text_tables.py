@@ -25,6 +25,7 @@ from dpmf_datasets.readers.table import (
     PREVIEW,
     RAGGED_SHOWN,
     SAMPLE_ROWS,
+    EmptyTable,
     RaggedLines,
     Table,
     is_number,
@@ -88,7 +89,7 @@ class _TextFile:
         start = self._start_of_table(every, header)
         lines = [line for line in every[start:] if line.strip()]
         if not lines:
-            raise BadInput(
+            raise EmptyTable(
                 f"{self._name} is empty. A ratings table has one row per rating: user, item,"
                 " rating."
             )

@@ -87,6 +87,61 @@ def test_several_files_are_one_set(how, tmp_path):
     assert parts.origin != whole.origin
 
 
+DAYS = [f"u{user},i{item},4,{10**9 + user + item}" for user in range(20) for item in range(5)]
+
+
+def two_files(folder, first, second):
+    folder.mkdir(exist_ok=True)
+    (folder / "a.csv").write_text(first, "utf-8")
+    (folder / "b.csv").write_text(second, "utf-8")
+    return f"{folder}?bounds=1,5"
+
+
+def text(rows, header="user,item,rating,time"):
+    return "\n".join(filter(None, [header, *rows])) + "\n"
+
+
+@pytest.mark.parametrize(
+    "row", ["zed,i1,4,1000000000.5", "zed,i1,4,5", "zed,i1,4,25/01/2020", "zed,i1,1000000000,1"]
+)
+def test_one_persons_row_in_a_later_file_changes_no_other_rows(row, tmp_path):
+    first, later = text(DAYS[:80]), DAYS[80:]
+    before = partitioned("before", two_files(tmp_path / "before", first, text(later))).together()
+    after = partitioned("after", two_files(tmp_path / "after", first, text([*later, row])))
+    others = after.together()
+    kept = others.users < before.n_users  # zed is the last by alphabet
+    assert np.array_equal(others.order[kept], before.order)
+    assert np.array_equal(others.values[kept], before.values)
+
+
+def test_times_of_all_files_are_read_like_those_of_the_first(tmp_path):
+    second = ["u1,i9,4,1000000000.5", "u2,i9,4,yesterday"]
+    source = two_files(tmp_path / "days", text(DAYS), text(second))
+    report = datasets.import_partitions("some", source)
+    ratings = datasets.load("some").together()
+    assert ratings.order.max() < 2 * 10**9
+    assert "b.csv, line 3" in report.words
+
+
+@pytest.mark.parametrize("header", ["user,item,rating,time", ""])
+@pytest.mark.parametrize("rows", [[], ["zed,i1,bad,1"], ["zed,abc,bad,x"], ["zed,i1,0,1"]])
+def test_a_file_without_usable_rows_is_left_out(header, rows, tmp_path):
+    source = two_files(tmp_path / "days", text(DAYS, header), text(rows, header))
+    report = datasets.import_partitions("some", source)
+    assert report.kept == len(DAYS)
+    assert report.rows_left_out == len(rows)
+
+
+def test_rules_on_unusable_rows_hold_for_all_files_together(tmp_path):
+    unusable = [f"u{user},i{user},bad,1" for user in range(200)]
+    outside = [f"u{user},i{user},9,1" for user in range(50)]
+    for second, words in ((unusable, "200 of the 300 rows"), (outside, "50 of the 150 ratings")):
+        source = two_files(tmp_path / "days", text(DAYS), text(second))
+        with pytest.raises(BadInput, match=words) as caught:
+            datasets.import_partitions("some", source)
+        assert "b.csv, line 2" in str(caught.value)
+
+
 def test_a_public_item_table_comes_with_them(tmp_path):
     films = tmp_path / "films.csv"
     films.write_text("item,year\n" + "".join(f"{j},{1950 + j}\n" for j in range(25)))
