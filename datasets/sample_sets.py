@@ -89,12 +89,15 @@ def _matlab(entry: SampleEntry, path: Path) -> Read:
     )
 
 
-READERS: dict[str, Callable[[SampleEntry, Path], Read]] = {
-    "posts": partial(read, _posts),
-    "headlines": partial(read, _headlines),
-    "articles": partial(read, _articles),
-    "matlab": partial(read, _matlab),
-    "fetched": partial(read, _by_fetch_alone),
+READERS: dict[str, ReadFiles] = {
+    name: partial(read, read_files)
+    for name, read_files in (
+        ("posts", _posts),
+        ("headlines", _headlines),
+        ("articles", _articles),
+        ("matlab", _matlab),
+        ("fetched", _by_fetch_alone),
+    )
 }
 
 

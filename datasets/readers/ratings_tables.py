@@ -57,12 +57,6 @@ def after_path(path: str, facts: Mapping[str, str]) -> Advice:
     return lambda more: f"Declare it after the path, e.g. '{join(path, {**facts, **more})}'."
 
 
-def in_python(facts: Mapping[str, str]) -> str:
-    if "bounds" in facts:
-        return "Declare them, e.g. bounds=(1, 5)."
-    return f"Declare it, e.g. columns={dict(facts)}."
-
-
 def on_page(facts: Mapping[str, str]) -> str:
     return f"Change it above, under {' and '.join(ON_PAGE.get(fact, fact) for fact in facts)}."
 
@@ -74,7 +68,7 @@ def in_header(facts: Mapping[str, str]) -> str:
 
 
 def read_table(
-    table: Table, *, name: str, declared: Declared, advice: Advice = in_python
+    table: Table, *, name: str, declared: Declared, advice: Advice
 ) -> tuple[Ratings, Report]:
     """Read ratings from a table, and report what was repaired or left out.
 

@@ -258,24 +258,19 @@ def separator_of(lines: Sequence[str]) -> str:
     """
     votes: dict[str, float] = {}
     some = [line for line in lines[:SAMPLE_ROWS] if not is_frame(line)]
-    n_frames = len(lines[:SAMPLE_ROWS]) - len(some)
+    is_drawn = len(some) < len(lines[:SAMPLE_ROWS])
     # a line with an open quotation mark may be a part of a record
     some = [line for line in some if line.count('"') % 2 == 0] or some
-    for separator in SEPARATORS:
-        if separator == DRAWN_TABLE and not n_frames:
+    for separator in SEPARATORS if some else ():
+        if separator == DRAWN_TABLE and not is_drawn:
             continue
-        every_width = [len(Cutter(separator).cells(line)) for line in some]
-        if separator == BLANKS and votes and not _agree(every_width):
+        widths = [len(Cutter(separator).cells(line)) for line in some]
+        columns, times = Counter(widths).most_common(1)[0]
+        if separator == BLANKS and votes and columns != widths[0]:
             continue  # blanks between the words of a text
-        for columns, times in Counter(every_width).most_common(1):
-            if columns > 1:
-                votes[separator] = (times / len(some)) ** 1.5 * min(columns, 3)
+        if columns > 1:
+            votes[separator] = (times / len(some)) ** 1.5 * min(columns, 3)
     return max(votes, key=votes.__getitem__, default=",")
-
-
-def _agree(every_width: Sequence[int]) -> bool:
-    """Whether the first line has the number of columns of most lines."""
-    return Counter(every_width).most_common(1)[0][0] == every_width[0]
 
 
 def _word(line: str) -> str:

@@ -14,7 +14,7 @@ from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC, USERS_ARE
 from dpmf_core.data.report import Kind
 from dpmf_datasets import load, session_files
 from dpmf_datasets.readers.declared import Declared
-from dpmf_datasets.readers.ratings_tables import detect_columns, read_table
+from dpmf_datasets.readers.ratings_tables import after_path, detect_columns, read_table
 from dpmf_datasets.readers.table import report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.readers.text_tables import QUOTING_IS_PUBLIC
@@ -41,7 +41,8 @@ def read(source, **options):
     declared = Declared(**{"bounds": (1, 5), **options})
     with report_damage("ratings.csv"):
         table = open_table(io.BytesIO(source), "ratings.csv")
-    return read_table(table, name="ratings.csv", declared=declared)
+    advice = after_path("ratings.csv", {})
+    return read_table(table, name="ratings.csv", declared=declared, advice=advice)
 
 
 def problems(report):

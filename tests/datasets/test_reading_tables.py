@@ -11,7 +11,7 @@ import pytest
 from dpmf_core.data.frames import ratings_of
 from dpmf_datasets.readers import text_tables
 from dpmf_datasets.readers.declared import Declared
-from dpmf_datasets.readers.ratings_tables import read_table
+from dpmf_datasets.readers.ratings_tables import after_path, read_table
 from dpmf_datasets.readers.tables import open_table
 
 BEYOND = str(2**63)  # no 64 bits hold it
@@ -29,7 +29,8 @@ def table(rows, times=None):
 
 def read(content):
     table = open_table(io.BytesIO(content), "it.csv")
-    return read_table(table, name="it.csv", declared=Declared((1, 5), outside="clamp"))
+    declared = Declared((1, 5), outside="clamp")
+    return read_table(table, name="it.csv", declared=declared, advice=after_path("it.csv", {}))
 
 
 def by_hand(rows):
