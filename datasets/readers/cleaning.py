@@ -37,6 +37,8 @@ def ids_of(column: pa.Array) -> pa.DictionaryArray:
     values = cells.dictionary
     if pa.types.is_floating(values.type):  # a large one may have lost its last digits
         values = pa.array(list(map(cell_text, values.to_pylist())), pa.string())
+    elif pa.types.is_temporal(values.type):  # Python's calendar ends in the year 9999
+        values = values.cast(pa.string())
     elif pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         values = stripped(values)
     texts = canonical_arrow(values)
@@ -196,6 +198,8 @@ class CleanRows:
                 f"{self._n_commas:,} ratings have a comma, which was read as a decimal comma: 3,5"
                 " means three and a half."
             )
+        if "time" in self.places and self.clock is None:
+            sentences.append("The column of times holds none that can be read: it is not used.")
         if self.number_format.thousands:
             sign = self.number_format.thousands
             sentences.append(f"'{sign}' in ratings was read as the sign between thousands.")

@@ -23,7 +23,7 @@ ORDERS: dict[Order, str] = {"dmy": "the day first", "mdy": "the month first"}
 UNREAD = int(np.iinfo(np.int64).min)
 LARGEST = 9e18  # 64 bits hold it
 FRACTIONS = 1_000_000  # of a number with a decimal point
-WHOLE = r"^-?\d{1,18}$"
+WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
 # units of numbers since 1970, and their plausible ranges
 EPOCHS = (
     ("seconds", 1e8, 1e10),
@@ -34,7 +34,8 @@ EPOCHS = (
 # two numbers of day and month, then the year: the sign between them, and what follows
 NUMERIC = re.compile(
     r"^(?P<first>\d{1,2})(?P<sign>[/.\- ])\s?(?P<second>\d{1,2})(?:[/.\-]\s?|,?\s)"
-    r"(?P<year>\d{4}|\d{2})(?!\d)(?P<rest>.*)$"
+    r"(?P<year>\d{4}|\d{2})(?!\d)(?P<rest>.*)$",
+    re.ASCII,
 )
 # C's ctime format: Wed Nov 27 13:05:09 +0000 2019
 YEAR_LAST = re.compile(r"^(\D*\d{1,2}) (\d{1,2}:\d{2}(?::\d{2})?) ?([+-]\d{4}|UTC|GMT)? (\d{4})$")
@@ -95,8 +96,7 @@ def stripped(column: pa.Array) -> pa.Array:
 class Clock:
     """How a column of times is read: a part of the table's public layout.
 
-    The time of a cell then follows from that cell alone. One that cannot be read counts as 0, so
-    its rating is the earliest of its user.
+    The time of a cell then follows from that cell alone. One that cannot be read counts as 0.
 
     Attributes
     ----------
@@ -173,9 +173,9 @@ class Clock:
 
     def _times(self, column: pa.Array) -> Times:
         if pa.types.is_temporal(column.type):
-            return _micro(pd.to_datetime(pd.Series(column.to_pandas()), errors="coerce", utc=True))
+            return _of_temporal(column)
         text = stripped(column)
-        if self.order is None and not self.has_fractions:
+        if self.order is None and not self.has_fractions and not _has_hexadecimal(text):
             try:
                 whole = text.cast(pa.int64())
             except pa.ArrowInvalid:
@@ -192,14 +192,15 @@ class Clock:
 
     def _of_numbers_in(self, texts: pa.Array) -> Times:
         """The whole part of numbers, in millionths if there are fractions."""
-        numbers = pd.to_numeric(pd.Series(texts.to_pylist(), dtype=object), errors="coerce")
+        cells = texts.to_pylist()
+        numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce")
         scaled = np.floor(numbers.to_numpy(np.float64) * (FRACTIONS if self.has_fractions else 1))
         is_usable = np.abs(scaled) < LARGEST  # False for NaN
         times = np.where(is_usable, scaled, UNREAD).astype(np.int64)
         if not self.has_fractions:  # digits beyond those of a float
-            is_whole = pc.match_substring_regex(texts, WHOLE)
-            places = is_whole.to_numpy(zero_copy_only=False)
-            times[places] = texts.filter(is_whole).cast(pa.int64()).to_numpy()
+            for place, cell in enumerate(cells):
+                if WHOLE.fullmatch(cell):
+                    times[place] = _whole(cell)
         return times
 
     def _in_unit(self, times: Times) -> Times:
@@ -271,3 +272,24 @@ def _micro(stamps: "pd.Series[pd.Timestamp]") -> Times:
     return np.where(
         stamps.isna(), UNREAD, stamps.astype("datetime64[us, UTC]").astype("int64")
     ).astype(np.int64)
+
+
+def _of_temporal(column: pa.Array) -> Times:
+    """Times of a typed column in microseconds since 1970, or in the unit of times of day."""
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.timestamp("s"), safe=False)
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False)
+    numbers = column.cast(pa.int64(), safe=False)
+    return np.asarray(pc.fill_null(numbers, UNREAD).to_numpy(zero_copy_only=False), np.int64)
+
+
+def _has_hexadecimal(text: pa.Array) -> bool:
+    """Whether an x stands among some cells, of which Arrow would read 0x10 as a number."""
+    letters = bytes(text.buffers()[2] or b"")
+    return b"x" in letters or b"X" in letters
+
+
+def _whole(cell: str) -> int:
+    number = int(cell)
+    return number if abs(number) < 2**63 else UNREAD

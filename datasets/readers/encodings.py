@@ -45,6 +45,7 @@ USUAL = {
     "cp949": "CP949 (Korean)",
     "latin-1": "ISO 8859-1 (Western European)",
 }
+STATEFUL = ("iso2022", "hz", "utf-7", "idna", "punycode")
 AS_WESTERN = "western"  # reads the bytes that are not UTF-8 in a file that began with ASCII alone
 LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254")
 CLOSE = 0.05  # two readings whose mess and coherence differ by at most this are equally likely
@@ -61,7 +62,10 @@ codecs.register_error(AS_WESTERN, _western)
 
 
 def require_encoding(name: str) -> str:
-    """A declared encoding. Raises BadInput."""
+    """A declared encoding by its usual name. Raises BadInput.
+
+    In a stateful encoding one line decides how the next ones are read, so it is refused.
+    """
     try:
         "a".encode(name)
     except (LookupError, ValueError):
@@ -69,7 +73,13 @@ def require_encoding(name: str) -> str:
             f"There is no encoding '{name[:40]}'. Examples: utf-8, cp1252, cp1251, koi8-r,"
             " shift-jis, gb18030."
         ) from None
-    return name
+    encoding = codecs.lookup(name).name
+    if encoding.startswith(STATEFUL):
+        raise BadInput(
+            f"Text in {encoding} cannot be read line by line. Save the file as UTF-8 and declare"
+            " encoding=utf-8."
+        )
+    return encoding
 
 
 def usual_name(encoding: str) -> str:
@@ -98,8 +108,11 @@ def encoding_of(content: bytes, otherwise: str = "") -> tuple[str, bool]:
 def _wide(content: bytes) -> str:
     """UTF-16 by the places of zero bytes in its spaces and ASCII letters, else "".
 
-    Other text may also hold a few zero bytes.
+    Other text may also hold zero bytes, but not in most of its lines.
     """
+    lines = content.split(b"\n")
+    if 2 * sum(b"\0" in line for line in lines) < len(lines):
+        return ""
     even, odd = content[::2].count(0), content[1::2].count(0)
     if 100 * max(even, odd) < max(len(content), 1) or 10 * min(even, odd) > max(even, odd):
         return ""
@@ -153,7 +166,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         if self.encoding:
-            require_encoding(self.encoding)
+            self.encoding = require_encoding(self.encoding)
 
     def texts(self, contents: Sequence[bytes]) -> list[str]:
         """Decode documents.
@@ -213,6 +226,9 @@ class Reader:
 
     def _foreign_lines(self, stream: BinaryIO, encoding: str, size: int) -> Iterator[bytes]:
         """Whole lines of a file in another encoding, as UTF-8."""
+        if encoding.startswith(("utf-16", "utf-32")):
+            yield from self._wide_lines(stream, encoding, size)
+            return
         lines = io.TextIOWrapper(stream, encoding, "replace")
         try:
             while text := lines.read(size) + lines.readline():
@@ -220,6 +236,26 @@ class Reader:
                 yield text.encode()
         finally:
             lines.detach()  # otherwise it would close the file
+
+    def _wide_lines(self, stream: BinaryIO, encoding: str, size: int) -> Iterator[bytes]:
+        """Whole lines of a file in UTF-16 or UTF-32, as UTF-8.
+
+        Each line is decoded alone, so that a byte too many ends with its line.
+        """
+        rest = stream.read(4)
+        is_big = encoding.endswith("be") or rest.startswith((b"\xfe\xff", b"\0\0\xfe\xff"))
+        codec = f"{encoding[:6]}-{'be' if is_big else 'le'}"
+        end = "\n".encode(codec)
+        mark = "\ufeff"
+        while raw := stream.read(size):
+            *lines, rest = (rest + raw).split(end)
+            text = "".join(f"{line.decode(codec, 'replace')}\n" for line in lines)
+            self.n_damaged += text.count("\ufffd")
+            yield text.removeprefix(mark).replace("\r\n", "\n").replace("\r", "\n").encode()
+            if lines:
+                mark = ""
+        if rest:
+            yield rest.decode(codec, "replace").removeprefix(mark).encode()
 
     def _encoding_of(self, content: bytes) -> tuple[str, bool]:
         return (self.encoding, False) if self.encoding else encoding_of(content, self.otherwise)

@@ -104,5 +104,4 @@ def _any(text: pa.Array, pattern: str) -> bool:
 
 def _floats(text: pa.Array) -> Floats:
     """Cells that match `PLAIN` as numbers."""
-    without_plus = pc.utf8_ltrim(text, "+")
-    return np.array(without_plus.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    return np.array(text.cast(pa.float64()).to_numpy(zero_copy_only=False))

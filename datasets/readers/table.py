@@ -143,6 +143,10 @@ class Table:
 
 def as_texts(column: Any) -> list[str]:
     """The cells of a column as text."""
+    import pyarrow as pa  # reading other files does not need it
+
+    if pa.types.is_temporal(column.type):  # Python's calendar ends in the year 9999
+        column = column.cast(pa.string())
     return ["" if value is None else str(value) for value in column.to_pylist()]
 
 

@@ -31,6 +31,7 @@ from dpmf_datasets.readers.table import (
     is_number,
 )
 
+COMMENT_MARKS = "# "
 BATCH = 8 << 20  # bytes of text that are read together
 ROWS = 1 << 16  # rows of a table with cells of several lines that are read together
 LONGEST_CELL = 10_000_000  # characters
@@ -88,11 +89,18 @@ class _TextFile:
         every = block.decode().split("\n")[: 2 * PREVIEW + (header or 0)]
         start = self._start_of_table(every, header)
         lines = [line for line in every[start:] if line.strip()]
+        if not lines and header:
+            raise BadInput(
+                f"{self._name} has no line {header:,} that could name its columns: header= must be"
+                " a line of the file, or 0 for none."
+            )
         if not lines:
             raise EmptyTable(
                 f"{self._name} is empty. A ratings table has one row per rating: user, item,"
                 " rating."
             )
+        if lines[0].startswith("#"):
+            lines[0] = lines[0].lstrip(COMMENT_MARKS)
         rows = self._rows_of(lines[: PREVIEW + 1])
         has_header = self._is_wide or _is_header(rows[0]) if header is None else header > 0
         is_numbering = header is None and not has_header and _is_numbering(rows)
@@ -136,12 +144,19 @@ class _TextFile:
             self._cutter = Cutter(UNIT_SEPARATOR)
         if header is not None or not lines:
             return start
+        if start and self._is_marked_header(every[start - 1], lines[0]):
+            return start - 1
         widths = [len(self._cutter.cells(line)) for line in lines[:SAMPLE_ROWS]]
         first = next((place for place, width in enumerate(widths) if width > 2), 0)
         is_above = all(
             widths[place] <= 1 or _word(lines[place])[:-1] == "sep=" for place in range(first)
         )
         return every.index(lines[first if is_above else 0], start)
+
+    def _is_marked_header(self, comment: str, first: str) -> bool:
+        """Whether the comment above the first row names its columns, as `# user item rating`."""
+        names = self._cutter.cells(comment.lstrip(COMMENT_MARKS))
+        return len(names) == len(self._cutter.cells(first)) > 2 and _is_header(names)
 
     def _rows_of(self, lines: Sequence[str]) -> list[tuple[str, ...]]:
         if self._multiline:

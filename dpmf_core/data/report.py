@@ -24,7 +24,7 @@ class Kind(StrEnum):
     CLAMPED_VALUE = "rating outside the bounds, set to the nearest bound"
     DUPLICATE = "same user and item again, averaged"
     WRONG_COUNT = "count differs from the ratings in the row, ratings taken"
-    NO_TIME = "time cannot be read, the rating counts as the earliest"
+    NO_TIME = "time cannot be read, 0 taken instead"
 
 
 Order = Literal["dmy", "mdy"]  # of day and month in dates such as 03/04/2021

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -225,3 +227,82 @@ def test_one_more_person_with_one_row_is_one_more_row():
     assert (len(before), before.n_users) == (251, 40)
     assert (len(after), after.n_users) == (252, 41)
     assert of_others(after, keys_in(before)) == of_others(before, keys_in(before))
+
+
+# ---- single faults -------------------------------------------------------------------------------
+
+BASE = [
+    f"u{line % 40},i{line % 17},{1 + line % 5},{1_600_000_000_000_000_001 + 7 * line}"
+    for line in range(400)
+]
+ODD_ROWS = {
+    "two signs": ("zed,i1,++4,5", ""),
+    "no time": ("zed,i1,3,", ""),
+    "a time in hexadecimal": ("zed,i1,3,0x10", ""),
+    "a time beyond 64 bits": ("zed,i1,3,99999999999999999999", ""),
+    "a date in other digits": ("zed,i1,3,１２/03/2021", ""),
+    "a shifted state": ("zed,i1~{,3,5", ""),
+}
+
+
+@pytest.mark.parametrize("row", ODD_ROWS)
+def test_an_odd_row_leaves_all_others_as_they_are(row, tmp_path):
+    lines = ["user,item,rating,time", *BASE[:200], "u3,i19,++4,0x10", *BASE[200:]]
+    alone = load(tmp_path, "\n".join([*lines, ""]).encode())
+    together = load(tmp_path, "\n".join([*lines, ODD_ROWS[row][0], ""]).encode())
+    keys = keys_in(alone)
+    assert of_others(together, keys) == of_others(alone, keys)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_byte_too_many_in_a_wide_encoding_ends_with_its_line(encoding, tmp_path):
+    text = "\n".join(["user,item,rating,time", *BASE, ""])
+    content = text.encode(encoding)
+    end = "\n".encode(encoding.removesuffix("-le") if encoding == "utf-16" else encoding)[-2:]
+    expected = load(tmp_path, text.encode())
+    broken = load(tmp_path, content + b"z" + "zed,i1,3,5\n".encode(encoding)[-4:] + content[-200:])
+    assert len(end) == 2
+    keys = keys_in(expected)
+    assert of_others(broken, keys) == of_others(expected, keys)
+
+
+@pytest.mark.parametrize("encoding", ["iso2022_jp", "hz", "utf-7", "ISO-2022-KR"])
+def test_an_encoding_in_which_lines_depend_on_each_other_is_refused(encoding, tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text("\n".join(["user,item,rating,time", *BASE]))
+    with pytest.raises(BadInput, match="line by line"):
+        datasets.load(f"{file}?{FACTS}&encoding={encoding}")
+
+
+LARGEST_TIMES = {"timestamp[ms]": 2**62, "date32[day]": 10**7, "date64[ms]": 2**55}
+
+
+@pytest.mark.parametrize("kind", LARGEST_TIMES)
+def test_a_time_beyond_all_calendars_in_a_typed_column_is_no_error(kind, tmp_path):
+    of_kind = pa.types.lib.type_for_alias(kind)
+    whole = pa.array([*range(0, 60_000, 1_000), LARGEST_TIMES[kind]], pa.int64())
+    if of_kind.bit_width == 32:
+        whole = whole.cast(pa.int32())
+    columns = {
+        "user": [line % 7 for line in range(61)],
+        "item": [line // 7 for line in range(61)],
+        "rating": [3.0] * 61,
+        "time": whole.view(of_kind),
+    }
+    file = tmp_path / "table.parquet"
+    pyarrow.parquet.write_table(pa.table(columns), file)
+    ratings = datasets.load(f"{file}?bounds=1,5")
+    assert len(ratings) == 61
+
+
+HEADERS = {
+    "#item\tuser\trating": "\t",
+    "# item user rating": " ",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_comment_that_names_the_columns_is_their_header(header, tmp_path):
+    rows = [HEADERS[header].join((f"i{k % 5}", f"u{k % 7}", "3")) for k in range(35)]
+    ratings = load(tmp_path, "\n".join([header, *rows, ""]).encode())
+    assert ratings.labels[:5] == ("i0", "i1", "i2", "i3", "i4")
