@@ -17,7 +17,8 @@ from dpmf_core.privacy.odometer import Charge
 FILE = "accounts.sqlite"
 # 2: each entry has a random name, by which copies of an account are merged
 # 3: accounts can be joined
-SCHEMA = 3
+# 4: the charge of a private selection may hold a Gaussian release that costs at least as much
+SCHEMA = 4
 TABLES = (
     """CREATE TABLE IF NOT EXISTS accounts (
     key TEXT PRIMARY KEY,       -- the data's fingerprint
@@ -51,6 +52,7 @@ JOINED = (
     "SELECT key FROM accounts WHERE key IN (SELECT value FROM json_each(:keys)) OR joined IN"
     " (SELECT joined FROM accounts WHERE key IN (SELECT value FROM json_each(:keys)))"
 )
+LEDGERS = ("ledger", "release")  # parts of a charge that are stored as rows
 NAMED_AT_RANDOM = "lower(hex(randomblob(16)))"
 
 
@@ -112,12 +114,12 @@ def _with_tables(db: sqlite3.Connection, file: Path) -> None:
 
 def plain_charge(charge: Charge) -> dict[str, Any]:
     plain = {field.name: getattr(charge, field.name) for field in fields(charge)}
-    return plain | {"ledger": ledger_rows(charge.ledger)}
+    return plain | {name: ledger_rows(plain[name]) for name in LEDGERS}
 
 
 def charge_of_plain(plain: dict[str, Any]) -> Charge:
     read: dict[str, Any] = {
-        "ledger": normal_form(event_of_rows(plain["ledger"])),
+        **{name: normal_form(event_of_rows(plain.get(name, ()))) for name in LEDGERS},
         "price": tuple(plain["price"]) if plain["price"] else None,
         **{"status": Status(plain["status"]), "relation": Relation(plain["relation"])},
     }

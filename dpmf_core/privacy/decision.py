@@ -128,6 +128,8 @@ def _exception(
     if len(units) > 1 or (prices and price_exception is None):
         return None
     of_selections = sum(price[whole.relation is Relation.REPLACE_ONE] for price in prices)
+    if whole.epsilon < of_selections:  # their composition costs less, and its exception is unknown
+        return None
     of_runs = max(0.0, whole.epsilon - of_selections)
     # the price of a selection is not in the ledger, which holds the other releases
     runs = event_of(merged_ledger(_covered(charges)))
@@ -182,4 +184,5 @@ def _for_group(charge: Charge, size: int, price: float | None) -> Charge:
         raise UnsupportedEvent(
             f"The cost of {charge.title} is not known for a group. Account it for one unit."
         )
-    return replace(charge, price=(price, price))
+    release = normal_form(of_group(event_of(charge.release), size))
+    return replace(charge, price=(price, price), release=release)

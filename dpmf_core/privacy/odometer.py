@@ -44,7 +44,8 @@ class Charge:
 
     ledger: its releases. status, unit, delta, relation: those of its own guarantee. price: only of
     a private selection, whose releases stay inside it: the epsilons of the whole at its delta, for
-    adding or removing a unit and for replacing one.
+    adding or removing a unit and for replacing one. release: a Gaussian release that costs at
+    least as much as such a selection at every epsilon; empty if none is known.
     """
 
     title: str
@@ -54,6 +55,7 @@ class Charge:
     delta: float | None = None
     relation: Relation = Relation.ADD_REMOVE
     price: tuple[float, float] | None = None
+    release: Ledger = ()
 
     @classmethod
     def of(
@@ -62,10 +64,9 @@ class Charge:
         event: Event,
         guarantee: HasStatus,
         budget: Budget | None,
-        price: tuple[float, float] | None = None,
     ) -> Self:
         """The charge of an event under its stated guarantee."""
-        charge = cls(title, normal_form(event), guarantee.status, guarantee.unit, price=price)
+        charge = cls(title, normal_form(event), guarantee.status, guarantee.unit)
         if budget is None:
             return charge
         return changed(charge, delta=budget.delta, relation=budget.relation)
@@ -81,6 +82,13 @@ class Charge:
         if guarantee is None:
             return self
         return changed(self, status=guarantee.status, unit=guarantee.unit)
+
+    @property
+    def composed(self) -> Ledger | None:
+        """Releases that cost at least as much, so that they can be composed; None if unknown."""
+        if self.price is None:
+            return self.ledger
+        return self.release or None
 
     @property
     def covered(self) -> bool:
@@ -160,16 +168,18 @@ def _under_replacement(charge: Charge) -> Charge:
         return changed(leaf.alone, noise_multiplier=z, replace_one_factor=1.0)
 
     ledger = tuple((replaced(leaf), count) for leaf, count in charge.ledger)
+    release = tuple((replaced(leaf), count) for leaf, count in charge.release)
     price = None if charge.price is None else (charge.price[True], charge.price[True])
-    return changed(charge, ledger=ledger, price=price)
+    return changed(charge, ledger=ledger, price=price, release=release)
 
 
 def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     """Compose all charges, at the budget's delta and relation.
 
     Without a budget, delta is the largest among the runs (without the probability of a failing
-    release), plus those probabilities of all runs, plus the deltas of private selections, whose
-    epsilons are added. The relation is replacement if any charge was made under it.
+    release), plus those probabilities of all runs, plus the deltas of private selections. The price
+    of a selection is added at its delta; where composing its Gaussian release is less, that is the
+    total. The relation is replacement if any charge was made under it.
     """
     covered = [
         it for it in _in_one_unit(charges) if it.covered and (it.ledger or it.price is not None)
@@ -189,12 +199,25 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     epsilon = sum((price[relation is Relation.REPLACE_ONE] for price in prices), 0.0)
     if runs:
         epsilon += _epsilon(merged_ledger(runs), for_runs, relation) if for_runs >= 0 else math.inf
+    elif for_runs < 0:
+        epsilon = math.inf
+    if selections:
+        epsilon = min(epsilon, _epsilon_of_composition(covered, delta, relation))
     units = [it.unit for it in covered or charges] or ["user"]
     unit = next((unit for unit in units if unit != PERSON), units[0])
     rule = "at most" if selections else rule_of(event_of(merged_ledger(runs)), relation)
     is_anything = delta or any(it.ledger for it in runs)
     n_uncovered = sum(not it.covered for it in charges)
     return Total(epsilon, delta if is_anything else None, relation, unit, n_uncovered, rule)
+
+
+def _epsilon_of_composition(charges: Sequence[Charge], delta: float, relation: Relation) -> float:
+    """The epsilon of charges that are composed as releases; infinite where one is unknown."""
+    ledgers = [charge.composed for charge in charges]
+    events = [event_of(ledger) for ledger in ledgers if ledger is not None]
+    if len(events) < len(ledgers):
+        return math.inf
+    return _epsilon(normal_form(sequence(*events)), delta, relation)
 
 
 # ---- the filter ----------------------------------------------------------------------------------
@@ -217,12 +240,14 @@ def _total_square(charges: Iterable[Charge], relation: Relation) -> float:
     for charge in charges:
         if not charge.covered:
             continue
-        squares = [(squared_mu(leaf, relation), count) for leaf, count in charge.ledger]
-        if charge.price is not None or any(one is None for one, _ in squares):
+        ledger = charge.composed
+        squares = [(squared_mu(leaf, relation), count) for leaf, count in ledger or ()]
+        if ledger is None or any(one is None for one, _ in squares):
             raise BadInput(
                 f"{charge.title} cannot run under a budget for the whole data set. The budget adds"
-                " up Gaussian noise and pure epsilons only, and this noise is neither. Nothing was"
-                " drawn. Remove the budget or choose another method."
+                " up Gaussian noise, pure epsilons, and selections whose cost is known at every"
+                " epsilon; this is none of them. Nothing was drawn. Remove the budget or choose"
+                " another method."
             )
         square += sum(count * one for one, count in squares if one is not None)
     return square

@@ -81,7 +81,7 @@ def price_of_best(
     """
     event = event_of(normal_form(event))
     profile = _profile(event, delta / mean, relation)
-    shifts, weights = _mixture(event, derivative(shape, mean), relation)
+    shifts, weights = mixture(event, derivative(shape, mean), relation)
 
     def excess(eps: float) -> float:
         return math.log(max(float(weights @ profile(eps - shifts)), 1e-300) / delta)
@@ -114,7 +114,7 @@ def exception_of_best(
     if not event.events:
         return 0.0
     profile = _profile(event, SMALLEST, relation)
-    shifts, weights = _mixture(event, derivative(shape, mean), relation)
+    shifts, weights = mixture(event, derivative(shape, mean), relation)
     points = [epsilon * step / TAIL_POINTS for step in range(TAIL_POINTS)]
     return tail_of(((t, float(weights @ profile(t - shifts))) for t in points), epsilon)
 
@@ -146,7 +146,7 @@ def _profile(event: Event, small: float, relation: Relation) -> Callable[[Array]
     return profile
 
 
-def _mixture(
+def mixture(
     event: Event, slope: Callable[[Array], Array], relation: Relation
 ) -> tuple[Array, Array]:
     """The shifts s_j and weights w_j. The lines are a - b z with z = e^eps / L.
@@ -176,12 +176,12 @@ def derivative(shape: str, mean: float) -> Callable[[Array], Array]:
     if shape == "poisson":
         return lambda u: mean * np.exp(mean * (u - 1))
     if shape == "binomial":
-        n, p = _binomial(mean)
+        n, p = binomial(mean)
         return lambda u: mean * (1 - p + p * u) ** (n - 1)
     if shape == "geometric":
         return lambda u: mean / (mean - (mean - 1) * u) ** 2
     if shape == "logarithmic":
-        gamma = _logarithmic(mean)
+        gamma = logarithmic(mean)
         return lambda u: (1 - gamma) / (1 - (1 - gamma) * u) / -math.log(gamma)
     raise ValueError(
         f"The distribution of the number of trials must be one of {', '.join(SHAPES)}. Got"
@@ -197,19 +197,19 @@ def number_of_trials(distribution: str, mean: float, rng: np.random.Generator) -
     if distribution == "poisson":
         return int(rng.poisson(mean))
     if distribution == "binomial":
-        return int(rng.binomial(*_binomial(mean)))
+        return int(rng.binomial(*binomial(mean)))
     if distribution == "geometric":
         return int(rng.geometric(1 / mean))
-    return int(rng.logseries(1 - _logarithmic(mean)))
+    return int(rng.logseries(1 - logarithmic(mean)))
 
 
-def _binomial(mean: float) -> tuple[int, float]:
+def binomial(mean: float) -> tuple[int, float]:
     """n and p: about twice as many trials as the mean, each made with probability near 1/2."""
     n = math.ceil(2 * mean)
     return n, mean / n
 
 
-def _logarithmic(mean: float) -> float:
+def logarithmic(mean: float) -> float:
     """The parameter gamma of the logarithmic distribution on 1, 2, ... with this mean.
 
     The mean is (1 / gamma - 1) / log(1 / gamma) (Papernot & Steinke 2022, Def. 1).

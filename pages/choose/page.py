@@ -164,8 +164,7 @@ def check(finding: Finding, entry: Any) -> None:
         selected = replace(finding, earlier=(*finding.earlier, spec.charge)).decision
         if selected is not None:
             st.write(linked(f"With one training afterwards: {selected.cost}."))
-        label = odometer.label("Choose on my data", spec)
-        st.button(label, key="choose.own", on_click=_select, args=(spec,))
+        odometer.draw_selection_button("Choose on my data", "choose.own", spec, _select)
     total = st.container()
     if finding.selection is not None:
         st.success(safe_text.escape(finding.confirmation))

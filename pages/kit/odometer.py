@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -21,6 +21,8 @@ from dpmf_core.privacy.odometer import Charge, Total, remaining
 from dpmf_core.privacy.odometer import check as fits
 from dpmf_core.runs.planning import account_of, charges_of
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.tuning.private_selection import PrivateSelection
+from dpmf_core.runs.tuning.selection_budget import under_budget
 from dpmf_core.teaching.glossary import linked
 from dpmf_datasets import is_own
 from pages.kit import data_sets, drawing, safe_text
@@ -176,6 +178,19 @@ def label(title: str, work: Work) -> str:
     """Return a button's text, on private data with the price."""
     account = account_of(work.data.id) if is_private(work) else None
     return title if account is None else f"{title}: {price_text(account, charges_of([work]))}"
+
+
+def draw_selection_button(
+    title: str, key: str, spec: PrivateSelection, on_click: Callable[[PrivateSelection], None]
+) -> None:
+    """Draw the button of a private selection, and what a budget of its data says about it."""
+    account = account_of(spec.data.id) if is_private(spec) else None
+    offer = under_budget(spec, account)
+    is_refused = offer is not None and not offer.fits
+    text = label(title, spec)
+    st.button(text, key, type="primary", on_click=on_click, args=(spec,), disabled=is_refused)
+    if offer is not None:
+        st.caption(offer.words)
 
 
 TRAINING = (

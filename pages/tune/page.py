@@ -200,8 +200,7 @@ def draw_private_search(
 ) -> None:
     """Draw the controls and the button here, the outcome at the head."""
     spec = _settings(choice, search, trials)
-    label, key = odometer.label("Tune on my data", spec), "tune.select"
-    st.button(label, key, type="primary", on_click=_select, args=(spec,))
+    odometer.draw_selection_button("Tune on my data", "tune.select", spec, _select)
     with head:
         if st.session_state.get("tune.selecting") == spec:
             _draw_winner(choice, spec)

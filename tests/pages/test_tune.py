@@ -80,3 +80,26 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
     bought = {"what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"}
     assert columns <= bought
     session_files.remove(mine.entry)
+
+
+def test_a_button_says_beforehand_that_a_selection_exceeds_the_budget():
+    rows = [f"p{u},thing {i},{1 + (u + i) % 5}" for u in range(40) for i in range(12)]
+    content = "\n".join(["user,item,rating", *rows, ""]).encode()
+    mine = session_files.read(content, "mine.csv", {"bounds": "1,5"})
+    account = account_of(mine.entry.id)
+    account.set_budget(3.0, default_delta(40))
+    state = {
+        "tune.trials": 3,
+        "tune.moving.private-bias": ["prior_deviation"],
+        "tune.way": "private",
+        "tune.cap.5": 3.0,
+    }
+    app = page(**state, **brought(mine.entry))
+    assert app.button(key="tune.select").disabled
+    (caption,) = [it.value for it in app.caption if "counts it as one Gaussian release" in it.value]
+    assert re.search(r"It fits with ε = [\d.]+ or less for each training run", caption)
+    account.set_budget(30.0, default_delta(40))
+    app = page(**state, **brought(mine.entry))
+    assert not app.button(key="tune.select").disabled
+    assert not account.entries
+    session_files.remove(mine.entry)

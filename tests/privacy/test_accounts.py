@@ -241,10 +241,11 @@ def test_a_private_selection_is_charged_its_price_and_not_its_trials(drawn_leave
 
 
 def test_a_selection_is_refused_under_a_budget_before_it_draws(drawn_leaves):
-    account().set_budget(5.0, 1e-6)
-    with pytest.raises(BadInput):
+    account().set_budget(1.3, 1e-6)
+    with pytest.raises(BadInput, match="as one Gaussian release"):
         private_selection().measure()
     assert not drawn_leaves
+    assert account().entries == ()
 
 
 def test_the_file_is_its_users_alone_and_holds_no_data(tmp_path):
@@ -253,7 +254,7 @@ def test_the_file_is_its_users_alone_and_holds_no_data(tmp_path):
     file = tmp_path / account_files.FILE
     assert file.stat().st_mode & 0o777 == 0o600
     (charge,) = _rows(file, "SELECT charge FROM entries")[0]
-    facts = "title ledger status unit delta relation price"
+    facts = "title ledger status unit delta relation price release"
     assert set(json.loads(charge)) == set(facts.split())
 
 

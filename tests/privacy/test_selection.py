@@ -17,9 +17,9 @@ from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu, log_delta
 from dpmf_core.privacy.selection import (
     CHEAPEST,
     SHAPES,
-    _binomial,
-    _logarithmic,
+    binomial,
     derivative,
+    logarithmic,
     price_of_choosing,
 )
 
@@ -126,8 +126,8 @@ def _generating(shape, mean):
     chance = {
         "poisson": lambda: poisson.pmf(k, mean),
         "geometric": lambda: geom.pmf(k, 1 / mean),
-        "logarithmic": lambda: logser.pmf(k, 1 - _logarithmic(mean)),
-        "binomial": lambda: binom.pmf(k, *_binomial(mean)),
+        "logarithmic": lambda: logser.pmf(k, 1 - logarithmic(mean)),
+        "binomial": lambda: binom.pmf(k, *binomial(mean)),
     }[shape]()
     return lambda x: np.array([(chance * value**k).sum() for value in np.clip(x, 0, 1)])
 

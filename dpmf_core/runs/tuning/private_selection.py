@@ -32,10 +32,11 @@ from dpmf_core.privacy import (
     Relation,
     Status,
     neighbours,
+    normal_form,
     sequence,
 )
 from dpmf_core.privacy.accounting import of_group
-from dpmf_core.privacy.accounts import NoisePermit, charging
+from dpmf_core.privacy.accounts import NoisePermit, account_of, charging
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
@@ -46,6 +47,7 @@ from dpmf_core.privacy.selection import (
     number_of_trials,
     price_of_best,
 )
+from dpmf_core.privacy.selection_bound import gaussian_bound
 from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_deviation, score_event
@@ -53,6 +55,7 @@ from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.tuning.search_space import Interval, TuneSpec
+from dpmf_core.runs.tuning.selection_budget import require_fit
 
 REDRAWS = 200
 MOST = 200  # the largest mean number of trials
@@ -176,13 +179,7 @@ class PrivateSelection(BaseModel):
 
         Raises BadInput if the scores alone cost the total.
         """
-
-        def at(epsilon: float) -> PrivateSelection:
-            budget = self.budget.model_copy(update={"epsilon": epsilon})
-            searches = tuple(it.model_copy(update={"budget": budget}) for it in self.searches)
-            return self.model_copy(update={"searches": searches})
-
-        least = at(LEAST_EPSILON).epsilon
+        least = self.with_epsilon(LEAST_EPSILON).epsilon
         if least >= total:
             raise BadInput(
                 f"Noisy scores alone cost ε = {epsilon_text(least)}, but the search may cost at"
@@ -190,10 +187,20 @@ class PrivateSelection(BaseModel):
                 " trials."
             )
         ends = math.log(LEAST_EPSILON), math.log(total)
-        each = math.exp(brentq(lambda it: at(math.exp(it)).epsilon - total, *ends, rtol=1e-4))
-        while at(each).epsilon > total:
+
+        def excess(log_epsilon: float) -> float:
+            return self.with_epsilon(math.exp(log_epsilon)).epsilon - total
+
+        each = math.exp(brentq(excess, *ends, rtol=1e-4))
+        while self.with_epsilon(each).epsilon > total:
             each *= 1 - 1e-4
-        return at(each)
+        return self.with_epsilon(each)
+
+    def with_epsilon(self, epsilon: float) -> "PrivateSelection":
+        """The selection with this epsilon for each training run."""
+        budget = self.budget.model_copy(update={"epsilon": epsilon})
+        searches = tuple(it.model_copy(update={"budget": budget}) for it in self.searches)
+        return self.model_copy(update={"searches": searches})
 
     def score_deviation(self, error: float, shape: Any) -> float:
         """The standard deviation of a trial's score by its noise, at this error."""
@@ -223,9 +230,39 @@ class PrivateSelection(BaseModel):
     def charge(self) -> Charge:
         """The charge to the account of private data: the price of the whole.
 
-        Releases of its trials stay inside it.
+        Releases of its trials stay inside it. A budget for the data counts it as one Gaussian
+        release.
         """
-        return Charge.of(self.title, NOTHING, self._guarantee(), self.budget, self.prices)
+        charge = Charge.of(self.title, NOTHING, self._guarantee(), self.budget)
+        return replace(charge, price=self.prices, release=normal_form(self.as_one_release))
+
+    @property
+    def as_one_release(self) -> Event:
+        """A Gaussian release that costs at least as much at every epsilon.
+
+        NOTHING if none is known.
+        """
+        mu = self.mu(Relation.ADD_REMOVE)
+        if math.isinf(mu):
+            return NOTHING
+        factor = max(1.0, self.mu(Relation.REPLACE_ONE) / mu)
+        return Gaussian(1 / mu, "winner of a private selection", 1.0, factor)
+
+    def mu(self, relation: Relation) -> float:
+        """The smallest known mu of a Gaussian release that costs at least as much; may be infinite.
+
+        A trial for replacing one covers both relations. Replacing a unit removes one and adds
+        another, so it moves a Gaussian release at most twice as far.
+        """
+        if self.budget.relation is Relation.REPLACE_ONE:
+            return self._mu(self.trial_event, Relation.REPLACE_ONE)
+        added = self._mu(self.trial_event, Relation.ADD_REMOVE)
+        if relation is Relation.ADD_REMOVE:
+            return added
+        return min(self._mu(self._trial(2.0), Relation.REPLACE_ONE), 2 * added)
+
+    def _mu(self, event: Event, relation: Relation) -> float:
+        return gaussian_bound(event, self.distribution, self.trials, relation)
 
     @property
     def prices(self) -> tuple[float, float]:
@@ -257,6 +294,7 @@ class PrivateSelection(BaseModel):
             best = self._best(data, NoisePermit(private=False), report, stopped)
             return self._result(best, public=True)
         charge = self.charge
+        require_fit(self, account_of(data))
         with charging(data, charge, lasting=not is_own(self.data.id)) as permit:
             best = self._best(data, permit, report, stopped)
         result = self._result(best, public=False)
