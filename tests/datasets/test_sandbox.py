@@ -24,7 +24,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 from dpmf_datasets import load, npz_folder, sandbox, session_files
 from dpmf_datasets.readers.declared import Declared
-from dpmf_datasets.readers.ratings_tables import read_table
+from dpmf_datasets.readers.ratings_tables import on_page, read_table
 from dpmf_datasets.readers.table import Table
 from dpmf_datasets.sandbox import Limits
 from pages.data import session_data
@@ -97,7 +97,7 @@ class TestItsLimits:
         monkeypatch.setattr(sandbox, "limits_here", few)
         declared = Declared((0, 9))
         with pytest.raises(BadInput, match="more than 2,500 ratings"):
-            read_table(table, name="a.csv", declared=declared)
+            read_table(table, name="a.csv", declared=declared, advice=on_page)
         assert n_batches == 3
 
     def test_they_are_settings(self):
