@@ -1,6 +1,7 @@
 """The columns of a table in memory by their roles: of a data frame, or of numpy arrays."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,15 @@ def columns_by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
                 f"'{names[place]}' is the name of {names.count(names[place])} columns, one of which"
                 f" would be the {role}. Rename one of them."
             )
-    return {role: frame.iloc[:, place] for role, place in places.items()}
+    return {role: _readable(frame.iloc[:, place]) for role, place in places.items()}
+
+
+def _readable(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """A column without signaling NaNs, which nothing can compare: they become empty cells."""
+    if column.dtype != object or pd.api.types.infer_dtype(column, skipna=False) == "string":
+        return column
+    cells = [None if isinstance(cell, Decimal) and cell.is_snan() else cell for cell in column]
+    return pd.Series(cells, column.index, dtype=object, name=column.name)
 
 
 def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:

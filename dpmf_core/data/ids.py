@@ -5,7 +5,6 @@ Each of these is the same id, because all entry points convert ids to the same t
 id follows from that id alone, never from the type that the other ids of its column have.
 """
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -27,6 +26,7 @@ WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 WHOLE_AS_DECIMAL = re.compile(rf"({WHOLE.pattern})\.0+")
 NUMBER = re.compile(r"[+-]?\d{1,15}([.,]0*)?")
 LONGEST_WHOLE = 18  # characters of a whole number that is sorted by size, which fits 64 bits
+LONGEST_DECIMAL = 4000  # digits of a decimal number that becomes a whole one
 # soft hyphen, zero-width characters and the byte-order mark
 INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 # the kinds of objects of which equal ones have equal texts; True equals 1, and has another text
@@ -52,7 +52,11 @@ def canonical_text(value: Any) -> str:
         return str(value)
     if isinstance(value, np.number):
         value = value.item()  # in single precision 0.1 would have another text
-    if isinstance(value, int | float | Decimal) and math.isfinite(value):
+    if isinstance(value, int):
+        return str(Decimal(value))  # Python writes no int of thousands of digits
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, Decimal) and value.is_finite() and value.adjusted() < LONGEST_DECIMAL:
         whole = int(value)
         if whole == value:
             return str(whole)
@@ -61,6 +65,8 @@ def canonical_text(value: Any) -> str:
 
 def _plain(text: str) -> str:
     """The text, or the plain whole number that it writes."""
+    if not text.isascii():  # half a character, as of an emoji that was cut, is no text
+        text = text.encode(errors="backslashreplace").decode()
     if "." in text:
         whole = WHOLE_AS_DECIMAL.fullmatch(text)
         if whole is None:

@@ -18,6 +18,7 @@ from dpmf_core.data.report import UNUSABLE, Kind, Outside, Problem, Tally, outsi
 Values = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 NOTHING = ("", "na", "n/a", "null", "none")  # how a missing rating is written
+LARGEST_FLOAT = int(np.finfo(np.float64).max)
 MOST_OUTSIDE = 10  # at most one rating in this many may lie outside the declared bounds
 
 
@@ -139,6 +140,9 @@ def numbers_in(column: "pd.Series[float]") -> tuple[Values, Flags]:
     """The numbers of a column (n,), NaN for a cell that is none; and which cells are empty."""
     is_empty = np.array(column.isna(), np.bool_)
     cells = column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
+    if cells.dtype == object:  # pandas refuses a column with an int that no float holds
+        is_huge = [isinstance(cell, int) and abs(cell) > LARGEST_FLOAT for cell in cells]
+        cells = cells.mask(np.array(is_huge, np.bool_), "a number too large")
     values = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     if not pd.api.types.is_numeric_dtype(cells.dtype):
         for row in np.flatnonzero(np.isnan(values) & ~is_empty):

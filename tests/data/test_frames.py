@@ -1,6 +1,7 @@
 """Data frames and sparse matrices as data."""
 
 import warnings
+from decimal import Decimal
 from types import SimpleNamespace
 
 import numpy as np
@@ -172,6 +173,37 @@ def test_a_time_that_is_empty_is_the_earliest_and_moves_no_other(kind):
     with pytest.warns(RowsChanged, match="time cannot be read"):
         ratings = frames.ratings_of(FRAME.assign(time=column), BOUNDS)
     assert ratings.order.argsort().tolist() == [4, 0, 2, 3, 1]
+
+
+UNREADABLE = {
+    "user": [10**400, 10**5000, Decimal("1e99999999"), Decimal("sNaN"), "\ud800", [1]],
+    "item": [10**400, Decimal("sNaN"), "\ud800"],
+    "rating": [10**400, Decimal("sNaN"), Decimal("1e400"), "\ud800", [1]],
+    "time": ["x", 1.5, True, "5", 10**400, Decimal("sNaN"), [1], pd.Timestamp("2020-01-01")],
+}
+CELLS = [(role, cell) for role, cells in UNREADABLE.items() for cell in cells]
+
+
+@pytest.mark.filterwarnings("ignore::dpmf_core.base.errors.RowsChanged")
+@pytest.mark.parametrize(("role", "cell"), CELLS, ids=range(len(CELLS)))
+def test_a_cell_that_cannot_be_read_concerns_its_row_alone(role, cell):
+    frame = FRAME.assign(time=[50, 20, 30, 40, 10])[["user", "item", "rating", "time"]]
+    before = frames.ratings_of(frame, BOUNDS)
+    row = {"user": "zed", "item": 10, "rating": 3, "time": 60, role: cell}
+    after = frames.ratings_of(
+        pd.concat([frame.astype(object), pd.DataFrame([row], dtype=object)]), BOUNDS
+    )
+    kept = np.isin(after.user_keys[after.users], before.user_keys)
+    assert np.array_equal(after.order[kept], before.order)
+    assert np.array_equal(after.values[kept], before.values)
+
+
+def test_dates_among_which_one_is_no_date_keep_their_order():
+    days = FRAME["time"].astype(object)
+    days.iloc[0] = "yesterday"
+    with pytest.warns(RowsChanged, match="time cannot be read"):
+        ratings = frames.ratings_of(FRAME.assign(time=days), BOUNDS)
+    assert ratings.order.argsort().tolist() == [1, 0, 2, 3, 4]
 
 
 TYPES = {
