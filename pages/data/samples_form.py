@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpmf_datasets.readers.words import NONE, SHORTEST
 from dpmf_datasets.sample_paths import FOLDER
 from pages.data import layout_form, session_data
 
@@ -12,6 +13,7 @@ ORDERS = {"": "column by column, as MATLAB does", "lines": "line by line"}
 PACKED = ("gz", "bz2", "xz")  # of one file
 TABLES = ("csv", "tsv", "jsonl", "json", "parquet", "feather", "xlsx", "xls", "ods")
 ARCHIVES = ("zip", "tar", "tgz")
+TEXT_FILES = ("txt",)
 # texts about a file, by fact: the question, the endings of such files, an example
 TEXTS = {
     "key": ("Name of the matrix in the file", ("mat",), "fea"),
@@ -39,6 +41,8 @@ def draw(file: Any) -> None:
         "Each sub-folder holds the files of one person", key="data.folders"
     ):
         facts["group"] = FOLDER
+    if ending in TEXT_FILES or "text" in facts or ending in ARCHIVES:
+        facts |= _of_words()
     unit = "The privacy unit is a person with all their documents or images."
     if not facts.get("group"):
         unit = (
@@ -88,6 +92,21 @@ def _of_matrix() -> dict[str, str]:
         facts["order"] = order
     if st.checkbox("Rows are pixels or words, columns are samples", key="data.transpose"):
         facts["transpose"] = "1"
+    return facts
+
+
+def _of_words() -> dict[str, str]:
+    """Ask which words count; return what differs from the default."""
+    left, right = st.columns(2)
+    shortest = left.number_input(
+        "Letters of the shortest word", 1, 20, SHORTEST, key="data.shortest"
+    )
+    keeps_all = right.checkbox("Keep English stop words, such as 'the'", key="data.stop_words")
+    facts: dict[str, str] = {}
+    if shortest != SHORTEST:
+        facts["shortest"] = str(shortest)
+    if keeps_all:
+        facts["stop_words"] = NONE
     return facts
 
 
