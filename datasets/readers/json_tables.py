@@ -3,16 +3,18 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any, BinaryIO
 
 from dpmf_core.base.errors import BadInput
-from dpmf_datasets.readers.arrow_tables import refusals, table_of_rows
+from dpmf_datasets.readers.arrow_tables import table_of_rows
 from dpmf_datasets.readers.encodings import require_encoding
 from dpmf_datasets.readers.table import PREVIEW, RAGGED_SHOWN, RaggedLines, Table
 
 BEGINNING = re.compile(rb"(\xef\xbb\xbf)?\s*(\{|\[\s*\{)")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BETWEEN_ENTRIES = re.compile(r"[\s,\]]*")
+NEXT_ENTRY = re.compile(r"[,\n]\s*(?=\{)")  # below or after one that cannot be read
 
 
 def looks_like_json(head: bytes) -> bool:
@@ -31,16 +33,17 @@ def json_table(stream: BinaryIO, name: str, head: bytes, encoding: str | None = 
         stream.seek(len(BYTE_ORDER_MARK))
     ragged_lines: RaggedLines = []
     is_list = b"[" in BEGINNING.match(head)[0]  # type: ignore[index]
+    kind = "a list in JSON" if is_list else "lines of JSON"
     read = _entries if is_list else _lines
-    objects = read(stream, name, encoding, ragged_lines)
+    objects = read(stream, encoding, ragged_lines)
     first = list(islice(objects, PREVIEW))
     names = _names(first)
-    if not names:
+    are_columns = len(first) == 1 and all(isinstance(first[0][name], list) for name in names)
+    if are_columns or not names:
         raise BadInput(
-            f"{name} cannot be read as lines of JSON. Each line holds one object with the same"
+            f"{name} cannot be read as {kind}. Each line holds one object with the same"
             ' keys, e.g. {"user": 1, "item": 7, "rating": 4.5}.'
         )
-    kind = "a list in JSON" if is_list else "lines of JSON"
     return table_of_rows(
         names,
         (list(map(row.get, names)) for row in chain(first, objects)),
@@ -59,9 +62,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
 _decoder = json.JSONDecoder(object_pairs_hook=_object, strict=False)
 
 
-def _lines(
-    stream: BinaryIO, _: str, encoding: str, ragged_lines: RaggedLines
-) -> Iterator[dict[str, Any]]:
+def _lines(stream: BinaryIO, encoding: str, ragged_lines: RaggedLines) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(stream, 1):
         try:
             text = line.decode(encoding).strip()
@@ -76,15 +77,29 @@ def _lines(
 
 
 def _entries(
-    stream: BinaryIO, name: str, encoding: str, ragged_lines: RaggedLines
+    stream: BinaryIO, encoding: str, ragged_lines: RaggedLines
 ) -> Iterator[dict[str, Any]]:
-    with refusals(name, "a list in JSON", "Save it again, best as lines of JSON."):
-        entries = _decoder.decode(stream.read().decode(encoding))
-    for number, value in enumerate(entries, 1):
+    # JSON has no escape such as \xff, so an entry with a bad byte cannot be read
+    text = stream.read().decode(encoding, errors="backslashreplace")
+    start = text.index("[") + 1
+    for number in count(1):
+        start = _end_of(BETWEEN_ENTRIES.match(text, start), text)
+        if start == len(text):
+            return
+        try:
+            value, end = _decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            value = None
+            end = _end_of(NEXT_ENTRY.search(text, start), text)
         if isinstance(value, dict):
             yield value
         else:
-            ragged_lines.append((number, str(value)[:RAGGED_SHOWN]))
+            ragged_lines.append((number, text[start:end][:RAGGED_SHOWN]))
+        start = end
+
+
+def _end_of(match: re.Match[str] | None, text: str) -> int:
+    return match.end() if match else len(text)
 
 
 def _names(objects: Sequence[dict[str, Any]]) -> list[str]:

@@ -156,8 +156,8 @@ def cell_text(value: Any, exact: float = 2.0**53) -> str | None:
     Whole numbers have no decimal point, whatever their type. One of at least `exact` in floating
     point may have lost its last digits, so it is written as 7.656119800000000e+16.
     """
-    if type(value) in (str, int):  # most cells
-        return str(value)
+    if isinstance(value, str):  # half of a surrogate pair has no bytes
+        return value if value.isascii() else value.encode(errors="backslashreplace").decode()
     if value is None or isinstance(value, dict) or value != value:
         return None
     if isinstance(value, float) and value.is_integer():
@@ -167,7 +167,8 @@ def cell_text(value: Any, exact: float = 2.0**53) -> str | None:
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")
     if isinstance(value, list | tuple):
-        return BETWEEN.join(text for part in value if (text := cell_text(part)))
+        parts = [cell_text(part) for part in value if not isinstance(part, list | tuple)]
+        return BETWEEN.join(filter(None, parts))
     return str(int(value) if isinstance(value, bool) else value)
 
 
