@@ -91,7 +91,14 @@ def _read_table(connection: Any, address: str, table: str | None) -> Table:
             f" {listing(names) or 'none'}.{example}"
         )
     sql_table = sqlalchemy.Table(table, sqlalchemy.MetaData(), autoload_with=connection)
-    result = connection.execution_options(stream_results=True).execute(sqlalchemy.select(sql_table))
+    if connection.dialect.name == "sqlite":  # its columns may hold values of any type
+        connection.connection.driver_connection.text_factory = bytes
+    # each cell as stored: one that has not its column's type would refuse the whole table
+    raw = [
+        sqlalchemy.type_coerce(column, sqlalchemy.types.NullType()).label(column.name)
+        for column in sql_table.columns
+    ]
+    result = connection.execution_options(stream_results=True).execute(sqlalchemy.select(*raw))
     columns = list(result.keys())
     rows = table_of_rows(columns, result, f"of the table {quoted(table)} of a database")
     batches = list(rows.batches(range(len(columns))))  # while the connection is open
