@@ -169,7 +169,7 @@ def fingerprint_of(path: Path) -> str:
     if path.is_dir():
         inside = sorted(file for file in path.rglob("*") if file.is_file())
         return fingerprint_of_all({str(file.relative_to(path)): file for file in inside})
-    with path.open("rb") as file:
+    with report_damage(path), path.open("rb") as file:
         return hashlib.file_digest(unpacked(file), "sha256").hexdigest()  # type: ignore[arg-type]
 
 

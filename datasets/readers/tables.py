@@ -44,6 +44,7 @@ BINARY: dict[bytes, Callable[[BinaryIO, str], Table]] = {
 EXPORT = "Save its table as CSV or Parquet."
 # by the first bytes of other files: what they are and what to do
 NO_TABLES = {
+    rb"\0{8}": "full of zeros, as if it had not been saved to its end. Fetch or save it again.",
     rb"\x89HDF": f"an HDF5 file, which is not read. {EXPORT}",
     rb"SQLite format 3": "an SQLite database. Give its path, with table=NAME.",
     rb"\x80[\x02-\x05]": f"a pickle. Reading it could run a program. {EXPORT}",
@@ -144,10 +145,14 @@ def is_archive(path: Path) -> bool:
 
 def _kind_of(path: Path) -> str:
     """What a path holds: "files", a "spreadsheet", "arrays" or "" for anything else."""
-    if path.is_dir() or tarfile.is_tarfile(path):
+    if path.is_dir():
         return "files"
     try:
         with path.open("rb") as stream:
+            is_blank = stream.read(1) == b"\0"  # tarfile takes zeros for an empty archive
+            stream.seek(0)
+            if not is_blank and tarfile.is_tarfile(path):
+                return "files"
             return arrow_tables.kind_of(stream)
     except BadInput:
         raise
