@@ -33,6 +33,18 @@ SPREADSHEET = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # members o
 ROWS = 1 << 16  # read together
 TRIPLETS = (3, 4)  # columns of a matrix with a row for each rating
 NUMBERING = "The rows of the matrix are users and its columns items, both counted from {}."
+# most of the years 1 to 9999, in seconds since 1970; a time zone may add some hours
+FIRST_SECOND = -62_135_000_000
+LAST_SECOND = 253_402_000_000
+TEXT_TYPES = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_string_view,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_binary_view,
+    pa.types.is_fixed_size_binary,
+)
 OF_SPARSE = {"format", "shape", "data"}  # arrays of a matrix saved by scipy
 
 
@@ -78,13 +90,35 @@ def _plain(column: pa.Array) -> pa.Array:
         return column.cast(pa.uint8())
     if pa.types.is_duration(kind):
         return column.cast(pa.int64())
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return _in_calendar(column)
     if pa.types.is_dictionary(kind):
         return _plain(column.cast(kind.value_type))
     if _is_list(kind):
-        return pc.binary_join(column.cast(pa.list_(pa.string())), BETWEEN)
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        return pa.array([cell_text(value) for value in column.to_pylist()], pa.string())
-    return column
+        if not _is_text(kind.value_type):
+            column = column.cast(pa.list_(pa.string()))
+        return _plain(pc.binary_join(column.cast(pa.list_(pa.binary())), BETWEEN.encode()))
+    return _decoded(column.cast(pa.binary())) if _is_text(kind) else column
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return any(is_type(kind) for is_type in TEXT_TYPES)
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    """Bytes as text; with escapes for those that are no UTF-8."""
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array(map(cell_text, column.to_pylist()), pa.string())
+
+
+def _in_calendar(column: pa.Array) -> pa.Array:
+    """The times of a column in the years 1 to 9999; others, which have no date, become null."""
+    seconds = column.cast(pa.timestamp("s", getattr(column.type, "tz", None)), safe=False)
+    seconds = seconds.cast(pa.int64())
+    is_late = pc.greater(seconds, LAST_SECOND)
+    return pc.if_else(pc.or_(is_late, pc.less(seconds, FIRST_SECOND)), None, column)
 
 
 def table_of_rows(
@@ -125,18 +159,11 @@ def refusals(name: str, kind: str, advice: str) -> Iterator[None]:
     """Convert errors of readers to BadInput."""
     try:
         yield
-    except BadInput:
+    except (BadInput, MemoryError):
         raise
-    except (
-        pa.ArrowException,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-    ) as e:
-        why = shortened(first_sentence(e), 200)
-        raise BadInput(f"{name} cannot be read as {kind}: {why} {advice}") from e
+    except Exception as error:  # a damaged file makes pyarrow and numpy raise almost anything
+        why = shortened(first_sentence(error), 200)
+        raise BadInput(f"{name} cannot be read as {kind}: {why} {advice}") from error
 
 
 def parquet(stream: BinaryIO, name: str) -> Table:

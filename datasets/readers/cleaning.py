@@ -241,7 +241,7 @@ class CleanRows:
             return np.ones(n_rows), np.zeros(n_rows, np.bool_)
         column = batch["rating"]
         if any(is_type(column.type) for is_type in NUMBER_TYPES):
-            numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
             is_null: Flags = column.is_null().to_numpy(zero_copy_only=False)
             return np.array(numbers), is_null
         text = stripped(column)

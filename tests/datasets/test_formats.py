@@ -6,6 +6,7 @@ import io
 import json
 import lzma
 import pickle
+import sqlite3
 import tarfile
 import zipfile
 from typing import ClassVar
@@ -217,6 +218,31 @@ class TestJson:
         (problem,) = ratings_at(file).problems
         assert problem.lines == (37,)
 
+    ODD: ClassVar = (
+        '{"user": 1, "item": "\\ud800", "rating": 3}',
+        '{"user": 1, "item": ' + "[" * 400 + "]" * 400 + ', "rating": 3}',
+        '{"user": 1, "item": 2, "rating": ' + "9" * 5000 + "}",
+        '{"user": "\x00\xff", "item": 1, "rating": 3}',
+        '{"user": 1, "item": 2, "rating": 3',
+        '{"user": "1, "item": 2, "rating": 3}',
+    )
+
+    @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+    @pytest.mark.parametrize("is_list", [False, True])
+    def test_an_odd_object_decides_about_itself_alone(self, tmp_path, is_list, odd):
+        file = self.lines(tmp_path / "a.json", odd)
+        if is_list:
+            file.write_text("[" + file.read_text().replace("\n", ",\n") + "]")
+        file.write_bytes(file.read_bytes().replace(b"\x00\xc3\xbf", b"\xff"))
+        ratings = load(f"{file}?bounds=1,5")
+        assert ratings.n_users == 12
+        assert len(ratings) == 36 + (odd is self.ODD[0])
+
+    def test_columns_in_one_object_are_refused(self, tmp_path):
+        (tmp_path / "a.json").write_text('{"user": [1, 2], "item": [1, 2], "rating": [3, 4]}')
+        with pytest.raises(BadInput, match="Each line holds one object"):
+            load(f"{tmp_path / 'a.json'}?bounds=1,5")
+
     def test_keys_of_later_lines_and_nested_values_decide_nothing(self, tmp_path):
         odd = '{"rating": true, "user": 1.0, "item": 99, "more": {"a": 1}, "tags": ["a", 2]}'
         file = self.lines(tmp_path / "a.jsonl", odd)
@@ -261,6 +287,37 @@ class TestArrowColumns:
         file = self.table(tmp_path / "a.parquet", user=[b"\xff", b"\xfe", *users[2:]])
         ratings = load(f"{file}?bounds=1,5")
         assert (len(ratings), ratings.n_users) == (36, 14)
+
+    @pytest.mark.parametrize(
+        ("column", "cell", "kind"),
+        [
+            ("rating", 2**53 + 1, pa.int64()),
+            ("user", 2**62, pa.timestamp("us")),
+            ("item", 10**7, pa.date32()),
+            ("time", 2**62, pa.timestamp("ms")),
+            ("time", 2**55, pa.date64()),
+            ("user", [b"\xff"], pa.list_(pa.binary())),
+        ],
+        ids=str,
+    )
+    def test_a_cell_that_cannot_be_read_leaves_the_other_rows(self, tmp_path, column, cell, kind):
+        columns = {"user": USERS, "item": ITEMS, "rating": VALUES, "time": USERS + 18_000}
+        cells = columns[column].tolist()
+        if pa.types.is_list(kind):
+            cells = [[str(user).encode()] for user in cells]
+        number = pa.int32() if kind == pa.date32() else pa.int64()
+        values = pa.array([*cells, cell], kind if pa.types.is_list(kind) else number)
+        table = {name: pa.array([*array, 3]) for name, array in columns.items()}
+        table[column] = values if pa.types.is_list(kind) else values.view(kind)
+        pa.parquet.write_table(pa.table(table), tmp_path / "a.parquet")
+        ratings = load(f"{tmp_path / 'a.parquet'}?bounds=1,5")
+        assert len(ratings) == 36 + (column == "time" or pa.types.is_list(kind))
+
+    def test_text_that_is_no_utf8_is_kept_as_bytes_are(self, tmp_path):
+        as_bytes = pa.array([str(user).encode() for user in USERS[:-1]] + [b"z\xff"])
+        users = pa.Array.from_buffers(pa.string(), 36, as_bytes.buffers())
+        ratings = load(f"{self.table(tmp_path / 'a.parquet', user=users)}?bounds=1,5")
+        assert (len(ratings), ratings.n_users) == (36, 13)
 
     def test_lengths_of_time_are_read_as_numbers(self, tmp_path):
         times = pa.array(USERS * 10**9, pa.duration("us"))
@@ -337,6 +394,7 @@ class TestMatrices:
 
 
 NO_TABLES = {
+    "zeros.csv": (bytes(2000), "full of zeros"),
     "a.h5": (b"\x89HDF\r\n\x1a\nsecret", "HDF5"),
     "a.xls": (b"<table><tr><td>secret</td></tr></table>", "web page"),
     "b.xls": (b"\n <!DOCTYPE html><html>secret", "web page"),
@@ -357,3 +415,55 @@ def test_what_is_no_table_is_refused_by_its_first_bytes(tmp_path, name):
         load(f"{tmp_path / name}?bounds=1,5")
     assert len(str(error.value)) < 300
     assert "secret" not in str(error.value).replace("secret.png", "")
+
+
+class TestDatabases:
+    @pytest.mark.parametrize(
+        ("types", "row", "n_kept"),
+        [
+            ("user, item, rating, time DATETIME", "99, 1, 3, 'yesterday'", 37),
+            ("user, item, rating, time TIMESTAMP", "99, 1, 3, 12345", 37),
+            ("user, item, rating NUMERIC, time", "99, 1, 'abc', 5", 36),
+            ("user, item, rating DECIMAL(3, 1), time", "99, 1, x'ff', 5", 36),
+            ("user TEXT, item, rating, time", "cast(x'7aff' AS text), 1, 3, 5", 37),
+            ("user JSON, item, rating, time", "'{bad', 1, 3, 5", 37),
+        ],
+        ids=str,
+    )
+    def test_a_cell_of_another_type_decides_about_its_row_alone(self, tmp_path, types, row, n_kept):
+        database = sqlite3.connect(tmp_path / "a.db")
+        database.execute(f"CREATE TABLE ratings ({types})")
+        database.executemany(
+            "INSERT INTO ratings VALUES (?, ?, ?, ?)", [(*cells, 5) for cells in TRIPLETS]
+        )
+        database.execute(f"INSERT INTO ratings VALUES ({row})")
+        database.commit()
+        database.close()
+        assert len(load(f"{tmp_path / 'a.db'}?bounds=1,5")) == n_kept
+
+
+def save_damaged_header(file):
+    np.save(file, VALUES)
+    file.write_bytes(file.read_bytes().replace(b"'shape': (", b"'shape': (("))
+
+
+def encrypt_arrays(file):
+    save_plurals(file)
+    content = bytearray(file.read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] |= 1
+    file.write_bytes(content)
+
+
+CUT_SHORT = {
+    "a.tgz": lambda file: file.write_bytes(PACKED["r.tgz"][:60]),
+    "b.tgz": lambda file: file.write_bytes(PACKED["r.tgz"][:-8] + bytes(8)),
+    "a.npy": save_damaged_header,
+    "a.npz": encrypt_arrays,
+}
+
+
+@pytest.mark.parametrize("name", CUT_SHORT)
+def test_a_damaged_file_is_refused(tmp_path, name):
+    CUT_SHORT[name](tmp_path / name)
+    with pytest.raises(BadInput):
+        load(f"{tmp_path / name}?bounds=1,5")
