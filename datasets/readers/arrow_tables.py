@@ -32,6 +32,7 @@ OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of a spreadsheet before 2007
 SPREADSHEET = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # members of xlsx, xlsb, ods
 ROWS = 1 << 16  # read together
 TRIPLETS = (3, 4)  # columns of a matrix with a row for each rating
+UNCLEAR = (5, 6)  # columns that are items, or the rating and more about it
 NUMBERING = "The rows of the matrix are users and its columns items, both counted from {}."
 # most of the years 1 to 9999, in seconds since 1970; a time zone may add some hours
 FIRST_SECOND = -62_135_000_000
@@ -233,7 +234,7 @@ def arrays(stream: BinaryIO, name: str) -> Table:
         from scipy.sparse import load_npz  # reads no pickles
 
         stream.seek(0)
-        return matrix_table(load_npz(stream), name)
+        return matrix_table(load_npz(stream), name, {})
 
 
 def _of_arrays(columns: Mapping[str, npt.NDArray[Any]]) -> Table:
@@ -246,22 +247,23 @@ def _of_arrays(columns: Mapping[str, npt.NDArray[Any]]) -> Table:
     return in_memory(pa.table({name: pa.array(columns[name]) for name in names}), "of numpy")
 
 
-def saved_array(stream: BinaryIO, name: str) -> Table:
+def saved_array(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
     """Read an array saved by numpy.save: see `matrix_table`; no pickles. Raises BadInput."""
     advice = "It must hold numbers: one row per rating with user, item and rating."
     with refusals(name, "an array", advice):
         values = np.load(stream, allow_pickle=False)
         if values.dtype.names and values.ndim == 1:
             return _of_arrays({column: values[column] for column in values.dtype.names})
-        return matrix_table(values, name)
+        return matrix_table(values, name, facts)
 
 
-def matrix_table(matrix: Any, name: str) -> Table:
+def matrix_table(matrix: Any, name: str, facts: Mapping[str, str]) -> Table:
     """The ratings in a matrix (m, n), dense or sparse.
 
-    Three or four dense columns are user, item, rating and time. Other matrices have a row for each
-    user and a column for each item, counted from 0: each stored entry, or each number of a dense
-    matrix, is a rating. Raises BadInput.
+    Three or four dense columns are user, item, rating and time; of others, facts as after a path
+    may tell which column holds ratings, and five or six must be told apart so. Other matrices have
+    a row for each user and a column for each item, counted from 0: each stored entry, or each
+    number of a dense matrix, is a rating. Raises BadInput.
     """
     if matrix.ndim != 2 or matrix.dtype.kind not in "buif":
         raise BadInput(
@@ -271,7 +273,14 @@ def matrix_table(matrix: Any, name: str) -> Table:
     if is_sparse(matrix):
         cells = matrix.tocoo()
         return _of_entries(cells.row, cells.col, cells.data)
-    if matrix.shape[1] not in TRIPLETS:
+    n_columns = matrix.shape[1]
+    if n_columns in UNCLEAR and "rating" not in facts:
+        raise BadInput(
+            f"{name} has {n_columns} columns. If each row holds one rating, declare the columns"
+            " after the path, e.g. user=1&item=2&rating=4. If each column is an item, save the"
+            " matrix as a sparse one."
+        )
+    if n_columns not in TRIPLETS and "rating" not in facts:
         users, items = np.nonzero(~np.isnan(matrix))
         return _of_entries(users, items, matrix[users, items])
     columns = {str(place): pa.array(column) for place, column in enumerate(matrix.T)}

@@ -17,7 +17,7 @@ from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse, samples
 from dpmf_datasets.readers.apart import in_child
 
 IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # if it is read from them
-KNOWN_KEYS = ("fea", "X", "V", "data", "faces", "images", "Y", "A", "dtm")
+KNOWN_KEYS = ("rating", "ratings", "fea", "X", "V", "data", "faces", "images", "Y", "A", "dtm")
 NO_DATA = ("char", "cell", "struct", "object", "function")
 
 

@@ -39,7 +39,6 @@ BINARY: dict[bytes, Callable[[BinaryIO, str], Table]] = {
     b"PAR1": arrow_tables.parquet,
     b"ARRO": arrow_tables.feather,
     b"FEA1": arrow_tables.feather,
-    b"\x93NUMPY": arrow_tables.saved_array,
 }
 EXPORT = "Save its table as CSV or Parquet."
 # by the first bytes of other files: what they are and what to do
@@ -105,13 +104,17 @@ def _table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
     for kind, read in BINARY.items():
         if magic.startswith(kind):
             return read(_whole(stream), name)
+    if magic.startswith(b"\x93NUMPY"):
+        return arrow_tables.saved_array(_whole(stream), name, facts)
     if magic.startswith((ZIP, arrow_tables.OLE)):
         return _packed_table(_whole(stream), name, facts)
     if magic.startswith(matrix_market.MAGIC):
         return matrix_market.matrix_market(stream, name)
     if magic.startswith(b"MATLAB") or name.lower().endswith(".mat"):
         matrix, key = matlab.table(stream, name, facts.get("key"))
-        return arrow_tables.matrix_table(matrix, f"'{key}' of {name}")
+        table = arrow_tables.matrix_table(matrix, f"'{key}' of {name}", facts)
+        table.layout += f" The variable '{key}' was read."
+        return table
     if looks_like_json(magic):
         return json_table(stream, name, magic, facts.get("encoding"))
     return text_table(stream, name, facts)

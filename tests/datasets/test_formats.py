@@ -366,6 +366,17 @@ class TestMatrices:
         MATRICES[name](tmp_path / name)
         ratings_at(tmp_path / name)
 
+    def test_of_several_variables_the_ratings_are_read_and_named(self, tmp_path):
+        ratings = np.column_stack([USERS, ITEMS, VALUES])
+        savemat(tmp_path / "a.mat", {"trust": np.ones((500, 2)), "rating": ratings})
+        assert "The variable 'rating' was read." in ratings_at(tmp_path / "a.mat").assumed[0]
+
+    def test_a_matrix_of_five_columns_needs_the_column_of_ratings(self, tmp_path):
+        np.save(tmp_path / "a.npy", np.column_stack([USERS, ITEMS, ITEMS, VALUES, VALUES]))
+        with pytest.raises(BadInput, match="user=1&item=2&rating=4"):
+            load(f"{tmp_path / 'a.npy'}?bounds=0,30")
+        ratings_at(tmp_path / "a.npy", "bounds=1,5&user=1&item=2&rating=4")
+
     def test_the_entries_of_a_dense_matrix_market_file_stand_column_by_column(self, tmp_path):
         text = "%%MatrixMarket matrix array real general\n% users, items\n2 2\n1\n2\n3\n4\n"
         (tmp_path / "a.mtx").write_text(text)
