@@ -40,8 +40,9 @@ def is_when(name: str) -> bool:
 def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
     """The place of each role's column by its whole name.
 
-    A name that several columns have gives none of them a role. loosely: also by how a name begins,
-    for a person to check.
+    A name that several columns have gives none of them a role. A column called title or name is the
+    item only if each other column is the user, the rating or the time. loosely: also by how a name
+    begins, for a person to check.
     """
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
     places: dict[str, int] = {}
@@ -57,6 +58,11 @@ def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
     take_first("time", _times(names))
     for role in ROLE_NAMES if loosely else ():
         take_first(role, _likely(role, names, plain))
+    known = {places.get(role) for role in ("user", "item", "rating", "time")}
+    others = [name for place, name in enumerate(plain) if place not in known]
+    has_others = any(name and not name.startswith("unnamed") for name in others)
+    if has_others and "item" in places and plain[places["item"]] in UNCLEAR_TITLES:
+        del places["item"]  # perhaps a person's name or the title of a review
     if "title" in places:
         places.setdefault("item", places["title"])  # a title may identify an item
     return places

@@ -434,6 +434,22 @@ def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path, fact):
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("header", ["user,name,asset,score", "user,title,isin,rating"])
+def test_a_name_among_other_columns_is_no_item_unless_declared(header):
+    content = filled(header, "{u},{i},B{i},{r}")
+    with pytest.raises(BadInput, match="recognised as the item"):
+        read(content)
+    item = header.split(",")[1]
+    assert dict(read(content, columns={"item": item})[1].columns)["item"] == item
+
+
+@pytest.mark.parametrize("header", ["user,title,rating", ",user,name,rating", "name,user,rating"])
+def test_a_name_is_the_item_if_no_other_column_may_be(header):
+    filling = {"user": "{u}", "title": "film {i}", "name": "film {i}", "rating": "{r}", "": "1"}
+    rows = ",".join(filling[name] for name in header.split(","))
+    assert read(filled(header, rows))[0].n_items > 1
+
+
 def test_the_title_of_a_review_is_no_items_name():
     content = filled("user_id,asin,rating,title", "{u},{i},{r},private words")
     ratings, report = read(content)
