@@ -163,6 +163,7 @@ class Reader:
     encodings: dict[str, None] = field(default_factory=dict)  # in the order of their first use
     n_damaged: int = 0
     uncertain: bool = False
+    errors: str = ""  # what is done with bytes that are not UTF-8, once a table was begun
 
     def __post_init__(self) -> None:
         if self.encoding:
@@ -194,17 +195,18 @@ class Reader:
         stream.seek(0)
         cut = head.rfind(b"\n") + 1 if len(head) == LOOKED_AT else 0
         whole_lines = head[: cut or None]
-        encoding, uncertain = self._encoding_of(whole_lines)
-        self.uncertain = uncertain or not encoding
-        encoding = encoding or _likely(whole_lines)
-        self.encodings = {encoding: None}
+        if not self.errors:  # later parts of a table are read as the first one
+            encoding, uncertain = self._encoding_of(whole_lines)
+            self.uncertain = uncertain or not encoding
+            self.encodings = {encoding or _likely(whole_lines): None}
+            is_western = whole_lines.isascii() and not self.encoding
+            self.errors = AS_WESTERN if is_western else "replace"
+        encoding = next(iter(self.encodings))
         self.n_damaged = 0
         if encoding not in UNICODE:
             blocks = self._foreign_lines(stream, encoding, size)
-        elif whole_lines.isascii() and not self.encoding:
-            blocks = self._lines(stream, AS_WESTERN, size)
         else:
-            blocks = self._lines(stream, "replace", size)
+            blocks = self._lines(stream, self.errors, size)
         for block in blocks:
             yield block if block.endswith(b"\n") else block + b"\n"
 

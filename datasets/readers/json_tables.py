@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain, count, islice
 from typing import Any, BinaryIO
 
@@ -22,11 +23,18 @@ def looks_like_json(head: bytes) -> bool:
     return bool(BEGINNING.match(head))
 
 
-def json_table(stream: BinaryIO, name: str, head: bytes, encoding: str | None = None) -> Table:
+def json_table(
+    stream: BinaryIO,
+    name: str,
+    head: bytes,
+    encoding: str | None = None,
+    names: Sequence[str] = (),
+) -> Table:
     """Read lines of JSON objects, or one list of objects.
 
     A line or entry that is no object is left out. The columns are the keys of the first objects.
-    head: the first bytes. Raises BadInput.
+    head: the first bytes. names: the columns, if this is a further part of a table.
+    Raises BadInput.
     """
     encoding = require_encoding(encoding or "utf-8")
     if head.startswith(BYTE_ORDER_MARK):
@@ -37,20 +45,24 @@ def json_table(stream: BinaryIO, name: str, head: bytes, encoding: str | None = 
     read = _entries if is_list else _lines
     objects = read(stream, encoding, ragged_lines)
     first = list(islice(objects, PREVIEW))
-    names = _names(first)
-    are_columns = len(first) == 1 and all(isinstance(first[0][name], list) for name in names)
+    are_columns = False
+    if not names:
+        names = _names(first)
+        are_columns = len(first) == 1 and all(isinstance(first[0][name], list) for name in names)
     if are_columns or not names:
         raise BadInput(
             f"{name} cannot be read as {kind}. Each line holds one object with the same"
             ' keys, e.g. {"user": 1, "item": 7, "rating": 4.5}.'
         )
-    return table_of_rows(
+    table = table_of_rows(
         names,
         (list(map(row.get, names)) for row in chain(first, objects)),
         f"of {kind}",
         unit="row" if is_list else "line",
         ragged_lines=ragged_lines,
     )
+    table.open_part = partial(json_table, head=head, encoding=encoding, names=names)
+    return table
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:

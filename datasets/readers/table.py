@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, BinaryIO
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import REQUIRED_ROLES, ROLE_NAMES, by_name
@@ -64,7 +64,8 @@ class Table:
     a sentence. assumptions: what its reading takes as public. Complete once `batches` is exhausted
     are ragged_lines, lines with another number of columns and their content ("" for a blank one),
     and what read_as returns: how the bytes were read, in sentences. n_wide: the number of rows here
-    that one line of a wide table holds; 0 for other tables.
+    that one line of a wide table holds; 0 for other tables. open_part: opens a further file of
+    the same table with this layout, where the layout is found in the rows.
     """
 
     names: tuple[str, ...]
@@ -78,6 +79,7 @@ class Table:
     ragged_lines: RaggedLines = field(default_factory=list)
     read_as: Callable[[], tuple[str, ...]] = tuple
     n_wide: int = 0
+    open_part: Callable[[BinaryIO, str], "Table"] | None = None
 
     def __post_init__(self) -> None:
         times = Counter(self.names)

@@ -56,12 +56,14 @@ def joined(first: Table, names: Sequence[str], open_part: Callable[[str], Table]
         above = 0
         for name in names:
             part = first if name == names[0] else open_part(name)
-            if sorted(part.shown_names) != sorted(first.shown_names):
+            if sorted(part.names) != sorted(first.names):
                 raise BadInput(
                     f"The part {file_name(name)} has other columns than {file_name(names[0])}:"
                     f" {listing(part.shown_names)}. Name one part with member=."
                 )
-            places = [part.shown_names.index(first.shown_names[column]) for column in columns]
+            places = columns
+            if part.names:
+                places = [part.names.index(first.names[column]) for column in columns]
             n_rows = 0
             for batch in part.batches(places):
                 n_rows += len(batch[0])

@@ -197,9 +197,12 @@ def _table_within(path: Path, name: str, facts: Mapping[str, str]) -> Table:
     )
 
     def open_part(part: str) -> Table:
-        return _table(members.open(part), file_name(part), facts)
+        stream = members.open(part)
+        if first.open_part:
+            return first.open_part(unpacked(stream), file_name(part))
+        return _table(stream, file_name(part), facts)
 
-    table = open_part(chosen_names[0])
+    first = table = _table(members.open(chosen_names[0]), file_name(chosen_names[0]), facts)
     if len(chosen_names) > 1:
         table = joined(table, chosen_names, open_part)
     batches = table.batches

@@ -72,6 +72,9 @@ class _TextFile:
     def __init__(self, stream: BinaryIO, name: str, facts: Mapping[str, str]) -> None:
         self._stream = stream
         self._name = name
+        self._facts = facts
+        self._header = 0
+        self._of_first: Cutter | None = None  # cuts the first part of the table
         self._only_column = facts.get("text", "").lower()
         self._reader = Reader(value(facts, "encoding"))
         self._is_wide = facts.get("layout") == "wide"  # the first line then names the items
@@ -106,6 +109,7 @@ class _TextFile:
         is_numbering = header is None and not has_header and _is_numbering(rows)
         names = rows[0] if has_header else ()
         n_first = 1 if has_header or is_numbering else 0
+        self._header = start + 1 if has_header else 0
         width = self._width_of(names, rows[n_first:])
         self._cutter = Cutter(self._cutter.separator, width)
         self._above = start + n_first
@@ -128,7 +132,15 @@ class _TextFile:
             assumptions=(QUOTING_IS_PUBLIC,) if self._multiline else (),
             ragged_lines=self._ragged_lines,
             read_as=self._read_as,
+            open_part=self._part,
         )
+
+    def _part(self, stream: BinaryIO, name: str) -> Table:
+        """Open a further part of the table with the layout of this one."""
+        part = _TextFile(stream, name, self._facts)
+        part._reader = self._reader
+        part._of_first = self._cutter
+        return part.table(self._header)
 
     # ---- layout ------------------------------------------------------------------------------
 
@@ -139,7 +151,7 @@ class _TextFile:
         """
         start = header - 1 if header else _after_comments(every)
         lines = [line for line in every[start:] if line.strip()]
-        self._cutter = Cutter(separator_of(lines))
+        self._cutter = Cutter(self._of_first.separator if self._of_first else separator_of(lines))
         if self._only_column and lines[:1] and _word(lines[0]) == self._only_column:
             self._cutter = Cutter(UNIT_SEPARATOR)
         if header is not None or not lines:
@@ -170,6 +182,8 @@ class _TextFile:
 
         A separator at the end of each row makes no column.
         """
+        if self._of_first:
+            return self._of_first.width
         widths = Counter(map(len, rows))
         width = widths.most_common(1)[0][0] if rows else len(names)
         if width > MOST_COLUMNS:

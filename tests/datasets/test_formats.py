@@ -181,6 +181,28 @@ class TestParts:
         places = {problem.kind[:10]: problem.lines for problem in report.problems}
         assert list(places.values()) == [(22, 39), (21,)]
 
+    @pytest.mark.parametrize(
+        "line",
+        [b"zed,abc,bad,x\n", b"zed;1;2\n", b"zed\n", b"zed,\xe9\xe9\xe9\xe9\xe9,3\n"],
+        ids=str,
+    )
+    def test_the_first_lines_of_a_later_part_do_not_tell_its_layout(self, tmp_path, line):
+        first = "".join(f"{place},é,3\n" for place in range(40)).encode()
+        for name, content in (("part-0", first), ("part-1", line), ("part-2", "a,é,2\n".encode())):
+            (tmp_path / name).write_bytes(
+                content if name != "part-1" else line + "b,é,2\n".encode()
+            )
+        ratings = load(f"{tmp_path}?bounds=1,5")
+        assert "é" in ratings.labels
+        assert "Ã©" not in ratings.labels
+        assert ratings.n_users == 42 + (b"\xe9" in line)
+
+    def test_keys_in_a_later_part_are_no_columns(self, tmp_path):
+        line = '{"user": %d, "item": 1, "rating": 3}\n'
+        (tmp_path / "part-0").write_text("".join(line % user for user in range(9)))
+        (tmp_path / "part-1").write_text('{"user": "zed", "more": 2}\n' + line % 10)
+        assert load(f"{tmp_path}?bounds=1,5").n_users == 10
+
     def test_a_part_with_other_columns_is_refused(self, tmp_path):
         folder = self.write(tmp_path)
         (folder / "part-00003.csv").write_text(OTHER)
