@@ -194,7 +194,7 @@ class TestParts:
             )
         ratings = load(f"{tmp_path}?bounds=1,5")
         assert "é" in ratings.labels
-        assert "Ã©" not in ratings.labels
+        assert len(ratings.labels) == 1 + (b"\xe9" in line)
         assert ratings.n_users == 42 + (b"\xe9" in line)
 
     def test_keys_in_a_later_part_are_no_columns(self, tmp_path):
