@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
-from dpmf_core.base.errors import BadInput, listing
+from dpmf_core.base.errors import BadInput, brief, listing
 from dpmf_core.data.addresses import join
 from dpmf_core.data.column_names import (
     REQUIRED_ROLES,
@@ -54,7 +54,12 @@ MOST = {"users": 20_000_000, "items": 1_000_000}
 
 def after_path(path: str, facts: Mapping[str, str]) -> Advice:
     """Advice for a path with facts after it: that path with further facts."""
-    return lambda more: f"Declare it after the path, e.g. '{join(path, {**facts, **more})}'."
+
+    def advice(more: Mapping[str, str]) -> str:
+        short = {name: brief(text) for name, text in more.items()}
+        return f"Declare it after the path, e.g. '{join(path, {**facts, **short})}'."
+
+    return advice
 
 
 def on_page(facts: Mapping[str, str]) -> str:
@@ -219,11 +224,13 @@ def _require_rating(
     used_places = {places["user"], places["item"], places["rating"]}
     others = other_ratings(table, used_places, bounds)
     if looks_like_times(sample):
-        candidates = [*others, *other_ratings(table, used_places), table.shown_names[-1]]
+        candidates = [*others, *other_ratings(table, used_places), ""]
+        remedy = advice({"rating": candidates[0]})
+        if not candidates[0]:
+            remedy += " Each row then counts as 1."
         raise BadInput(
             f"The column '{column[:40]}' of {name} would be the rating, but it holds times"
-            f" ({sample[0][:40]}). Its columns: {listing(table.shown_names)}."
-            f" {advice({'rating': candidates[0]})}"
+            f" ({sample[0][:40]}). Its columns: {listing(table.shown_names)}. {remedy}"
         )
     if table.names:
         return

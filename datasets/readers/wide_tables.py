@@ -83,9 +83,10 @@ def _user_column(
             texts.append(place)
     if len(texts) == 1:
         return texts[0]
+    spare = [column for place, column in enumerate(table.names) if column and place not in leave]
     raise BadInput(
         f"Which column of {name} names the person of each row? Its columns:"
-        f" {listing(table.names)}. {advice({'user': table.names[0] or 'column 1'})} If no column"
+        f" {listing(table.names)}. {advice({'user': (*spare, 'column 1')[0]})} If no column"
         " does, add one with a different id for each person."
     )
 

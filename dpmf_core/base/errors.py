@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # commands that only list things do not need it
 Model = TypeVar("Model", bound="BaseModel")
 
 LONGEST = 200  # characters of a refused value that a message repeats
+MOST_IN_ADVICE = 12  # columns
 LONGEST_IN_LIST = 40  # characters of one text in a list
 
 
@@ -76,6 +77,12 @@ def listing(texts: Sequence[object], most: int = LONGEST) -> str:
             break
     more = len(texts) - len(beginnings)
     return ", ".join(beginnings) + (f" and {more:,} more" if more else "")
+
+
+def brief(names: str) -> str:
+    """The first of some columns' names, separated by commas, as advice repeats them."""
+    parts = names.split(",")[:MOST_IN_ADVICE]
+    return ",".join(shortened(part, LONGEST_IN_LIST) for part in parts)
 
 
 def closest(name: str, choices: Iterable[str]) -> str:

@@ -92,11 +92,13 @@ def chosen_columns(
         if role not in columns and (has_header or place not in places.values()):
             places[role] = place
     if missing := [role for role in required if role not in places]:
-        spare = [it for at, it in enumerate(names) if at not in places.values()] or [*names, "?"]
-        example = {role: spare[min(at, len(spare) - 1)] for at, role in enumerate(missing)}
+        spare = [name for at, name in enumerate(names) if name and at not in places.values()]
+        remedy = "Add a column for each of them."
+        if len(spare) >= len(missing):
+            remedy = advice(dict(zip(missing, spare, strict=False)))
         raise BadInput(
             f"No column of {source} is recognised as the {' or the '.join(missing)}. Its columns:"
-            f" {listing(names)}. {advice(example)}"
+            f" {listing(names)}. {remedy}"
         )
     return {role: places[role] for role in ROLE_NAMES if role in places}
 
@@ -117,10 +119,16 @@ def _given_places(
     for role, column in columns.items():
         label = f"column {column}" if not has_header and column.isdecimal() else column
         if column and label not in names:
+            usual = {place: other for other, place in by_name(names, loosely=False).items()}
+            spare = [
+                name
+                for place, name in enumerate(names)
+                if usual.get(place, role) == role and name not in columns.values()
+            ]
+            remedy = advice({role: spare[0]}) if spare else "Add this column."
             raise BadInput(
                 f"There is no column {quoted(column, 40)} for the {role} in {source}."
-                f"{closest(label, names)} Its columns: {listing(names)}."
-                f" {advice({role: (*names, '?')[0]})}"
+                f"{closest(label, names)} Its columns: {listing(names)}. {remedy}"
             )
         if column:
             places[role] = names.index(label)

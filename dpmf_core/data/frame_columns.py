@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput, brief
 from dpmf_core.base.extras import extra
 from dpmf_core.data.column_names import ROLES, by_name, chosen_columns
 from dpmf_core.data.samples import is_sparse
@@ -78,7 +78,7 @@ def columns_by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
     """The frame's column of each role, as given ("": none) or by its name. Raises BadInput."""
 
     def advice(names: Mapping[str, str]) -> str:
-        rename = {name: role for role, name in names.items()}
+        rename = {brief(name): role for role, name in names.items()}
         without = " Without ratings, give columns={'rating': ''}." if "rating" in names else ""
         return f"Rename columns, e.g. frame.rename(columns={rename}).{without}"
 

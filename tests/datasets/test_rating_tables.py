@@ -450,6 +450,37 @@ def test_a_name_is_the_item_if_no_other_column_may_be(header):
     assert read(filled(header, rows))[0].n_items > 1
 
 
+def refusal(tmp_path, content, facts="bounds=1,5"):
+    file = tmp_path / "t.csv"
+    file.write_bytes(content)
+    with pytest.raises(BadInput) as caught:
+        load(f"{file}?{facts}")
+    return str(caught.value).replace(str(tmp_path), "")
+
+
+def test_advice_repeats_little_of_a_file(tmp_path):
+    long = "a" * 5000
+    assert len(refusal(tmp_path, filled(f"{long},b{long},c{long}", "{u},{i},{r}"))) < 800
+    wide = [f"extra number {column}" for column in range(250)]
+    rows = ",".join([f"{column}" for column in range(1000, 1250)])
+    content = "\n".join([",".join(["user", "film", *wide]), f"a,4,{rows}", f"b,3,{rows}"])
+    assert len(refusal(tmp_path, content.encode(), "bounds=1,5&layout=wide")) < 1200
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "facts", "wrong"),
+    [
+        ("user,item,rating", "{u},{i},{t}", "", "rating=rating"),
+        ("user,item,rating,tag", "{u},{i},{t},x", "", "rating=tag"),
+        ("rating,item,who", "{r},{i},{u}", "&user=person", "user=rating"),
+        ("A1,B1", "{u},{i}", "", "B1&rating=B1"),
+        ("user,rating", "{u},{r}", "", "%3F"),
+    ],
+)
+def test_advice_names_no_column_that_is_refused_or_in_use(tmp_path, header, row, facts, wrong):
+    assert wrong not in refusal(tmp_path, filled(header, row), f"bounds=1,5{facts}")
+
+
 def test_the_title_of_a_review_is_no_items_name():
     content = filled("user_id,asin,rating,title", "{u},{i},{r},private words")
     ratings, report = read(content)
