@@ -95,7 +95,7 @@ def stamp(id_or_path: str) -> Hashable:
         return partitions.stamp(id_or_path)
     files = (npz_folder.place(id_or_path),) if id_or_path in SOURCES else files_of(id_or_path)
     facts = ((str(file), file.stat()) for file in files if file.exists())
-    return tuple((name, it.st_size, it.st_mtime_ns) for name, it in facts)
+    return tuple((name, status.st_size, status.st_mtime_ns) for name, status in facts)
 
 
 def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
@@ -176,13 +176,13 @@ def fetch(
     source = _source_outside(id)
     entry = source.entry
     if not source.url and source.fetch is None:
-        raise BadInput(
-            f"{id} is simulated on this machine: there is nothing to download. Use it as it is."
-            if entry.kind == "simulated"
-            else (
-                f"{entry.title} has no checksum, so it cannot be downloaded here. Get it from"
-                f" {entry.home} and run `{program()} datasets import {id} PATH`."
+        if entry.kind == "simulated":
+            raise BadInput(
+                f"{id} is simulated on this machine: there is nothing to download. Use it as it is."
             )
+        raise BadInput(
+            f"{entry.title} has no checksum, so it cannot be downloaded here. Get it from"
+            f" {entry.home} and run `{program()} datasets import {id} PATH`."
         )
     download.require_consent(entry, accept_licence)
     cache = usable(cache_folder())

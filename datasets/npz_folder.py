@@ -79,7 +79,8 @@ def _of_ratings(ratings: Ratings) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _of_samples(samples: Samples) -> tuple[dict[str, Any], dict[str, Any]]:
-    X, texts = samples.X, samples.texts
+    X: Any = samples.X
+    texts = samples.texts
     facts = {
         "samples": samples.unit,
         "shape": X.shape,
@@ -87,9 +88,8 @@ def _of_samples(samples: Samples) -> tuple[dict[str, Any], dict[str, Any]]:
     }
     arrays: dict[str, Any] = {"people": samples.people}
     if is_sparse(X):
-        rows: Any = X
-        arrays |= {"data": rows.data, "indices": _small(rows.indices)}
-        arrays["indptr"] = rows.indptr.astype(np.int64)
+        arrays |= {"data": X.data, "indices": _small(X.indices)}
+        arrays["indptr"] = X.indptr.astype(np.int64)
     else:
         arrays["dense"] = X
     if texts is not None:
@@ -128,7 +128,7 @@ def is_published(id: str) -> bool:  # noqa: A002
 
 def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
     """The entry as what is stored under its id: private data may have a published name."""
-    facts = {} if entry.kind == "simulated" else _tuples(_facts_of(entry.id))
+    facts = {} if entry.kind == "simulated" else with_tuples(_facts_of(entry.id))
     if facts.get("public", True):
         return entry
     names = ["public", "assumptions"]
@@ -148,7 +148,7 @@ def read_file(file: Path, name: str) -> Ratings | Samples:
     """
     try:
         with np.load(file, allow_pickle=False) as archive:
-            facts = _tuples(json.loads(archive["facts"].tobytes()))
+            facts = with_tuples(json.loads(archive["facts"].tobytes()))
             if not facts["public"]:
                 _refuse_older(facts, name)
             arrays = {name: archive[name] for name in archive.files}
@@ -220,8 +220,10 @@ def _lie_below(indices: npt.NDArray[np.integer[Any]], size: int) -> bool:
     return not len(indices) or bool(indices.min() >= 0 and indices.max() < size)
 
 
-def _tuples(facts: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(it) if isinstance(it, list) else it for name, it in facts.items()}
+def with_tuples(facts: dict[str, Any]) -> dict[str, Any]:
+    """Facts of JSON or TOML, with tuples instead of lists."""
+    lists = {name: tuple(fact) for name, fact in facts.items() if isinstance(fact, list)}
+    return facts | lists
 
 
 def _ratings(facts: dict[str, Any], arrays: dict[str, Any]) -> Ratings:

@@ -254,9 +254,8 @@ class _Import:
     def _put(self, rows: npt.NDArray[Any], members: Members) -> None:
         partition_of = members.part_of[rows["user"]]
         order = np.argsort(partition_of, kind="stable")
-        rows, numbers = rows[order], partition_of[order]
-        some, first = np.unique(numbers, return_index=True)
-        for partition, part in zip(some, np.split(rows, first[1:]), strict=True):
+        some, first = np.unique(partition_of[order], return_index=True)
+        for partition, part in zip(some, np.split(rows[order], first[1:]), strict=True):
             with (self.folder / f"rows-{partition}").open("ab") as file:
                 part.tofile(file)
 
@@ -288,13 +287,15 @@ class _Import:
         self, shape: Shape, hashes: tuple[str, ...], n_ratings: int
     ) -> tuple[Manifest, tuple[str, ...]]:
         """The manifest of the set, and the item table's sentences."""
-        features, sentences = None, tuple[str, ...]()
+        features = None
+        sentences: tuple[str, ...] = ()
         labels = shape.labels
         titles = tuple(self.titles.get(label) or label for label in labels)
         if ITEM_TABLE in self.facts:
             path = path_of(self.facts[ITEM_TABLE])
             item_table = read_item_table(path, labels, encoding=self.facts.get("item_encoding"))
-            features, sentences = item_table.features, item_table.sentences(file_name(path))
+            features = item_table.features
+            sentences = item_table.sentences(file_name(path))
             titles = item_table.titles_over(titles, labels)
         origin = fingerprint_of_all({file.name: file for file in self.files})
         if len(self.files) == 1:

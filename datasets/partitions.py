@@ -156,7 +156,8 @@ def read_address(address: str) -> PartitionedRatings:
 
 def of_folder(folder: Path | str, manifest: Manifest) -> PartitionedRatings:
     """Return the ratings in a folder or at an address."""
-    names = {it.name for it in fields(PartitionedRatings)} - {"parts", "folding"}
+    every_name = {field.name for field in fields(PartitionedRatings)}
+    names = every_name - {"parts", "folding"}
     facts: dict[str, Any] = {name: getattr(manifest, name) for name in names}
     return PartitionedRatings(ParquetPartitions(folder, manifest), **facts)
 
@@ -190,7 +191,8 @@ class ParquetPartitions(LazyParts):
     """Partitions in files of a folder or at an address, read when used and not kept."""
 
     def __init__(self, folder: Path | str, manifest: Manifest) -> None:
-        self._folder, self._manifest = folder, manifest
+        self._folder = folder
+        self._manifest = manifest
         self._features = manifest.item_features
         self._checked: set[tuple[int, int]] = set()  # partition, and modification time of its file
 
@@ -205,8 +207,10 @@ class ParquetPartitions(LazyParts):
         return Members(self._manifest.n_users, len(self))
 
     def part(self, place: int) -> Part:
-        ids, columns = self._who.of_part(place), self._columns(place)
-        users, keys = self._who.place_of[columns["user"]], None
+        ids = self._who.of_part(place)
+        columns = self._columns(place)
+        users = self._who.place_of[columns["user"]]
+        keys = None
         if "key" in columns:
             keys = np.zeros(len(ids), np.uint64)  # any key does for users without ratings
             keys[users] = columns["key"]

@@ -15,6 +15,7 @@ from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import sample_sets
+from dpmf_datasets.npz_folder import with_tuples
 from dpmf_datasets.simulated.cinema import BOUNDS, cinema
 from dpmf_datasets.simulated.faces import faces
 from dpmf_datasets.simulated.low_rank import lowrank, rankone
@@ -23,13 +24,13 @@ from dpmf_datasets.simulated.news import news
 FILE = Path(__file__).with_name("catalogue.toml")
 CATALOGUE: dict[str, Any] = tomllib.loads(FILE.read_text("utf-8"))
 MAKERS: dict[str, Callable[..., Data]] = {
-    "cinema": lambda it, seed: cinema(it.n_users, it.n_items, seed=seed, name=it.id),
-    "cinema-small": lambda it, seed: cinema(
-        it.n_users, it.n_items, density=0.2, seed=seed, name=it.id
+    "cinema": lambda entry, seed: cinema(entry.n_users, entry.n_items, seed=seed, name=entry.id),
+    "cinema-small": lambda entry, seed: cinema(
+        entry.n_users, entry.n_items, density=0.2, seed=seed, name=entry.id
     ),
-    "lowrank": lambda it, seed: lowrank(it.n_users, it.n_items, seed=seed, name=it.id),
-    "rankone": lambda it, seed: rankone(  # about 80 ratings of each user
-        it.n_users, it.n_items, p=80 / it.n_items, seed=seed, name=it.id
+    "lowrank": lambda entry, seed: lowrank(entry.n_users, entry.n_items, seed=seed, name=entry.id),
+    "rankone": lambda entry, seed: rankone(  # about 80 ratings of each user
+        entry.n_users, entry.n_items, p=80 / entry.n_items, seed=seed, name=entry.id
     ),
     "news": lambda entry, seed: news(seed=seed),
     "faces": lambda entry, seed: faces(seed=seed),
@@ -77,8 +78,7 @@ def entry_from(facts: Mapping[str, Any], kind: type[Any] = Entry) -> Any:
     """The entry with these facts, and those of the entry that they are `like`."""
     whole = {**CATALOGUE["like"].get(facts.get("like", ""), {}), **facts}
     names = {field.name for field in fields(kind)} & set(whole)
-    values = {name: whole[name] for name in names}
-    return kind(**{name: tuple(it) if isinstance(it, list) else it for name, it in values.items()})
+    return kind(**with_tuples({name: whole[name] for name in names}))
 
 
 def _source(facts: dict[str, Any]) -> Source:
@@ -92,7 +92,7 @@ def _source(facts: dict[str, Any]) -> Source:
     )
 
 
-SOURCES = {it["id"]: _source(it) for it in (*CATALOGUE["ratings"], *CATALOGUE["samples"])}
+SOURCES = {facts["id"]: _source(facts) for facts in (*CATALOGUE["ratings"], *CATALOGUE["samples"])}
 # ratings that are made partition by partition, for commands and Python
 LARGE: dict[str, Entry] = {facts["id"]: entry_from(facts) for facts in CATALOGUE["partitioned"]}
 

@@ -184,7 +184,8 @@ def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report
     A row without a person, which might be anyone's, is left out. `people` declares the number of
     people; otherwise they are counted. Raises BadInput if `group` names fewer than two people.
     """
-    samples, report = rows.samples, rows.report
+    samples = rows.samples
+    report = rows.report
     if rows.people is None:
         if "people" in facts:
             raise BadInput(

@@ -113,7 +113,8 @@ def _wide(content: bytes) -> str:
     lines = content.split(b"\n")
     if 2 * sum(b"\0" in line for line in lines) < len(lines):
         return ""
-    even, odd = content[::2].count(0), content[1::2].count(0)
+    even = content[::2].count(0)
+    odd = content[1::2].count(0)
     if 100 * max(even, odd) < max(len(content), 1) or 10 * min(even, odd) > max(even, odd):
         return ""
     return "utf-16-le" if odd > even else "utf-16-be"

@@ -80,7 +80,7 @@ def _lines(stream: BinaryIO, encoding: str, ragged_lines: RaggedLines) -> Iterat
             text = line.decode(encoding).strip()
             value, end = _decoder.raw_decode(text)
         except (ValueError, RecursionError):
-            value, end = None, 0
+            value = None
         if isinstance(value, dict) and end == len(text):
             yield value
         else:

@@ -65,7 +65,9 @@ def _matrix_name(matrices: Sequence[tuple[Any, ...]], file: str, key: str | None
     if key in shapes:
         return str(key)
     if key or not shapes:
-        listing = ", ".join(f"{name} ({' x '.join(map(str, it))})" for name, it in shapes.items())
+        listing = ", ".join(
+            f"{name} ({rows} x {columns})" for name, (rows, columns) in shapes.items()
+        )
         raise BadInput(
             f"{file} has no numeric matrix{f' {key!r}' if key else ''}. Its matrices:"
             f" {listing[:500] or 'none'}. A table with one row per sample is needed."

@@ -75,7 +75,7 @@ def pictures(
             f" needed. Other files: {len(names) - len(rows)}."
         )
     problems = tuple(tally.problems(lambda place: place + 1, "file"))
-    n_damaged = sum(it.count for it in problems if it.kind == DAMAGED_PICTURE)
+    n_damaged = sum(problem.count for problem in problems if problem.kind == DAMAGED_PICTURE)
     if n_damaged > len(rows):
         raise BadInput(
             f"{n_damaged:,} of the {n_damaged + len(rows):,} pictures of {file_name(path)} are cut"
@@ -96,7 +96,8 @@ def _grey_rows(
     members: Members, names: list[str], size: tuple[int, int], is_declared: bool
 ) -> tuple[dict[str, npt.NDArray[Any]], Tally]:
     """The pixels of every picture among some files by its name, and counts of changes."""
-    rows, tally = {}, Tally()
+    rows = {}
+    tally = Tally()
     for place, name in enumerate(names):
         try:
             picture, changes = _grey(members, name)
@@ -143,7 +144,9 @@ def _fit_to_size(
     if grey.size == (width, height):
         return grey, []
     stretched = abs(grey.width * height / (grey.height * width) - 1) > STRETCH
-    changes = [STRETCHED_PICTURE] if stretched else [] if is_declared else [RESIZED_PICTURE]
+    changes = [] if is_declared else [RESIZED_PICTURE]
+    if stretched:
+        changes = [STRETCHED_PICTURE]
     return grey.resize((width, height)), changes
 
 

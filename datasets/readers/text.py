@@ -157,7 +157,8 @@ def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
             for name in members.names
             if Path(name).suffix.lower() in TEXT_FILES or Path(name).suffix[1:].isdigit()
         )
-        read, size = list[bytes](), 0
+        read: list[bytes] = []
+        size = 0
         for name in names:
             with members.open(name) as stream:
                 content = stream.read(MOST_BYTES - size + 1)
@@ -201,7 +202,8 @@ def posts(named_texts: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]
 
     Each post is a file.
     """
-    texts, subjects = [], []
+    texts = []
+    subjects = []
     for name, text in named_texts:
         head, _, body = text.partition("\n\n")
         subject = re.search(r"^Subject:\s*(.+)$", head, re.M)
