@@ -130,4 +130,9 @@ def _ratings_of_table(
         checked_bounds(declared.bounds, name, advice({"bounds": "1,5"}))
         table = as_long(table, declared, name, advice)
         declared = dataclasses.replace(declared, columns={})
+    elif declared.leave:
+        raise BadInput(
+            f"'leave' names columns of a wide table, and {name} is read as one row per rating."
+            " Declare layout=wide, or leave it out: other columns are ignored anyway."
+        )
     return read_table(table, name=name, declared=declared, advice=advice)

@@ -42,6 +42,7 @@ class Fact:
         return f"{text[:1].upper()}{text[1:]}."
 
 
+Finite = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1, lt=10**15)]
 COUNT_RULE = "must be a whole number of at least 1, with at most 15 digits"
 COLUMN = "NAME"  # a column by its name, or by its number as in `column 3`
@@ -73,7 +74,7 @@ RATING_FACTS = {
         "what becomes of a rating outside the bounds",
     ),
     "missing": Fact(
-        Annotated[tuple[float, ...], BeforeValidator(_parts)],
+        Annotated[tuple[Finite, ...], BeforeValidator(_parts)],
         "must be the numbers that mean 'not rated', separated by commas, e.g. missing=0 or"
         " missing=-1,99",
         metavar="NUMBERS",

@@ -392,6 +392,8 @@ def test_a_path_declares_bounds_sizes_and_dates(tmp_path):
         f"{path}?bounds=1,5&users=-1": "number",
         f"{path}?bounds=1,5&dates=us": "dmy",
         f"{path}?bounds=1,5&outside=no": "leave-out",
+        f"{path}?bounds=1,5&dates=mdy&missing=nan": "numbers that mean",
+        f"{path}?bounds=1,5&dates=mdy&leave=date": "layout=wide",
         f"{path}?bounds=1,5": "dates=dmy",
         str(tmp_path): "mine.csv",
         str(tmp_path / "none.csv"): "no file",
