@@ -205,8 +205,11 @@ def spelling_note(ids: Iterable[str], what: str) -> str:
     count = len(ids) - len(set(map(_simplest, ids)))
     if not count:
         return ""
+    subject = f"{count:,} {what} may be others"
+    if count == 1:
+        subject = f"1 {what.removesuffix('s')} may be another"
     return (
-        f"{count:,} {what} may be others written differently: in upper or lower case, as 01 and 1,"
+        f"{subject} written differently: in upper or lower case, as 01 and 1,"
         " in composed or decomposed letters, or with invisible characters. Ids are text, so these"
         f" count as different {what}."
     )

@@ -51,7 +51,7 @@ LEDGER = "DPMF_LEDGER"  # the environment variable that names the default ledger
 PROCESS_KEY = "DPMF_ACCOUNT"
 if multiprocessing.parent_process() is None:
     os.environ.setdefault(PROCESS_KEY, secrets.token_hex(16))
-# what no account can see, as it is said where one is shown
+# what no account can see: pages and commands show this next to an account
 NOT_COVERED = (
     "An account covers data with the same rows, in any order and form. It cannot see the same"
     " people in other data: a copy with other rows or values, a part that was used alone, or copies"

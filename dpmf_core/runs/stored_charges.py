@@ -1,8 +1,8 @@
 """Charge stored results where they are shown again.
 
 A stored run was charged when its noise was drawn, perhaps to another ledger, or to an account that
-was removed since. Whoever reads the account in force must find every release that was shown under
-it. So that account gets the run's entry when the run is served, once.
+was removed since. The account in force must hold every release that was shown under it, so it gets
+the run's entry once, when the run is served.
 """
 
 import contextlib

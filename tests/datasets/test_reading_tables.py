@@ -146,8 +146,8 @@ def test_one_id_written_in_two_ways_stays_two_and_is_noted(pair):
     rows = [(user, item, "3") for user in (*pair, "other") for item in "abc"]
     ratings, report = read(table(rows))
     assert ratings.n_users == 3
-    assert "1 users may be others written differently" in report.words
+    assert "1 user may be another written differently" in report.words
     frame = pd.DataFrame(rows, columns=["user", "item", "rating"]).astype({"rating": float})
     in_memory = ratings_of(frame, (1, 5))
     assert in_memory.n_users == 3
-    assert "1 users may be others written differently" in in_memory.report.words
+    assert "1 user may be another written differently" in in_memory.report.words
