@@ -33,8 +33,8 @@ async def sweep(base: str, over: asyncio.Event) -> str:
     shrinkages = ", ".join(f"{place / 40:.3f}" for place in range(SIDE))
     query = "view=compare&data=cinema-small&methods=spectral&epsilons=1&draws=1"
     async with Student(base, query, "explore") as student:
-        await student.set("tradeoff.grid", f"prediction_ridge = {ridges}; shrinkage = {shrinkages}")
-        await student.set("tradeoff.confirm", True)
+        await student.set("compare.grid", f"prediction_ridge = {ridges}; shrinkage = {shrinkages}")
+        await student.set("compare.confirm", True)
         await over.wait()
         return "".join(student.messages[-1:])
 

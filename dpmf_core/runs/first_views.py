@@ -40,14 +40,14 @@ USUAL: dict[DataKind, Usual] = {
 WEIGHTING = "tfidf"  # of words
 # the pages that take epsilon from a grid of stored runs
 FOLLOWING: dict[str, DataKind] = {"explore": "ratings", "topics": "documents", "faces": "images"}
-# the methods on Compare methods; the best known method and the global mean are always added
-TRADE_OFF_METHODS = ("spectral", "dpals", "private-bias", "bmf", "global-mean")
-TRADE_OFF_EPSILONS, TRADE_OFF_DRAWS = (1.0, 5.0, 20.0), 3
+# the methods on Compare; the best known method and the global mean are always added
+COMPARE_METHODS = ("spectral", "dpals", "private-bias", "bmf", "global-mean")
+COMPARE_EPSILONS, COMPARE_DRAWS = (1.0, 5.0, 20.0), 3
 
 
 def runs_of_pages() -> dict[str, list[RunSpec]]:
     """By page: every run of its first view and of its grid of epsilons, the most useful first."""
-    pages = {name: _page_runs(name) for name in FOLLOWING} | {"trade-off": trade_off()}
+    pages = {name: _page_runs(name) for name in FOLLOWING} | {"compare": compare_runs()}
     return {name: _distinct(runs) for name, runs in pages.items()}
 
 
@@ -89,15 +89,15 @@ def _page_runs(page: str) -> list[RunSpec]:
     return [*first, *(it.spec for it in grid_runs(run))]
 
 
-def trade_off() -> list[RunSpec]:
+def compare_runs() -> list[RunSpec]:
     """Several methods at a few epsilons, and the private ones without noise."""
     run = usual_run("ratings")
     assert run.budget is not None
     sweep = Sweep(
         data=run.data,
-        methods=with_open(Method(algorithm=name) for name in TRADE_OFF_METHODS),
-        epsilons=TRADE_OFF_EPSILONS,
-        seeds=tuple(range(TRADE_OFF_DRAWS)),
+        methods=with_open(Method(algorithm=name) for name in COMPARE_METHODS),
+        epsilons=COMPARE_EPSILONS,
+        seeds=tuple(range(COMPARE_DRAWS)),
         delta=run.budget.delta,
     )
     return [point.spec for point in sweep.points_on(_entry(run.data.id).shape())]

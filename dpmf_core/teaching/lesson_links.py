@@ -54,7 +54,7 @@ UNKNOWN = (
 
 
 def _new_name(name: str, kind: str, text: str = "") -> str:
-    if name == "noise" and text in ("exact", "source", "both"):  # a control of Trade-off
+    if name == "noise" and text in ("exact", "source", "both"):  # a control of Compare
         return "calibrations"
     return "most_words" if (name, kind) == ("top", "documents") else OLD_NAMES.get(name, name)
 

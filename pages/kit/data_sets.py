@@ -108,7 +108,7 @@ def why_unsuited(page: Page) -> str:
         return ""
     return (
         f"'{find(data_id).title}' is too large for memory, and this page needs all ratings at once."
-        " Choose another data set in the sidebar, or use Explore, Compare methods, Tune, Choose or"
+        " Choose another data set in the sidebar, or use Explore, Compare, Tune, Choose or"
         " Account."
     )
 

@@ -235,7 +235,7 @@ def blocks(_part: Part) -> Values:
     of_20, of_2000 = (epsilon_text(demonstrations.part_epsilon(epsilon, n)) for n in (20, 2_000))
     half = epsilon_text(demonstrations.epsilon_without(epsilon, 0.5))
     methods = {"dataset": SMALL, "methods": "private-bias,local-bias,user-mean"}
-    links.to("trade-off", "Measure what it costs to trust no one", methods)
+    links.to("compare", "Measure what it costs to trust no one", methods)
     return {"epsilon": budget_text(epsilon), "of_20": of_20, "of_2000": of_2000, "half": half}
 
 

@@ -26,7 +26,7 @@ COLUMNS = {
     "MB": st.column_config.NumberColumn(format="%.2f"),
 }
 
-TITLES = {"tradeoff": "Compare methods", "learn": "Lessons"}  # pages with another name
+TITLES = {"learn": "Lessons"}  # pages with another name
 
 
 def ticked_keys(table: pd.DataFrame) -> list[str]:

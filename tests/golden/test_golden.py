@@ -17,7 +17,7 @@ from tests.pages.conftest import fresh_store
 from tests.pages.driving import engine_run
 
 # figures of pages come from runs that amplify how a processor rounds; see tests/conftest.py
-TRADE_OFF = ("trade-off", OTHER_VIEWS["trade-off"])
+COMPARE = ("compare", OTHER_VIEWS["compare"])
 ON_ONE_PROCESSOR = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64"), reason="linear algebra rounds otherwise"
 )
@@ -47,9 +47,9 @@ def test_records(kind, pytestconfig, capsys):
 )
 def test_pages(page, link, tmp_path, pytestconfig, capsys):
     name = f"pages/{page}{'-other' * bool(link)}.json"
-    # Trade-off reads off every run that is there; how many another page had computed on the side
+    # Compare reads every stored run; how many another page had computed on the side
     # depends on the machine
-    own_store = fresh_store(tmp_path) if (page, link) == TRADE_OFF else nullcontext()
+    own_store = fresh_store(tmp_path) if (page, link) == COMPARE else nullcontext()
     with own_store:
         check(name, {"link": link} | view(page, link), pytestconfig, capsys)
 

@@ -35,6 +35,9 @@ def browser(base=""):
         ("/", "/explore"),  # the first page was Explore
         ("/tradeoff", "/explore?view=compare"),
         ("/Trade_Off/", "/explore?view=compare"),
+        ("/trade-off", "/explore?view=compare"),
+        ("/compare", "/explore?view=compare"),
+        ("/compare-methods", "/explore?view=compare"),
         ("/EXPLORE", "/explore"),
         ("/home", "/"),
         ("/start", "/"),
@@ -102,4 +105,5 @@ def test_no_address_means_two_pages_and_every_section_has_a_first_one():
     assert {page.section for page in PAGES} == set(SECTIONS)
     for section in SECTIONS:
         assert page_meant(section) == (first_page(section).id, {})
+    assert page_of("explore", "trade-off") is page_of("explore", "compare")
     assert page_of("learn", "topics") is page_of("explore", "nothing") is None

@@ -21,7 +21,7 @@ PAGES = {
         "data", "top", "algo", "eps", "delta", "seed", "rule", "p.rank", "p.steps",
         "p.clip_norm", "p.sampling", "p.biases", "class",
     ),
-    "tradeoff/page.py": ("fig", "methods", "epsilons", "draws", "grid", "noise", "judge", "metric"),
+    "compare/page.py": ("fig", "methods", "epsilons", "draws", "grid", "noise", "judge", "metric"),
     "topics/page.py": ("data", "algo", "p.n_components", "p.start"),
     "faces/page.py": ("data", "algo", "p.n_components"),
     "accountant/page.py": ("from", "ledger"),

@@ -52,6 +52,17 @@ st.button("Next", on_click=lesson.go, args=(1,))
 """
 
 
+def test_a_lesson_link_with_the_former_name_of_compare_opens_it():
+    step = LessonLink.parse(page="trade-off", query={"epsilons": "2"})
+    app = app_of(SEQUENCE)
+    app.query_params["class"] = link_token(LessonSequence.parse(steps=[step]))
+    app.run()
+    assert not app.exception
+    assert app.session_state["lesson.link"].page == "compare"
+    assert app.query_params["view"] == ["compare"]
+    assert app.query_params["epsilons"] == ["2"]
+
+
 @pytest.mark.parametrize("came_back", [True, False])
 def test_the_back_button_leads_to_the_page_before_in_a_sequence(came_back, monkeypatch):
     """A browser that repeats an old address, because it has not heard of the new one, does not."""

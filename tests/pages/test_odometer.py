@@ -71,13 +71,13 @@ def buttons(app):
     return {str(it.key).rpartition(".buy.")[2]: it for it in app.button if ".buy." in str(it.key)}
 
 
-@pytest.mark.parametrize("name", ["explore", "tradeoff", "tune", "accountant"])
+@pytest.mark.parametrize("name", ["explore", "compare", "tune", "accountant"])
 def test_nothing_is_trained_unasked(name, mine):
     app = page_with(f"{name}/page.py", mine)
     assert not app.error, [it.value for it in app.error]
     assert entries(mine) == 0
     assert "0.00" in words(app)
-    assert bool(buttons(app)) is (name in ("explore", "tradeoff"))
+    assert bool(buttons(app)) is (name in ("explore", "compare"))
     widget_of(app.sidebar.number_input, "sidebar.epsilon").set_value(1.0)
     settled(app)
     assert entries(mine) == 0

@@ -16,7 +16,7 @@ def test_no_number_of_the_figure_is_written_as_a_power_of_ten():
 
 
 def test_the_epsilon_that_keeps_a_share_is_the_one_of_the_other_pages():
-    """On an empty store too: Explore and Trade-off read it off what comes with the package."""
+    """On an empty store too: Explore and Compare read it from the runs of the package."""
     value, detail = answer(epsilon_grid.read(price.choice().spec()).kept, 0.8)
     assert value.startswith("ε ≈ ") and f"{value}{detail}" in price.caption()
 

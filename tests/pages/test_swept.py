@@ -8,9 +8,9 @@ import pytest
 from dpmf_core.runs.needed_epsilon import kept_at
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Point
+from pages.compare import findings
+from pages.compare.findings import CompareResults
 from pages.kit import payers
-from pages.tradeoff import findings
-from pages.tradeoff.findings import Results
 from tests.support.records import run_of
 
 
@@ -49,22 +49,22 @@ ENDS = (("ALS", "als", None, 0.80), ("Global mean", "global-mean", None, 1.00))
 
 def test_an_epsilon_that_protects_a_rating_is_not_ranked_among_those_that_protect_a_person():
     points, runs = points_and_runs(*LINES, ("Other", "dp-sgd", 1.0, 0.5), *ENDS, unit="rating")
-    title, _sentence = findings.headline(Results(points, runs, "rmse"))
+    title, _sentence = findings.headline(CompareResults(points, runs, "rmse"))
     assert "0.900" in title
 
 
 def test_lists_are_compared_with_the_best_that_ran_even_if_another_is_best_known():
     ends = [("EASE", "ease", None, 0.07), ("Bayesian MF", "bmf", None, 0.10)]
     points, runs = points_and_runs(("A", "dpals", 1.0, 0.09), *ends, metric="ndcg_at_20")
-    results = Results(points, runs, "ndcg_at_20")
+    results = CompareResults(points, runs, "ndcg_at_20")
     assert results.reference.label == "Bayesian MF" and results.has_best_known
     points, runs = points_and_runs(("A", "dpals", 1.0, 0.09), ends[1], metric="ndcg_at_20")
-    assert not Results(points, runs, "ndcg_at_20").has_best_known
+    assert not CompareResults(points, runs, "ndcg_at_20").has_best_known
 
 
 def test_what_has_no_proof_has_no_epsilon():
     points, runs = points_and_runs(*LINES, ("Other", "dp-sgd", 1.0, 0.5), *ENDS, status="UNPROVEN")
-    table = findings.methods_table(Results(points, runs, "rmse")).set_index("method")
+    table = findings.methods_table(CompareResults(points, runs, "rmse")).set_index("method")
     assert table.loc["Other", "true ε"] == "-"
     assert table.loc["A"].tolist() == ["PROVEN, one user", "10.00 at nominal 10", "1.00 (2 runs)"]
 
@@ -95,10 +95,10 @@ def test_what_each_method_keeps_is_read_off_shared_draws():
     )
     points = [replace(it, spec=it.spec.model_copy(update={"seed": 0})) for it in points]
     runs = dict(zip([it.key for it in points], runs.values(), strict=True))
-    results = Results(points, runs, "rmse")
+    results = CompareResults(points, runs, "rmse")
     assert results.reference is not None and results.trivial is not None
     assert (results.reference.label, results.trivial.label) == ("ALS", "Global mean")
     shares = [round(sum(kept_at(1.0, results.draws(it)).values), 9) for it in results.private]
     assert shares == [0.25, 0.75, 0.5, 0.6]
     del runs[points[4].key]
-    assert Results(points, runs, "rmse").reference is None
+    assert CompareResults(points, runs, "rmse").reference is None

@@ -20,18 +20,18 @@ from dpmf_core.runs.record import RunRecord
 from dpmf_core.runs.reports import notebook_of_sweep
 from dpmf_core.runs.sweep import Point, Summary, rows
 from dpmf_core.runs.sweep import summaries as summaries_of
+from pages.compare.controls import ALWAYS, CompareQuestion
 from pages.kit import charts, privacy_card, safe_text, sweep_charts
 from pages.kit.colours import is_reference, is_trivial
 from pages.kit.comparison import gain_kept
 from pages.kit.exports import draw_files
 from pages.kit.sweep_charts import NO_PROOF, Runs, cautions, parameter, place
-from pages.tradeoff.controls import ALWAYS, Question
 
 QUESTION = "Which method, at which ε?"
 
 
 @dataclass(frozen=True)
-class Results:
+class CompareResults:
     """The finished runs of a question by `Point.key`, and the metric."""
 
     points: Sequence[Point]
@@ -117,7 +117,7 @@ def middle(epsilons: Iterable[float | None]) -> float:
     return ascending[(len(ascending) - 1) // 2]
 
 
-def headline(results: Results) -> tuple[str, str]:
+def headline(results: CompareResults) -> tuple[str, str]:
     """Return title and sentence: the best private method at the middle epsilon, and what it keeps.
 
     No method is called best before all runs at that epsilon have finished.
@@ -157,7 +157,7 @@ def headline(results: Results) -> tuple[str, str]:
     return title, " ".join(sentences)
 
 
-def _place_and_gain(results: Results, top: Summary) -> list[str]:
+def _place_and_gain(results: CompareResults, top: Summary) -> list[str]:
     """Return its place in a grid, and how much of the gain over guessing it keeps."""
     words = [f"With {place(dict(top.grid), [top.algorithm])}."] if top.grid else []
     draws, reference, trivial = results.draws(top), results.reference, results.trivial
@@ -178,7 +178,7 @@ def _place_and_gain(results: Results, top: Summary) -> list[str]:
     return words
 
 
-def weak_references(results: Results) -> list[str]:
+def weak_references(results: CompareResults) -> list[str]:
     """Return a warning for every non-private method no better than a trivial predictor."""
     plain = [it for it in results.summaries if it.epsilon is None]
     guesses = {it.label: it.median for it in plain if is_trivial(it.algorithm)}
@@ -193,7 +193,7 @@ def weak_references(results: Results) -> list[str]:
 # ---- figures and tables --------------------------------------------------------------------------
 
 
-def figure(question: Question, results: Results, aside: DeltaGenerator) -> None:
+def figure(question: CompareQuestion, results: CompareResults, aside: DeltaGenerator) -> None:
     """Draw the metric against epsilon or a parameter, or over two parameters.
 
     aside: for the choice of epsilon.
@@ -217,20 +217,20 @@ def figure(question: Question, results: Results, aside: DeltaGenerator) -> None:
         )
 
 
-def _pick_epsilon(question: Question, place: DeltaGenerator) -> float:
+def _pick_epsilon(question: CompareQuestion, place: DeltaGenerator) -> float:
     """Ask for one of the question's epsilons; the default is the middle one."""
     epsilons = sorted({it.epsilon for it in question.points if it.epsilon is not None})
     return place.selectbox(
         "At ε",
         epsilons,
         epsilons.index(middle(epsilons)),
-        key=f"tradeoff.at.{question.signature}",
+        key=f"compare.at.{question.signature}",
         format_func=lambda at: f"at ε = {budget_text(at)}",
         label_visibility="collapsed",
     )
 
 
-def _lines(results: Results, table: pd.DataFrame, axis: str, in_parts: bool) -> None:
+def _lines(results: CompareResults, table: pd.DataFrame, axis: str, in_parts: bool) -> None:
     kind = results.kind
     title = "privacy loss ε, total"
     if table["source"].any():
@@ -249,14 +249,14 @@ def _lines(results: Results, table: pd.DataFrame, axis: str, in_parts: bool) -> 
         caption += " A horizontal line in a method's colour is the method without noise."
     if table["source"].any():
         caption += " Dotted: noise by the source's own rule, at its nominal ε."
-    charts.show(fig, "tradeoff.main", alt, table, caption=caption)
+    charts.show(fig, "compare.main", alt, table, caption=caption)
 
 
-def _heat_map(question: Question, table: pd.DataFrame, kind: Metric) -> None:
+def _heat_map(question: CompareQuestion, table: pd.DataFrame, kind: Metric) -> None:
     """Draw the medians of one method over the two parameters of a grid."""
     names = list(question.sweep.grid)
     table = table.dropna(subset=names)
-    key = f"tradeoff.heat.method.{question.signature}"
+    key = f"compare.heat.method.{question.signature}"
     name = st.selectbox("Method", list(dict.fromkeys(table["name"])), key=key)
     own = table[table["name"] == name]
     if own.empty:
@@ -264,10 +264,10 @@ def _heat_map(question: Question, table: pd.DataFrame, kind: Metric) -> None:
     x, y = (parameter(it, [str(own["id"].iloc[0])]) for it in names)
     medians = own.pivot_table(index=names[1], columns=names[0], values="value", aggfunc="median")
     fig = charts.heat_map(medians, medians.map("{:.3f}".format), x, y)
-    charts.show(fig, "tradeoff.heat", f"{kind.title} of {name} over {x} and {y}.", own)
+    charts.show(fig, "compare.heat", f"{kind.title} of {name} over {x} and {y}.", own)
 
 
-def promises(results: Results) -> None:
+def promises(results: CompareResults) -> None:
     with st.expander("Guarantee and time of each method"):
         safe_text.words_table(methods_table(results))
         guarantees = [run.record.guarantee for run in results.runs.values()]
@@ -275,20 +275,20 @@ def promises(results: Results) -> None:
             st.markdown(f"{privacy_card.badge(status)} {words}")
 
 
-def exports(question: Question, runs: Runs) -> None:
+def exports(question: CompareQuestion, runs: Runs) -> None:
     finished = [point for point in question.points if point.key in runs]
     files = {
-        "trade-off.csv": (
+        "compare.csv": (
             "Runs as CSV",
             lambda: safe_text.to_csv(pd.DataFrame(rows(finished, runs))),
         ),
-        "trade-off.json": (
+        "compare.json": (
             "Runs as JSON",
             lambda: to_json(
                 [runs[key].export() for key in dict.fromkeys(it.key for it in finished)]
             ),
         ),
-        "trade-off.ipynb": (
+        "compare.ipynb": (
             "Notebook",
             notebook_of_sweep(question.sweep.model_dump(mode="json"), question.metric),
         ),
@@ -301,7 +301,7 @@ def exports(question: Question, runs: Runs) -> None:
         )
 
 
-def methods_table(results: Results) -> pd.DataFrame:
+def methods_table(results: CompareResults) -> pd.DataFrame:
     """Return each method's guarantee, its true at its largest nominal epsilon, and its time."""
     records: dict[str, list[RunRecord]] = {}
     for point in results.points:

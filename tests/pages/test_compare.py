@@ -1,4 +1,4 @@
-"""The Trade-off page, driven as a person would, without a browser."""
+"""The view Compare, driven as a person would, without a browser."""
 
 import json
 
@@ -10,7 +10,7 @@ from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.teaching.lesson_links import LessonLink
 from tests.pages.driving import app_of, behind_sidebar, settled
 
-SCRIPT = behind_sidebar("tradeoff/page.py")
+SCRIPT = behind_sidebar("compare/page.py")
 
 
 def page(**parameters):
@@ -21,12 +21,12 @@ def page(**parameters):
 def test_a_grid_of_4096_cells_waits_for_its_button():
     values = ", ".join(f"{0.1 + 0.01 * place:.2f}" for place in range(64))
     app = page(methods="spectral", epsilons="1", draws="1")
-    app.text_input(key="tradeoff.grid").set_value(
+    app.text_input(key="compare.grid").set_value(
         f"prediction_ridge = {values}; shrinkage = {values}"
     ).run()
-    _, question = app.session_state["tradeoff.question"]
+    _, question = app.session_state["compare.question"]
     assert sum(len(point.grid) == 2 for point in question.points) == 64 * 64
-    assert app.button(key="tradeoff.confirm")
+    assert app.button(key="compare.confirm")
 
 
 def test_the_notebook_makes_the_same_runs_again():
@@ -47,14 +47,14 @@ def test_the_notebook_makes_the_same_runs_again():
 
 def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there():
     query = {"data": "cinema-small", "methods": "private-bias", "epsilons": "2", "draws": "1"}
-    link = LessonLink.parse(page="trade-off", query=query, locked=("page",))
-    state = {"lesson.link": link, "tradeoff.epsilons": "1, 2, 3"}
+    link = LessonLink.parse(page="compare", query=query, locked=("page",))
+    state = {"lesson.link": link, "compare.epsilons": "1, 2, 3"}
     app = app_of(SCRIPT, state, draws="9")
     settled(app)
-    assert app.text_input(key="tradeoff.epsilons").value == "2"
-    assert app.text_input(key="tradeoff.epsilons").disabled
-    assert app.number_input(key="tradeoff.draws").value == 1
-    link = LessonLink.parse(page="trade-off", query=query, hidden=("page",))
+    assert app.text_input(key="compare.epsilons").value == "2"
+    assert app.text_input(key="compare.epsilons").disabled
+    assert app.number_input(key="compare.draws").value == 1
+    link = LessonLink.parse(page="compare", query=query, hidden=("page",))
     app = app_of(SCRIPT, {"lesson.link": link})
     settled(app)
-    assert not [it for it in app.text_input if it.key == "tradeoff.epsilons"]
+    assert not [it for it in app.text_input if it.key == "compare.epsilons"]

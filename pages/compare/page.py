@@ -3,21 +3,21 @@
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
+from pages.compare import controls, findings
+from pages.compare.controls import CompareQuestion
+from pages.compare.findings import CompareResults
 from pages.kit import odometer, privacy_card, sidebar
 from pages.kit.runs import AT_ONCE, ask, note_shipped
 from pages.kit.sweep_charts import Runs
-from pages.tradeoff import controls, findings
-from pages.tradeoff.controls import Question
-from pages.tradeoff.findings import Results
 
 
-def request_runs(question: Question) -> Runs:
+def request_runs(question: CompareQuestion) -> Runs:
     distinct = {point.key: point.spec for point in question.points}
     seed = min((point.spec.seed for point in question.points), default=0)
     first = [point.key for point in question.points if point.spec.seed == seed][:AT_ONCE]
     # private ones have buttons of their own
     confirm = "" if odometer.names_of_private(distinct) else question.signature
-    return ask("tradeoff", distinct, first=first, confirm=confirm, whole=())
+    return ask("compare", distinct, first=first, confirm=confirm, whole=())
 
 
 def main() -> None:
@@ -38,10 +38,10 @@ def main() -> None:
             available = [name for name in controls.MEASURES if name in metrics]
             with control:
                 metric = controls.measure(available, metric if metric in available else "rmse")
-        results = Results(question.points, runs, metric)
+        results = CompareResults(question.points, runs, metric)
         title, sentence = findings.headline(results)
         words.title(title)
-        words.write(sentence if runs else odometer.opening_text("tradeoff", sentence))
+        words.write(sentence if runs else odometer.opening_text("compare", sentence))
         if runs:
             findings.figure(question, results, aside)
             note_shipped([point.spec for point in question.points])

@@ -1,4 +1,4 @@
-"""The question of Compare methods, in widgets and in the link."""
+"""The question of Compare, in widgets and in the link."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.comparison import best_known_on
-from dpmf_core.runs.first_views import TRADE_OFF_DRAWS, TRADE_OFF_EPSILONS, TRADE_OFF_METHODS
+from dpmf_core.runs.first_views import COMPARE_DRAWS, COMPARE_EPSILONS, COMPARE_METHODS
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid, with_open
 from pages.kit import lesson, links, session_widgets
@@ -36,9 +36,9 @@ def _method_names(text: str) -> list[str]:
 
 # by name in the link: the default, and how to read a text
 CONTROLS: dict[str, tuple[Any, session_widgets.Read]] = {
-    "methods": ([it for it in TRADE_OFF_METHODS if it not in ALWAYS], _method_names),
-    "epsilons": (", ".join(f"{epsilon:g}" for epsilon in TRADE_OFF_EPSILONS), lambda it: it[:200]),
-    "draws": (TRADE_OFF_DRAWS, within(int, 1, MOST_DRAWS)),
+    "methods": ([it for it in COMPARE_METHODS if it not in ALWAYS], _method_names),
+    "epsilons": (", ".join(f"{epsilon:g}" for epsilon in COMPARE_EPSILONS), lambda it: it[:200]),
+    "draws": (COMPARE_DRAWS, within(int, 1, MOST_DRAWS)),
     "grid": ("", lambda text: text[:200]),
     "calibrations": ("exact", one_of(NOISES)),
     "metric": ("", one_of(("", *MEASURES))),
@@ -46,7 +46,7 @@ CONTROLS: dict[str, tuple[Any, session_widgets.Read]] = {
 
 
 @dataclass(frozen=True)
-class Question:
+class CompareQuestion:
     """The runs of a comparison, their axis, and the metric."""
 
     points: list[Point]
@@ -66,12 +66,12 @@ class Question:
 def _keep_measure(key: str, lead: str) -> None:
     """Keep the chosen measure; the link omits the default."""
     metric = st.session_state[key]
-    st.session_state["tradeoff.metric"] = "" if metric in (None, lead) else metric
+    st.session_state["compare.metric"] = "" if metric in (None, lead) else metric
 
 
 def measure(available: Sequence[str], lead: str) -> str:
     """Ask which available measure the figure shows. lead: the default."""
-    last, key = st.session_state["tradeoff.metric"], f"tradeoff.measure.{lead}"
+    last, key = st.session_state["compare.metric"], f"compare.measure.{lead}"
     metric = st.session_state[key] = last if last in available else lead
     st.segmented_control(
         "Measure",
@@ -88,21 +88,21 @@ def measure(available: Sequence[str], lead: str) -> str:
     return str(metric)
 
 
-def draw(choice: Choice) -> Question:
+def draw(choice: Choice) -> CompareQuestion:
     """Draw the widgets and return their question; raise BadInput afterwards if it cannot be run."""
     for name, (first, read) in CONTROLS.items():
-        session_widgets.start(f"tradeoff.{name}", name, first, read)
+        session_widgets.start(f"compare.{name}", name, first, read)
     if not lesson.is_hidden("page"):
         _widgets(lesson.page_values() is not None)
-    values = {name: st.session_state[f"tradeoff.{name}"] for name in CONTROLS}
+    values = {name: st.session_state[f"compare.{name}"] for name in CONTROLS}
     texts = {it: ",".join(v) if isinstance(v, list) else str(v or "") for it, v in values.items()}
     links.put_in_address(
         {it: None if values[it] == first else texts[it] for it, (first, _) in CONTROLS.items()}
     )
     settings = f"{choice} {values}"
-    last: tuple[str, Question] | None = st.session_state.get("tradeoff.question")
+    last: tuple[str, CompareQuestion] | None = st.session_state.get("compare.question")
     if last is None or last[0] != settings:  # a question may have thousands of runs
-        last = st.session_state["tradeoff.question"] = (settings, _question(choice, values))
+        last = st.session_state["compare.question"] = (settings, _question(choice, values))
     return last[1]
 
 
@@ -111,29 +111,29 @@ def _widgets(fixed: bool) -> None:
     st.multiselect(
         "Methods",
         [name for name in algorithms.of_task("ratings") if name not in ALWAYS],
-        st.session_state["tradeoff.methods"],
+        st.session_state["compare.methods"],
         format_func=lambda name: algorithms.find(name).title,
-        key="tradeoff.methods",
+        key="compare.methods",
         persist_state="session",
         help="The best known method without privacy and the global mean are always shown.",
         **common,
     )
     first, second, third = st.columns([3, 2, 3])
     epsilons_help = "Total ε, separated by commas: 0.5, 1, 2, 5."
-    first.text_input("Epsilons", **bind("tradeoff.epsilons"), help=epsilons_help, **common)
+    first.text_input("Epsilons", **bind("compare.epsilons"), help=epsilons_help, **common)
     draws_help = "Seeds, starting with the sidebar's. Each has its own split and noise."
-    draws = bind("tradeoff.draws") | common
+    draws = bind("compare.draws") | common
     second.number_input("Draws", 1, MOST_DRAWS, help=draws_help, **draws)
     third.selectbox(
         "Noise is set by",
         list(NOISES),
-        **bind("tradeoff.calibrations", list(NOISES)),
+        **bind("compare.calibrations", list(NOISES)),
         format_func=NOISES.__getitem__,
         **common,
     )
     st.text_input(
         "Grid",
-        **bind("tradeoff.grid"),
+        **bind("compare.grid"),
         placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
         help="One or two parameters and their values; every combination runs. It is evaluated on a"
         " validation split, a tenth of the training ratings; test ratings stay unused.",
@@ -211,7 +211,7 @@ def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple
     return *out, *(Method(algorithm=name, label=algorithms.find(name).title) for name in plain)
 
 
-def _question(choice: Choice, values: dict[str, Any]) -> Question:
+def _question(choice: Choice, values: dict[str, Any]) -> CompareQuestion:
     methods = _methods(values["methods"], values["calibrations"], values["metric"], choice)
     grid = typed_grid(methods, typed_values(values["grid"] or ""))
     if len(grid) < 2:  # a heat map shows no lines, and has as many runs as a sweep may hold
@@ -227,7 +227,7 @@ def _question(choice: Choice, values: dict[str, Any]) -> Question:
         grid=grid,
         split=SplitSpec(validation_fraction=0.1) if grid else SplitSpec(),
     )
-    return Question(
+    return CompareQuestion(
         sweep.points_on(choice.shape),
         next(iter(grid)) if grid else "epsilon",
         "validation_rmse" if grid else "rmse",
