@@ -59,8 +59,8 @@ def test_a_lesson_link_with_the_former_name_of_compare_opens_it():
     app.run()
     assert not app.exception
     assert app.session_state["lesson.link"].page == "compare"
-    assert app.query_params["view"] == ["compare"]
-    assert app.query_params["epsilons"] == ["2"]
+    assert app.query_params["view"] == "compare"
+    assert app.query_params["epsilons"] == "2"
 
 
 @pytest.mark.parametrize("came_back", [True, False])
