@@ -33,9 +33,10 @@ from PIL import Image
 from dpmf_core.base.documents import to_json
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import first_views, shipped_runs
-from dpmf_core.runs.comparison import references
-from dpmf_core.runs.data_access import open_ratings
-from dpmf_core.runs.epsilon_grid import BEST_KNOWN, OPEN, TRIVIAL, grid_runs
+from dpmf_core.runs.comparison import BEST_KNOWN, TRIVIAL, grid_points, references
+from dpmf_core.runs.data_access import open_anywhere, open_ratings
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.first_views import View
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.shipped_runs import ShippedRun, ViewData, identity
@@ -71,38 +72,57 @@ def compute(wanted: Iterable[RunSpec]) -> dict[str, RunRecord]:
     return records
 
 
+def _shown(view: View) -> list[RunSpec]:
+    """The first draws whose arrays a first view shows: the best method at each epsilon.
+
+    With its method without noise, and on documents and images the best known method.
+    """
+    run = first_views.usual_run(view.kind, view.data)
+    points = grid_points(run, open_anywhere(run.data).shape)
+    summaries = engine().known_runs.find_all([point.spec for point in points])
+    judgement = Draws.of(points, summaries).by(first_views.METRICS[view.kind])
+    best = {(one.label, one.epsilon) for one in judgement.best_line}
+    shown = [
+        point.spec
+        for point in points
+        if point.spec.seed == run.seed and (point.label, point.epsilon) in best
+    ]
+    if view.kind == "ratings":
+        shown += [spec.open() for spec in shown]
+    else:
+        shown.append(references(run)[BEST_KNOWN])
+    return list({identity(spec): spec for spec in shown}.values())
+
+
 def _first_view_values() -> Iterator[tuple[str, ViewData]]:
     """What first views show of the arrays of the first draw, at each epsilon of a grid."""
-    for page, kind in first_views.FOLLOWING.items():
-        run = first_views.usual_run(kind)
-        # lists are compared with those of the run without noise
-        compared = BEST_KNOWN if kind == "ratings" else OPEN
-        first = [it for it in grid_runs(run, draws=1) if it.who not in (TRIVIAL, compared)]
-        if kind == "ratings":
+    for view in first_views.VIEWS:
+        run = first_views.usual_run(view.kind, view.data)
+        if view.kind == "ratings":
             trivial = references(run)[TRIVIAL]
             user = someone(_whole(trivial))
-            with_genres = run.data.model_copy(update={"item_features": "public"})
-            films = films_to_rate(open_ratings(with_genres))
-            yield identity(trivial), {PERSON: user, FILMS: films}
-            for it in first:
-                recommendations = recommend(_whole(it.spec), user, LIST_LENGTH)
+            values: ViewData = {PERSON: user}
+            if view.data == first_views.USUAL_DATA["ratings"]:
+                with_genres = run.data.model_copy(update={"item_features": "public"})
+                values[FILMS] = films_to_rate(open_ratings(with_genres))
+            yield identity(trivial), values
+            for spec in _shown(view):
+                recommendations = recommend(_whole(spec), user, LIST_LENGTH)
                 items = [{"id": one.item, "title": one.title} for one in recommendations]
-                yield identity(it.spec), {LISTS: {str(user): items}}
+                yield identity(spec), {LISTS: {str(user): items}}
         else:
-            best = references(run)["best"].model_dump_json()
-            for it in first:
-                parts = asdict(match_parts(page, it.spec.model_dump_json(), best))
-                yield identity(it.spec), {MATCHED_PARTS: parts}
+            best = references(run)[BEST_KNOWN].model_dump_json()
+            for spec in _shown(view):
+                parts = asdict(match_parts(view.page, spec.model_dump_json(), best))
+                yield identity(spec), {MATCHED_PARTS: parts}
 
 
 def _models() -> dict[str, Mapping[str, Any]]:
-    """Arrays of models by the identity of their runs.
+    """Arrays of models by the identity of their runs, on the usual ratings.
 
-    First draws on ratings, with privacy and without noise.
+    First draws of the best method at each epsilon, with privacy and without noise.
     """
-    runs = grid_runs(first_views.usual_run("ratings"), draws=1)
-    shown = [it.spec for it in runs if it.who not in (TRIVIAL, BEST_KNOWN)]
-    return {identity(it): dict(_whole(it).arrays) for it in shown}
+    return {identity(spec): dict(_whole(spec).arrays) for spec in _shown(first_views.VIEWS[0])}
 
 
 def _whole(spec: RunSpec) -> Run:

@@ -287,7 +287,8 @@ class Algorithm(BaseModel):
     training_cost : int
         Rank of its training time among private algorithms; quick ones run first.
     is_usual_rival, is_trivial : bool
-        Whether it is shown next to every private run by default, and drawn as a trivial baseline.
+        Whether comparisons try it by default, because it is the best somewhere or well known; and
+        whether it is drawn as a trivial baseline.
     uses_item_features, needs_item_features : bool
         Whether it learns from a public item table, and whether it is another algorithm without one.
     trusts_nobody : bool

@@ -46,6 +46,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     id: ClassVar[str] = "oneshot-nmf"
     colour: ClassVar[str] = "vermilion"
     training_cost: ClassVar[int] = 15
+    is_usual_rival: ClassVar[bool] = True
     title: ClassVar[str] = "One-shot NMF"
     words: ClassVar[str] = (
         "releases one noisy second moment, then factorises it any number of times"

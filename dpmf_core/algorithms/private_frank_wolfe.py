@@ -208,6 +208,7 @@ class DPFWOja(DPFW):
     colour = "periwinkle"
     marker = "diamond"
     training_cost = 4
+    is_usual_rival = True
     title = "DPFW with Oja"
     words = "Frank-Wolfe with directions from noisy matrix-vector products: no item x item matrix"
     source = "Jain, Thakkar & Thakurta 2018, Alg. 2; the clip of products is ours"

@@ -50,6 +50,7 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     id = "dp-nmf"
     colour = "blue"
     training_cost = 16
+    is_usual_rival = True
     title = "DP-NMF"
     words = "alternating steps, each of which releases two noisy sums over all samples"
     source = "Saha & Imtiaz 2022, Alg. 2"

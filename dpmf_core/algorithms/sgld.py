@@ -55,6 +55,7 @@ class SGLD(PrivateAlgorithm):
     id = "sgld"
     colour = "olive"
     training_cost = 12
+    is_usual_rival = True
     title = "SGLD"
     words = (
         "Langevin dynamics on the item factors: noisy gradient steps, each accounted for; user"

@@ -102,6 +102,7 @@ class PrivateSVD(ProvenForUsers):
     id = "private-svd"
     colour = "pink"
     training_cost = 5
+    is_usual_rival = True
     uses_item_features = True
     title = "Private SVD"
     words = "eigenvectors of one noisy second moment; each user projects their own row on them"
@@ -245,6 +246,7 @@ class SVDCleansing(PrivateSVD):
     colour = "magenta"
     marker = "diamond"
     training_cost = 6
+    is_usual_rival = False
     title = "SVD after cleansing"
     words = "subtracts noisy averages, then takes eigenvectors of the residuals' noisy covariance"
     source = "McSherry & Mironov 2009"

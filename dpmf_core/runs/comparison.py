@@ -1,43 +1,66 @@
-"""The runs that show what one private run costs, over the same draws; and runs side by side.
+"""The runs that a private run is compared with, at its epsilon and over a grid of epsilons.
 
-The cost is measured by the algorithm without noise, the best known one without privacy, the trivial
-predictors, and other private algorithms at the same budget.
+All are over the same draws of split and noise: the method without noise, the best known one without
+privacy, what needs no model of others, and the proven rivals.
 """
 
-import statistics
-from collections import Counter
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
-from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
-from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.budget import Calibration
+from dpmf_core.runs.draws import Draws, Judgement, Measured, Point
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.privacy_cost import BEST_BY_SUMS, PrivacyCost, best_known
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known, proven_methods
+from dpmf_core.runs.specification import RunSpec
 
 PLAIN = "dpals-plain"  # DPALS without its biases, a variant that comparisons show next to DPALS
 VARIANTS: dict[str, tuple[str, dict[str, bool]]] = {PLAIN: ("dpals", {"biases": False})}
+NAMES = {PLAIN: "DPALS without biases"}
 DRAWS = 3
+# the series 1, 2, 5 first, then values between: the order in which they are most useful
+COARSE = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+EPSILONS = tuple(sorted((*COARSE, 0.14, 0.32, 0.71, 1.4, 3.2, 7.1, 14.1, 31.6)))
+# names of runs in a comparison
+MAIN, OPEN, BEST_KNOWN, TRIVIAL = "main", "open", "best", "trivial"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """runs: by name, the chosen one ("main") first, then draw by draw.
+    """points: by name, the chosen one ("main") first, then draw by draw.
 
     refusals: titles of algorithms that the shape does not suit, and why. every: whether they
     include all private algorithms.
     """
 
-    runs: dict[str, RunSpec]
+    points: dict[str, Point]
     refusals: dict[str, str]
     every: bool
+
+    @property
+    def runs(self) -> dict[str, RunSpec]:
+        """The specifications by name."""
+        return {name: point.spec for name, point in self.points.items()}
+
+    @property
+    def label(self) -> str:
+        """The label of the chosen method."""
+        return self.points[MAIN].label
+
+    def table(self, finished_runs: Mapping[str, Run]) -> Draws:
+        """The table of these runs. finished_runs: by name."""
+        runs = {
+            point.key: finished_runs[name]
+            for name, point in self.points.items()
+            if name in finished_runs
+        }
+        return Draws.of_runs(self.points.values(), runs)
 
 
 def run_name(who: str, draw: int) -> str:
@@ -64,91 +87,89 @@ def _kind(method: str) -> type[Algorithm]:
     return algorithms.find(VARIANTS.get(method, (method, {}))[0])
 
 
-def comparison(spec: RunSpec, shape: Any, every: bool = False) -> Comparison:
-    """A private run next to its references, the trivial predictors and other algorithms.
+# ---- at one epsilon ------------------------------------------------------------------------------
 
-    All have the same seeds, so they are judged by the same splits. Other algorithms, a selection or
-    all, keep the run's calibration only if it is exact.
+
+def comparison(spec: RunSpec, shape: Any, every: bool = False) -> Comparison:
+    """A private run next to its references and to other algorithms.
+
+    All have the same seeds, so they are judged by the same splits. Other algorithms, the proven
+    quick ones or all, keep the run's calibration only if it is exact. Documents and images: others
+    look for as many components; if outliers were planted, the best known algorithm separates them.
     """
-    methods = {"main": spec, **references(spec), "user-mean": _other(spec, "user-mean")}
+    methods = {MAIN: spec, **references(spec)}
     if spec.data.item_features == "public":
         methods["content"] = _other(spec, "content")
-    if _exact(spec):
-        for name in private_methods("ratings"):
-            kind, other = _kind(name), _other(spec, *VARIANTS.get(name, (name, {})))
-            suits = other.data.item_features == "public" or not kind.needs_item_features
-            if suits and (every or kind.is_usual_rival):
-                methods[name] = other
-    return _over_draws(methods, shape, every or not _exact(spec))
-
-
-def part_comparison(spec: RunSpec, shape: Any) -> Comparison:
-    """`comparison` for documents and images.
-
-    If outliers were planted, the best known algorithm separates them. Others look for as many
-    components.
-    """
-    methods = {"main": spec, **references(spec)}
-    if _exact(spec):
-        methods |= {
-            name: _other(spec, name, _parts(spec))
-            for name in private_methods("samples")
-            if name != spec.algorithm
-        }
-    return _over_draws(methods, shape, True)
+    methods |= rivals(spec, every)
+    suitable, refusals = _suitable(methods, shape)
+    points = {
+        run_name(name, draw): _in_draw(point, draw)
+        for draw in range(DRAWS)
+        for name, point in suitable.items()
+    }
+    return Comparison(points, refusals, every or not _exact(spec))
 
 
 def references(spec: RunSpec) -> dict[str, RunSpec]:
     """What one private run is measured by.
 
-    "best": the best known algorithm without privacy; for ratings "trivial": the trivial predictor;
-    "open": the same algorithm without noise.
+    "best": the best known algorithm without privacy; "open": the same algorithm without noise; for
+    ratings "trivial" and "user-mean": what needs no model of others.
     """
     task = algorithms.find(spec.algorithm).task
     outliers = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
     metric = "rmse" if spec.data.positives_above is None else "recall_at_20"
     best = best_known(metric, task, outliers=outliers, in_parts=is_in_parts(spec.data.id))
-    trivial = {} if task == "samples" else {"trivial": _other(spec, "global-mean")}
-    return {"best": _other(spec, best, _parts(spec)), **trivial, "open": spec.open()}
+    runs = {BEST_KNOWN: _other(spec, best), OPEN: spec.open()}
+    if task == "ratings":
+        runs |= {TRIVIAL: _other(spec, GLOBAL_MEAN), OWN_MEAN: _other(spec, OWN_MEAN)}
+    return runs
 
 
-def cost_of(record: RunRecord, find: Callable[[RunSpec], Run | None]) -> PrivacyCost | None:
-    """The cost of one private run's noise and of its method, by its error or its objective.
+def rivals(spec: RunSpec, every: bool = False) -> dict[str, RunSpec]:
+    """Other private algorithms at the run's budget, with recommended parameters, by name."""
+    if not _exact(spec):
+        return {}
+    task = algorithms.find(spec.algorithm).task
+    is_known = spec.data.item_features == "public"
+    names = private_methods(task) if every else proven_methods(task)
+    return {
+        name: _other(spec, *VARIANTS.get(name, (name, {})))
+        for name in names
+        if is_known or not _kind(name).needs_item_features
+    }
 
-    find: returns a finished run, or None where there is none. None where the run is not private, or
-    a run that it is compared with is missing.
+
+def _suitable(
+    methods: Mapping[str, RunSpec], shape: Any
+) -> tuple[dict[str, Point], dict[str, str]]:
+    """The points of runs that can start on this shape, and why others cannot, by title.
+
+    A run that is the chosen one again is left out.
     """
-    if record.spec.budget is None:
-        return None
-    metric = next((it for it in ("rmse", "objective") if record.metrics.get(it) is not None), None)
-    runs = {name: find(spec) for name, spec in references(record.spec).items()}
-    others = {name: run.record.metrics for name, run in runs.items() if run is not None}
-    if metric is None or others.keys() != runs.keys():
-        return None
-    sides = (record.metrics, others["open"], others["best"])
-    private, without_noise, best = (it.get(metric) for it in sides)
-    if "trivial" in others:
-        guess = others["trivial"].get(metric)
-    else:  # of parts every run says what guessing costs
-        guess = record.metrics.get(f"trivial_{metric}")
-    if private is None or without_noise is None or best is None or guess is None:
-        return None
-    return PrivacyCost.of(METRICS[metric], [(private, without_noise, best, guess)])
+    main, points = methods[MAIN].canonical(), dict[str, Point]()
+    refusals = dict[str, str]()
+    again = {name for name, spec in methods.items() if name != MAIN and spec == main}
+    is_own = not again and bool(main.parameters) and _exact(main)
+    for name, spec in methods.items():
+        if name in again:
+            continue
+        title = NAMES.get(name, spec.kind.title)
+        try:
+            if name != MAIN:
+                prepare(spec, shape)
+        except BadInput as error:
+            refusals[title] = error.args[0]
+            continue
+        label = f"{title}, your parameters" if is_own and name == MAIN else title
+        epsilon = None if spec.budget is None else spec.budget.epsilon
+        points[name] = Point(spec, label, epsilon, is_rival=not (is_own and name == MAIN))
+    return points, refusals
 
 
-def best_known_on(data: DataSpec, shape: Any, metric: str) -> str:
-    """The best known algorithm without privacy for this shape: ALS if it does not fit in memory."""
-    name = best_known(metric, in_parts=is_in_parts(data.id))
-    try:
-        prepare(RunSpec.parse(data=data, algorithm=name), shape)
-    except BadInput:
-        return BEST_BY_SUMS
-    return name
-
-
-def _parts(spec: RunSpec) -> dict[str, Any]:
-    """How many components a factorisation looks for."""
-    return {name: value for name, value in spec.parameters.items() if name == "n_components"}
+def _in_draw(point: Point, draw: int) -> Point:
+    seed = point.spec.seed + draw
+    return replace(point, spec=point.spec.model_copy(update={"seed": seed}))
 
 
 def _exact(spec: RunSpec) -> bool:
@@ -156,59 +177,93 @@ def _exact(spec: RunSpec) -> bool:
 
 
 def _other(spec: RunSpec, algorithm: str, parameters: Mapping[str, Any] | None = None) -> RunSpec:
-    return spec.on(algorithm, parameters=dict(parameters or {})).canonical()
+    """The run with another algorithm, which looks for as many components."""
+    own = {name: value for name, value in spec.parameters.items() if name == "n_components"}
+    if algorithms.find(algorithm).task == "ratings":
+        own = {}
+    return spec.on(algorithm, parameters={**own, **(parameters or {})}).canonical()
 
 
-def _over_draws(methods: Mapping[str, RunSpec], shape: Any, every: bool) -> Comparison:
-    """Every algorithm once per draw, without copies of the chosen run.
+# ---- over a grid of epsilons ---------------------------------------------------------------------
 
-    Algorithms that cannot start on this shape are refused.
+
+@functools.lru_cache(maxsize=64)
+def _grid_points(
+    spec: str, shape: Any, epsilons: tuple[float, ...], draws: int
+) -> tuple[Point, ...]:
+    """`grid_points` of a specification as JSON."""
+    run = RunSpec.model_validate_json(spec)
+    if run.budget is None:
+        raise BadInput(f"{run.algorithm} has no epsilon here. Choose a private algorithm.")
+    order = sorted(dict.fromkeys(epsilons), key=lambda epsilon: (epsilon not in COARSE, epsilon))
+    methods, _ = _suitable({MAIN: run, **references(run), **rivals(run)}, shape)
+    fixed = [point for point in methods.values() if point.epsilon is None]
+    main, *others = (point for point in methods.values() if point.epsilon is not None)
+    without_noise = [replace(point, spec=point.spec.open(), epsilon=None) for point in others]
+
+    def along(points: Iterable[Point]) -> list[Point]:
+        return [
+            replace(point, spec=at_epsilon(point.spec, epsilon), epsilon=epsilon)
+            for point in points
+            for epsilon in order
+        ]
+
+    def over_draws(points: Sequence[Point]) -> list[Point]:
+        return [_in_draw(point, draw) for draw in range(draws) for point in points]
+
+    first = over_draws([*fixed, *along([main])])
+    return (*first, *over_draws([*without_noise, *along(others)]))
+
+
+def grid_points(
+    spec: RunSpec, shape: Any, epsilons: Sequence[float] = EPSILONS, draws: int = DRAWS
+) -> tuple[Point, ...]:
+    """The draws of a private run over epsilons, its references, and its rivals; useful ones first.
+
+    The run and its references come before the rivals, first draws before further ones, and coarse
+    epsilons before fine ones. Each is the run that `comparison` shows at its epsilon. Raises
+    BadInput if the run has no budget.
     """
-    suitable, refusals = {}, {}
-    for name, spec in methods.items():
-        if name != "main" and spec == methods["main"].canonical():
-            continue
-        try:
-            if name != "main":
-                prepare(spec, shape)
-            suitable[name] = spec
-        except BadInput as error:
-            refusals[algorithms.find(spec.algorithm).title] = error.args[0]
-    runs = {
-        run_name(name, draw): spec.model_copy(update={"seed": spec.seed + draw})
-        for draw in range(DRAWS)
-        for name, spec in suitable.items()
-    }
-    return Comparison(runs, refusals, every)
+    return _grid_points(spec.model_dump_json(), shape, tuple(epsilons), draws)
 
 
-def same_draws(runs: Mapping[str, Run], *who: str, metric: str = "rmse") -> list[tuple[float, ...]]:
-    """A figure of each of these algorithms, draw by draw, in the draws that all have finished."""
-    numbers = sorted({draw for name in runs for one, draw in [split_name(name)] if one == who[0]})
-    whole = [draw for draw in numbers if all(run_name(one, draw) in runs for one in who)]
-    return [tuple(runs[run_name(one, draw)].record.metric(metric) for one in who) for draw in whole]
+def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:
+    """The same run at another epsilon. Raises BadInput if it has no budget."""
+    if spec.budget is None:
+        raise BadInput(f"{spec.algorithm} has no epsilon here. Choose a private algorithm.")
+    return spec.model_copy(update={"budget": spec.budget.model_copy(update={"epsilon": epsilon})})
 
 
-def clearly_better(
-    runs: Mapping[str, Run], run_names: Iterable[str], metric: str = "rmse"
-) -> tuple[str, PairedDifference] | None:
-    """The best proven algorithm for the same unit that clearly beats the chosen one.
+# ---- stored runs ---------------------------------------------------------------------------------
 
-    It has the smallest median among those that beat it beyond chance over all requested draws; None
-    if there is none. Algorithms with unfinished draws are not judged.
+
+def judgement_of(
+    record: RunRecord, find: Callable[[RunSpec], Run | None]
+) -> tuple[Judgement, Measured] | None:
+    """One private run judged by its error or its objective, over its own draw.
+
+    find: returns a finished run, or None where there is none. None where the run is not private, or
+    a run that it is compared with is missing.
     """
-    count = Counter(split_name(name)[0] for name in run_names)
-    better = []
-    for who in count.keys() - {"main", "open", "best", "trivial", "user-mean", "content"}:
-        both = same_draws(runs, "main", who, metric=metric)
-        if not (both and len(both) == count[who] == count["main"]):
-            continue
-        mine, theirs = (runs[it].record.guarantee for it in ("main", who))
-        ours, others = zip(*both, strict=True)
-        gap = compare_pairs(others, ours)
-        if theirs.has_epsilon and theirs.unit == mine.unit and gap.clear < 0:
-            better.append((statistics.median(others), who, gap))
-    return min(better, key=lambda it: it[:2])[1:] if better else None
+    if record.spec.budget is None:
+        return None
+    metric = next((it for it in ("rmse", "objective") if record.metrics.get(it) is not None), None)
+    if metric is None:
+        return None
+    others = references(record.spec)
+    runs = {name: find(spec) for name, spec in others.items()}
+    main = Point(record.spec, record.title, record.spec.budget.epsilon)
+    points = {main.key: main}
+    finished_runs = {main.key: Run(record, {})}
+    for name, run in runs.items():
+        if run is None:
+            return None
+        point = Point(others[name], run.record.title, None)
+        points[point.key] = point
+        finished_runs[point.key] = run
+    judgement = Draws.of_runs(points.values(), finished_runs).by(metric)
+    own = judgement.line(main.label)
+    return (judgement, own[0]) if own and judgement.cost(own[0]) is not None else None
 
 
 def settings(record: RunRecord) -> dict[str, Any]:

@@ -1,0 +1,241 @@
+"""Sentences about the table of measured draws, the same on every page, in print and in terminals.
+
+All are plain text.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.draws import AVERAGE, Judgement, Measured, PrivacyCost, needed_epsilon
+from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, is_of_lists
+
+FLOORS = {GLOBAL_MEAN: "the mean of all ratings", OWN_MEAN: "each person's own mean"}
+RANDOM_ORDER = "a random order"
+NOTHING_MEASURABLE = "sharing is worth nothing measurable here"
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+
+def share_text(share: float) -> str:
+    """A share in percent without decimals; a share that rounds to 0 has no sign."""
+    return f"{share:.0%}".replace("-0%", "0%")
+
+
+def names_text(names: Sequence[str]) -> str:
+    """Names in a list: "A, B and C"."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def floor_words(judgement: Judgement, row: str = "user") -> str:
+    """What is 0% of the scale. row: of the data, such as "document"."""
+    floor = judgement.floor
+    if floor is None or floor.algorithm == AVERAGE:
+        return f"the average {row}"
+    if is_of_lists(judgement.metric.id):
+        return RANDOM_ORDER
+    return FLOORS.get(floor.algorithm, floor.label)
+
+
+def worth_words(judgement: Judgement, row: str = "user") -> str:
+    """The whole of the scale: what 100% is more than 0%."""
+    floor, best = judgement.floor, judgement.best_known
+    if floor is not None and best is not None and floor.algorithm == AVERAGE:
+        return f"what {best.label} gains over {floor_words(judgement, row)}"
+    if is_of_lists(judgement.metric.id):
+        return "what sharing is worth for lists"
+    return "what sharing ratings is worth"
+
+
+def best_known_words(judgement: Judgement) -> str:
+    """The method that is 100% of the scale; '' without one."""
+    best = judgement.best_known
+    if best is None:
+        return ""
+    which = ", the best known method without privacy" if judgement.has_best_known else ""
+    return f"{best.label}{which or ' without privacy'}"
+
+
+def scale_words(judgement: Judgement, row: str = "user") -> str:
+    """Both ends of the scale with their figures, in a sentence; '' without them."""
+    floor, best = judgement.floor, judgement.best_known
+    if floor is None or best is None:
+        return ""
+    at_floor, at_best = (judgement.metric.text(one.median) for one in (floor, best))
+    return (
+        f"0% is {floor_words(judgement, row)} ({judgement.metric.title} {at_floor}); 100% is"
+        f" {best_known_words(judgement)} ({at_best})."
+    )
+
+
+# ---- one method at one epsilon -------------------------------------------------------------------
+
+
+def kept_words(judgement: Judgement, one: Measured, row: str = "user") -> str:
+    """What a method keeps, as the end of a sentence: the median draw and the range of all."""
+    shares = judgement.shares(one)
+    if shares is None:
+        figure = f"has {judgement.metric.title} {judgement.metric.text(one.median)}"
+        if judgement.floor is None or judgement.best_known is None:
+            return figure
+        return f"{figure}; {NOTHING_MEASURABLE}"
+    text = share_text(shares.median)
+    if shares.median < 0 and text != "0%":
+        alone = judgement.metric.text(judgement.floor.median) if judgement.floor else ""
+        return (
+            f"is worse than no model: {floor_words(judgement, row)} alone has"
+            f" {judgement.metric.title} {alone}"
+        )
+    if shares.median >= 1:
+        return f"does at least as well as {best_known_words(judgement)}"
+    return f"keeps {text} of {worth_words(judgement, row)}{range_words(shares)}"
+
+
+def range_words(shares: Measured) -> str:
+    """The range of shares over draws, in brackets; '' for one draw."""
+    if len(shares.draws) < 2:
+        return ""
+    low, high = share_text(shares.low), share_text(shares.high)
+    count = len(shares.draws)
+    if low == high:
+        return f" (in each of {count} draws)"
+    return f" ({low} to {high} over {count} draws)"
+
+
+def cost_words(judgement: Judgement, cost: PrivacyCost) -> str:
+    """The costs of noise, of the method and of not sharing, in two sentences."""
+    metric = judgement.metric
+    direction = "less" if bool(metric.larger_is_better) == (cost.total >= 0) else "more"
+    return (
+        f"{metric.label} is {metric.text(abs(cost.total))} {direction} than with"
+        f" {best_known_words(judgement)}: {signed_text(judgement, cost.noise)} from noise and"
+        f" settings chosen for it, {signed_text(judgement, cost.method)} from the method. Not"
+        f" sharing at all would cost {signed_text(judgement, cost.not_sharing)}."
+    )
+
+
+def signed_text(judgement: Judgement, cost: float) -> str:
+    """A cost in the metric's digits, with a proper minus sign; never minus zero."""
+    return judgement.metric.text(cost + 0.0).replace("-", "−")
+
+
+def points_words(more: float, less: float) -> str:
+    """The difference of two shares as they are printed, in percentage points."""
+    points = abs(round(100 * more) - round(100 * less))
+    return "1 point" if points == 1 else f"{points} points"
+
+
+def better_words(judgement: Judgement, one: Measured) -> str:
+    """Which better proven method is known at the same epsilon, and by how much; '' if none is."""
+    better = judgement.better(one)
+    if better is None:
+        return ""
+    start = f"A better proven method is known at this ε: {better.label}"
+    share, own = judgement.share(better), judgement.share(one)
+    if share is not None and own is not None:
+        text = share_text(share)
+        return f"{start} keeps {text}, {points_words(share, own)} more."
+    figure = judgement.metric.text(better.median)
+    return f"{start} has {judgement.metric.title} {figure}."
+
+
+def no_difference_words(judgement: Judgement, one: Measured, most: int = 3) -> str:
+    """Which other proven methods chance may explain the difference to; '' if there is none."""
+    others = judgement.no_different(one)
+    if not others:
+        return ""
+    names = [other.label for other in others]
+    if len(names) > most:
+        names = [*names[:most], f"{len(names) - most} more"]
+    count = len(one.draws)
+    draws = "1 draw" if count == 1 else f"{count} draws"
+    return f"No difference from {names_text(names)} was found in {draws}."
+
+
+# ---- which epsilon is enough ---------------------------------------------------------------------
+
+
+def needed_words(line: Sequence[Measured], share: float) -> tuple[str, str]:
+    """The epsilon that keeps a share, in words, and its uncertainty.
+
+    If none does, the best that was measured. line: shares, not empty.
+    """
+    needed = needed_epsilon(line, share)
+    beyond = budget_text(max(one.epsilon or 0.0 for one in line))
+    if needed is None:
+        top = max(line, key=lambda one: one.median)
+        at = budget_text(top.epsilon or 0.0)
+        return f"no ε up to {beyond}", f"; the best is {share_text(top.median)}, at ε = {at}"
+    if needed.is_first:
+        return f"ε = {budget_text(needed.epsilon)}", ", the smallest measured"
+    value = f"ε {'=' if needed.is_measured else '≈'} {budget_text(needed.rounded)}"
+    low, high = (needed_epsilon(line, share, of_draws) for of_draws in (max, min))
+    if low is None:
+        return value, ""
+    least = budget_text(low.rounded)
+    most = f"more than {beyond}" if high is None else budget_text(high.rounded)
+    return value, "" if least == most else f", {least} to {most} over draws"
+
+
+def kept_at_words(
+    judgement: Judgement, line: Sequence[Measured], epsilon: float, row: str = "user"
+) -> str:
+    """How much a model keeps at an epsilon, measured there or on both sides; '' if unknown.
+
+    line: shares, ascending by epsilon.
+    """
+    here = [one for one in line if one.epsilon == epsilon]
+    below = [one for one in line if (one.epsilon or 0.0) < epsilon]
+    above = [one for one in line if (one.epsilon or 0.0) > epsilon]
+    if not here and not (below and above):
+        return ""
+    around = here or [below[-1], above[0]]
+    at = " and ".join(budget_text(one.epsilon or 0.0) for one in around)
+    shares = " to ".join(share_text(max(one.median, 0.0)) for one in around)
+    return f"keeps {shares} of {worth_words(judgement, row)} (measured at ε = {at})"
+
+
+# ---- reference lines of figures ------------------------------------------------------------------
+
+
+class Reference(StrEnum):
+    """What a private figure is compared with; the value is the dash of its line."""
+
+    WITHOUT_NOISE = "solid"
+    BEST_KNOWN = "dash"
+    FLOOR = "dot"
+
+
+@dataclass(frozen=True)
+class ReferenceLine:
+    """A horizontal line that a private figure is compared with."""
+
+    reference: Reference
+    value: float
+    label: str
+
+
+def reference_lines(
+    judgement: Judgement, one: Measured | None = None, row: str = "user"
+) -> list[ReferenceLine]:
+    """A method without noise, the best known one without privacy, and the floor.
+
+    one: of the method, whose line is left out without it.
+    """
+    text, lines = judgement.metric.text, list[ReferenceLine]()
+    own = None if one is None else judgement.without_noise(one)
+    if own is not None and one is not None:
+        label = f"{one.title} without noise {text(own.median)}"
+        lines.append(ReferenceLine(Reference.WITHOUT_NOISE, own.median, label))
+    if judgement.best_known is not None:
+        median = judgement.best_known.median
+        label = f"{best_known_words(judgement)}: {text(median)}"
+        lines.append(ReferenceLine(Reference.BEST_KNOWN, median, label))
+    if judgement.floor is not None:
+        median = judgement.floor.median
+        label = f"{floor_words(judgement, row)} {text(median)}"
+        lines.append(ReferenceLine(Reference.FLOOR, median, label))
+    return lines

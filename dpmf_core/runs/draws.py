@@ -1,0 +1,552 @@
+"""The one table of measured draws, and the figures that follow from it.
+
+A draw is one run: a split of the data and, if the method is private, its noise. Every page, table,
+command, report and notebook that compares methods takes its figures from here, and its sentences
+from `conclusions`.
+
+The scale has two ends. 0% is what needs no model of others: for ratings the better of the global
+mean and each person's own mean, for lists an arbitrary order, for samples their average. 100% is
+the best known method without privacy.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import PrivateAlgorithm
+from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
+from dpmf_core.evaluation.registry import METRICS, Metric
+from dpmf_core.privacy import Calibration, Status
+from dpmf_core.runs.record import Run, summarise
+from dpmf_core.runs.references import best_known, floors, is_proven
+from dpmf_core.runs.specification import RunSpec, Value
+
+LEAST_GAIN = 0.01  # of the floor's figure: below it sharing is worth nothing measurable
+AVERAGE = "average"  # the floor of samples, whose figures every run on samples has
+HAVE_EPSILON = (Status.PROVEN, Status.CONDITIONAL)
+
+
+# ---- the rows ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Point:
+    """A planned draw: a run and its place in the table.
+
+    label: the name of its line. epsilon: None if nothing is released. grid: values of the
+    parameters that vary. is_rival: whether it may be named as the best method; a person's own
+    parameters may not.
+    """
+
+    spec: RunSpec
+    label: str
+    epsilon: float | None
+    grid: Mapping[str, Value] = field(default_factory=dict)
+    is_rival: bool = True
+
+    @cached_property
+    def key(self) -> str:
+        """The specification as text: equal runs have equal keys."""
+        return self.spec.model_dump_json()
+
+    @property
+    def line(self) -> tuple[str, bool]:
+        """What draws of one method share: its label, and whether it has no noise."""
+        return self.label, self.spec.without_noise
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A finished draw: its held-out figures and the exact total epsilon, None if unproven.
+
+    caution: why the method's epsilon differs in meaning from the others'; '' if it does not.
+    """
+
+    point: Point
+    metrics: Mapping[str, int | float | None]
+    total: float | None = None
+    caution: str = ""
+    public: bool = True
+
+    @classmethod
+    def of(cls, point: Point, summary: Mapping[str, Any]) -> "Draw":
+        """A draw from the summary of its run (`record.summarise`)."""
+        total, caution = summary.get("epsilon"), ""
+        if point.epsilon is not None:
+            caution = _caution(point.spec, summary)
+        return cls(point, summary["metrics"], total, caution, bool(summary.get("public", True)))
+
+    def figure(self, metric: str) -> float | None:
+        """A held-out figure; None if the run has none."""
+        value = self.metrics.get(metric)
+        return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _caution(spec: RunSpec, summary: Mapping[str, Any]) -> str:
+    if summary.get("guarantee") not in HAVE_EPSILON or not is_proven(spec.algorithm):
+        return "no proof"
+    unit = str(summary.get("unit", "user"))
+    if unit not in ("user", "person") and spec.kind.task == "ratings":
+        return f"protects one {unit}"
+    if spec.budget is not None and spec.budget.calibration is Calibration.SOURCE:
+        return "its noise follows its source's rule"
+    return ""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure of one method at one place of the table: a value for each draw.
+
+    seeds: of the draws, where they are known. parameters: the method's, with those of the grid.
+    totals: each draw's exact epsilon.
+    """
+
+    label: str
+    algorithm: str
+    epsilon: float | None
+    grid: Mapping[str, Value]
+    draws: tuple[float, ...]
+    seeds: tuple[int, ...] = ()
+    parameters: Mapping[str, Value] = field(default_factory=dict)
+    without_noise: bool = False
+    totals: tuple[float | None, ...] = ()
+    caution: str = ""
+    is_rival: bool = True
+
+    @property
+    def title(self) -> str:
+        """The algorithm's title."""
+        return algorithms.find(self.algorithm).title
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.draws)
+
+    @property
+    def low(self) -> float:
+        return min(self.draws)
+
+    @property
+    def high(self) -> float:
+        return max(self.draws)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Student's 95% interval of the mean over draws."""
+        return PairedDifference(self.draws).interval
+
+    @property
+    def by_seed(self) -> dict[int, float]:
+        return dict(zip(self.seeds, self.draws, strict=True))
+
+
+def shared_draws(*measured: Measured) -> list[tuple[float, ...]]:
+    """The figures of the draws that all of these share, ascending by seed."""
+    figures = [one.by_seed for one in measured]
+    seeds = sorted(set.intersection(*(set(of_one) for of_one in figures)))
+    return [tuple(of_one[seed] for of_one in figures) for seed in seeds]
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The table: finished draws in the order of planning, and planned ones that are missing."""
+
+    rows: tuple[Draw, ...]
+    missing: tuple[Point, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, points: Iterable[Point], summaries: Iterable[Mapping[str, Any] | None]) -> "Draws":
+        """The table of these points; a summary that is None has not finished."""
+        rows = list[Draw]()
+        missing = list[Point]()
+        for point, summary in zip(points, summaries, strict=True):
+            if summary is None:
+                missing.append(point)
+            else:
+                rows.append(Draw.of(point, summary))
+        return cls(tuple(rows), tuple(missing))
+
+    @classmethod
+    def of_runs(cls, points: Iterable[Point], runs: Mapping[str, Run]) -> "Draws":
+        """The table of these points. runs: finished ones by `Point.key`."""
+        points = tuple(points)
+        summaries = [
+            summarise(runs[point.key].record) if point.key in runs else None for point in points
+        ]
+        return cls.of(points, summaries)
+
+    @property
+    def is_public(self) -> bool:
+        return all(row.public for row in self.rows)
+
+    def measured(self, metric: str) -> list[Measured]:
+        """The draws of a metric by method, epsilon and grid point, in the table's order.
+
+        Runs without the metric are left out.
+        """
+        groups: dict[Any, list[Draw]] = {}
+        for row in self.rows:
+            if row.figure(metric) is not None:
+                point = row.point
+                place = (point.line, point.epsilon, tuple(point.grid.items()))
+                groups.setdefault(place, []).append(row)
+        return [_measured(rows, metric) for rows in groups.values()]
+
+    def by(self, metric: str) -> "Judgement":
+        """The table judged by a metric."""
+        return Judgement(self, METRICS[metric])
+
+
+def _measured(rows: Sequence[Draw], metric: str) -> Measured:
+    rows = sorted(rows, key=lambda row: row.point.spec.seed)
+    point = rows[0].point
+    return Measured(
+        point.label,
+        point.spec.algorithm,
+        point.epsilon,
+        dict(point.grid),
+        tuple(float(row.metrics[metric] or 0.0) for row in rows),
+        tuple(row.point.spec.seed for row in rows),
+        dict(point.spec.parameters),
+        point.spec.without_noise,
+        tuple(row.total for row in rows),
+        next((row.caution for row in rows if row.caution), ""),
+        point.is_rival,
+    )
+
+
+# ---- what it costs -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PrivacyCost:
+    """What privacy costs a method, in units of a metric, as medians over the same draws.
+
+    private, without_noise, best, floor: figures of the private run, of the same method without
+    noise, of the best known method without privacy, and of what needs no model of others.
+    """
+
+    metric: Metric
+    private: float
+    without_noise: float
+    best: float
+    floor: float
+
+    @classmethod
+    def of(cls, metric: Metric, draws: Sequence[tuple[float, ...]]) -> "PrivacyCost":
+        """Compute from (private, without noise, best, floor) of each draw; not empty.
+
+        The medians are rounded so that printed figures add up.
+        """
+        medians = [statistics.median(column) for column in zip(*draws, strict=True)]
+        return cls(metric, *(round(median, metric.digits) for median in medians))
+
+    def _rise(self, worse: float, better: float) -> float:
+        return round(self.metric.sign * (worse - better), self.metric.digits)
+
+    @property
+    def noise(self) -> float:
+        """The cost of noise: the private run compared with the method without noise.
+
+        Both have settings of their own, so it need not vanish as noise does, and may be negative.
+        """
+        return self._rise(self.private, self.without_noise)
+
+    @property
+    def method(self) -> float:
+        """The cost of the method without noise, compared with the best known; below 0 if better."""
+        return self._rise(self.without_noise, self.best)
+
+    @property
+    def not_sharing(self) -> float:
+        """The cost of not sharing at all: the floor compared with the best known method."""
+        return self._rise(self.floor, self.best)
+
+    @property
+    def total(self) -> float:
+        """The cost of noise and method together."""
+        return round(self.noise + self.method, self.metric.digits)
+
+
+# ---- the table, judged by a metric ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The table judged by one metric: the scale's ends, shares, costs, ranks and the front."""
+
+    table: Draws
+    metric: Metric
+
+    @cached_property
+    def measured(self) -> list[Measured]:
+        return self.table.measured(self.metric.id)
+
+    # -- the scale --------------------------------------------------------------------------------
+
+    @cached_property
+    def floor(self) -> Measured | None:
+        """0%: the best of the predictors that need no model of others, by its median."""
+        of_samples = self._average
+        if of_samples is not None:
+            return of_samples
+        ids = floors(self.metric.id)
+        return self._best(one for one in self._without_privacy if one.algorithm in ids)
+
+    @cached_property
+    def _average(self) -> Measured | None:
+        """The figures of the average sample, which each run on samples has; None for ratings."""
+        name = f"trivial_{self.metric.id}"
+        figures = {
+            row.point.spec.seed: value
+            for row in self.table.rows
+            if (value := row.figure(name)) is not None
+        }
+        if not figures:
+            return None
+        seeds = tuple(sorted(figures))
+        return Measured(AVERAGE, AVERAGE, None, {}, tuple(figures[seed] for seed in seeds), seeds)
+
+    @cached_property
+    def best_known(self) -> Measured | None:
+        """100%: the best method without privacy, by its median."""
+        return self._best(one for one in self._without_privacy if is_reference(one.algorithm))
+
+    @property
+    def has_best_known(self) -> bool:
+        """Whether the best known method without privacy is in the table."""
+        if self.best_known is None:
+            return False
+        task = algorithms.find(self.best_known.algorithm).task
+        in_parts = {one.algorithm for one in self._without_privacy}
+        names = {
+            best_known(self.metric.id, task),
+            best_known(self.metric.id, task, outliers=True),
+        }
+        return bool(names & in_parts)
+
+    @cached_property
+    def _without_privacy(self) -> list[Measured]:
+        return [one for one in self.measured if one.epsilon is None and not one.without_noise]
+
+    @cached_property
+    def is_sharing_worth(self) -> bool:
+        """Whether the best known method beats the floor by at least 1% of its figure."""
+        if self.floor is None or self.best_known is None:
+            return False
+        gain = self.rank(self.floor) - self.rank(self.best_known)
+        return gain >= LEAST_GAIN * abs(self.floor.median) and gain > 0
+
+    def shares(self, one: Measured) -> Measured | None:
+        """The share of what sharing is worth that each draw keeps: 1 for all, below 0 for none.
+
+        The draws are those that the floor and the best known method have too. If sharing is worth
+        nothing in one of them, it is the one share between medians. None where sharing is worth
+        nothing measurable, or nothing can be compared.
+        """
+        floor, best = self.floor, self.best_known
+        if floor is None or best is None or not self.is_sharing_worth:
+            return None
+        draws = shared_draws(one, floor, best)
+        if not draws:
+            return None
+        gains = [self.metric.sign * (at_floor - at_best) for _, at_floor, at_best in draws]
+        if min(gains) <= 0:
+            draws = [tuple(statistics.median(column) for column in zip(*draws, strict=True))]
+            gains = [self.metric.sign * (draws[0][1] - draws[0][2])]
+            if gains[0] <= 0:
+                return None
+        shares = [
+            self.metric.sign * (at_floor - own) / gain
+            for (own, at_floor, _), gain in zip(draws, gains, strict=True)
+        ]
+        return replace(one, draws=tuple(shares), seeds=())
+
+    def share(self, one: Measured) -> float | None:
+        """The median share."""
+        shares = self.shares(one)
+        return None if shares is None else shares.median
+
+    def without_noise(self, one: Measured) -> Measured | None:
+        """The same method with the same parameters, without noise."""
+        same = (one.algorithm, one.parameters)
+        return next(
+            (
+                other
+                for other in self.measured
+                if other.without_noise and (other.algorithm, other.parameters) == same
+            ),
+            None,
+        )
+
+    def cost(self, one: Measured) -> PrivacyCost | None:
+        """The cost of noise, of the method and of not sharing; None where a run is missing."""
+        without_noise, best, floor = self.without_noise(one), self.best_known, self.floor
+        if without_noise is None or best is None or floor is None:
+            return None
+        draws = shared_draws(one, without_noise, best, floor)
+        return PrivacyCost.of(self.metric, draws) if draws else None
+
+    # -- ranks ------------------------------------------------------------------------------------
+
+    def rank(self, one: Measured) -> float:
+        """The median, with a sign such that smaller is better."""
+        return self.metric.sign * one.median
+
+    def _best(self, some: Iterable[Measured]) -> Measured | None:
+        return min(some, key=self.rank, default=None)
+
+    @cached_property
+    def ranked(self) -> list[Measured]:
+        """The proven private methods at each epsilon, ascending, the best first at each.
+
+        Of a grid only each method's best point counts. A method with unfinished draws is left out.
+        """
+        unfinished = {(point.line, point.epsilon) for point in self.table.missing}
+        best: dict[tuple[str, float], Measured] = {}
+        for one in self.measured:
+            if one.epsilon is None or one.caution or not one.is_rival:
+                continue
+            if ((one.label, one.without_noise), one.epsilon) in unfinished:
+                continue
+            place = (one.label, one.epsilon)
+            if place not in best or self.rank(one) < self.rank(best[place]):
+                best[place] = one
+        return sorted(best.values(), key=lambda one: (one.epsilon or 0.0, self.rank(one)))
+
+    @cached_property
+    def epsilons(self) -> tuple[float, ...]:
+        """The epsilons at which a best method is known, ascending."""
+        at_all = sorted({one.epsilon for one in self.ranked if one.epsilon is not None})
+        return tuple(epsilon for epsilon in at_all if self.best(epsilon) is not None)
+
+    def at(self, epsilon: float) -> list[Measured]:
+        """The ranked methods at an epsilon, the best first."""
+        return [one for one in self.ranked if one.epsilon == epsilon]
+
+    def best(self, epsilon: float) -> Measured | None:
+        """The best proven method at an epsilon; of two with equal medians the first planned.
+
+        None before all that were planned there have finished, and on private data: choosing a
+        method by their raw errors would cost more than an epsilon says.
+        """
+        here = self.at(epsilon)
+        if not here or epsilon in self._unfinished or not self.table.is_public:
+            return None
+        return here[0]
+
+    @cached_property
+    def _unfinished(self) -> set[float | None]:
+        """The epsilons at which a draw is missing that takes part in the ranking."""
+        return {point.epsilon for point in self.table.missing if _may_rank(point)}
+
+    def difference(self, first: Measured, second: Measured) -> PairedDifference | None:
+        """The first's figure minus the second's over shared draws; smaller is better in both."""
+        draws = shared_draws(first, second)
+        if not draws:
+            return None
+        sign = self.metric.sign
+        return compare_pairs([sign * own for own, _ in draws], [sign * other for _, other in draws])
+
+    def no_different(self, one: Measured) -> list[Measured]:
+        """The other ranked methods at the same epsilon whose difference may be chance."""
+        others = [other for other in self.at(one.epsilon or 0.0) if other.label != one.label]
+        differences = [(other, self.difference(one, other)) for other in others]
+        return [other for other, gap in differences if gap is None or not gap.clear]
+
+    def better(self, one: Measured) -> Measured | None:
+        """The best proven method at the same epsilon, if it is clearly better than this one."""
+        best = None if one.epsilon is None else self.best(one.epsilon)
+        if best is None or best.label == one.label:
+            return None
+        gap = self.difference(best, one)
+        return best if gap is not None and gap.clear < 0 else None
+
+    def line(self, label: str) -> list[Measured]:
+        """A private method along epsilon."""
+        of_label = [one for one in self.measured if one.label == label and one.epsilon is not None]
+        return sorted(of_label, key=lambda one: one.epsilon or 0.0)
+
+    @cached_property
+    def best_line(self) -> list[Measured]:
+        """The best proven method at each epsilon where it is known, ascending."""
+        best = [self.best(epsilon) for epsilon in self.epsilons]
+        return [one for one in best if one is not None]
+
+    @cached_property
+    def front(self) -> list[Measured]:
+        """The Pareto front, ascending: ranked methods better than all at smaller epsilons."""
+        front = list[Measured]()
+        for one in self.ranked:
+            if not front or self.rank(one) < self.rank(front[-1]):
+                front.append(one)
+        return front
+
+    def shares_along(self, line: Iterable[Measured]) -> list[Measured]:
+        """The shares that a line keeps at each epsilon; epsilons without a share are left out."""
+        shares = [self.shares(one) for one in line]
+        return [one for one in shares if one is not None]
+
+
+def _may_rank(point: Point) -> bool:
+    """Whether a planned draw takes part in the ranking once it has finished."""
+    budget = point.spec.budget
+    is_exact = budget is not None and budget.calibration is Calibration.EXACT
+    return point.is_rival and is_exact and is_proven(point.spec.algorithm)
+
+
+def is_reference(algorithm: str) -> bool:
+    """Whether private methods may be compared with this non-private, non-trivial method."""
+    kind = algorithms.REGISTRY.get(algorithm)
+    return kind is not None and not kind.is_trivial and not issubclass(kind, PrivateAlgorithm)
+
+
+# ---- which epsilon is enough ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NeededEpsilon:
+    """The smallest epsilon that reaches a goal.
+
+    is_measured: whether it was measured itself. is_first: whether nothing smaller was measured.
+    """
+
+    epsilon: float
+    is_measured: bool = True
+    is_first: bool = False
+
+    @property
+    def rounded(self) -> float:
+        """The epsilon with two digits if it lies between measured points."""
+        return self.epsilon if self.is_measured else float(f"{self.epsilon:.2g}")
+
+
+def needed_epsilon(
+    line: Iterable[Measured],
+    goal: float,
+    of_draws: Callable[[tuple[float, ...]], float] = statistics.median,
+    digits: int = 2,
+) -> NeededEpsilon | None:
+    """The smallest epsilon whose value is at least the goal, such as a share.
+
+    Linear along log epsilon between measured points, never extrapolated; None if no point is good
+    enough. of_draws: which draw at each epsilon counts. digits: decimals that are compared.
+    """
+    points = sorted((one.epsilon, of_draws(one.draws)) for one in line if one.epsilon is not None)
+    for place, (epsilon, value) in enumerate(points):
+        if round(value, digits) < round(goal, digits):
+            continue
+        if place == 0 or value <= goal:
+            return NeededEpsilon(epsilon, is_first=place == 0)
+        epsilon_before, value_before = points[place - 1]
+        share = (goal - value_before) / (value - value_before)
+        between = epsilon_before * math.exp(share * math.log(epsilon / epsilon_before))
+        return NeededEpsilon(between, is_measured=False)
+    return None

@@ -1,0 +1,84 @@
+"""What a private method is compared with: guessing, the best known method, and proven rivals."""
+
+import functools
+from typing import Any
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
+from dpmf_core.base.errors import BadInput
+from dpmf_core.data.catalogue import is_in_parts
+from dpmf_core.evaluation import registry
+from dpmf_core.privacy import Status
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.specification import DataSpec, RunSpec
+
+BEST_BY_SUMS = "als"  # the best known algorithm for ratings in partitions
+GLOBAL_MEAN = "global-mean"  # an arbitrary list ranks as well as its first
+OWN_MEAN = "user-mean"
+# the private method that loses least over data sets and epsilons (benchmarks/results/utility.md)
+RECOMMENDED = {"ratings": "spectral", "samples": "oneshot-nmf"}
+
+
+def best_known(
+    metric: str, task: str = "ratings", *, outliers: bool = False, in_parts: bool = False
+) -> str:
+    """The id of the best known algorithm without privacy, by a name of `METRICS`.
+
+    outliers: whether they were planted in the samples. in_parts: whether only sums over the ratings
+    are asked.
+    """
+    if task == "samples":
+        return "robust-nmf" if outliers else "nmf"
+    if is_of_lists(metric):
+        return "ease"
+    return BEST_BY_SUMS if in_parts else "bmf"
+
+
+def best_known_on(data: DataSpec, shape: Any, metric: str) -> str:
+    """The best known algorithm without privacy for this shape: ALS if it does not fit in memory."""
+    name = best_known(metric, in_parts=is_in_parts(data.id))
+    try:
+        prepare(RunSpec.parse(data=data, algorithm=name), shape)
+    except BadInput:
+        return BEST_BY_SUMS
+    return name
+
+
+def is_of_lists(metric: str) -> bool:
+    """Whether a metric judges lists of items."""
+    return registry.lists in registry.find(metric).sums
+
+
+def floors(metric: str) -> tuple[str, ...]:
+    """Ids of the predictors that need no model of others; the better one is 0% of the scale.
+
+    Ratings: the global mean and each person's own mean. Lists: the global mean, whose order of
+    items is arbitrary.
+    """
+    return (GLOBAL_MEAN,) if is_of_lists(metric) else (GLOBAL_MEAN, OWN_MEAN)
+
+
+@functools.cache
+def is_proven(algorithm: str) -> bool:
+    """Whether a method has a proven guarantee for a whole user or sample."""
+    guarantee = algorithms.find(algorithm)().guarantee()
+    return guarantee.status is Status.PROVEN
+
+
+def proven_methods(task: str, *, every: bool = False) -> list[str]:
+    """Ids of the proven private methods, the recommended one first, then quick ones first.
+
+    They need no item features and a trusted curator. every: also those that are nowhere the best.
+    """
+    names = [
+        name
+        for name, kind in algorithms.of_task(task).items()
+        if _is_candidate(kind) and is_proven(name) and (every or kind.is_usual_rival)
+    ]
+    costs = {name: algorithms.find(name).training_cost for name in names}
+    return sorted(names, key=lambda name: (name != RECOMMENDED[task], costs[name]))
+
+
+def _is_candidate(kind: type[Algorithm]) -> bool:
+    is_private = issubclass(kind, PrivateAlgorithm)
+    return is_private and not kind.needs_item_features and not kind.trusts_nobody
