@@ -4,7 +4,6 @@ All are over the same draws of split and noise: the method without noise, the be
 privacy, what needs no model of others, and the proven rivals.
 """
 
-import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -187,44 +186,61 @@ def _other(spec: RunSpec, algorithm: str, parameters: Mapping[str, Any] | None =
 # ---- over a grid of epsilons ---------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=64)
-def _grid_points(
-    spec: str, shape: Any, epsilons: tuple[float, ...], draws: int
-) -> tuple[Point, ...]:
-    """`grid_points` of a specification as JSON."""
-    run = RunSpec.model_validate_json(spec)
-    if run.budget is None:
-        raise BadInput(f"{run.algorithm} has no epsilon here. Choose a private algorithm.")
-    order = sorted(dict.fromkeys(epsilons), key=lambda epsilon: (epsilon not in COARSE, epsilon))
-    methods, _ = _suitable({MAIN: run, **references(run), **rivals(run)}, shape)
-    fixed = [point for point in methods.values() if point.epsilon is None]
-    main, *others = (point for point in methods.values() if point.epsilon is not None)
-    without_noise = [replace(point, spec=point.spec.open(), epsilon=None) for point in others]
-
-    def along(points: Iterable[Point]) -> list[Point]:
-        return [
-            replace(point, spec=at_epsilon(point.spec, epsilon), epsilon=epsilon)
-            for point in points
-            for epsilon in order
-        ]
-
-    def over_draws(points: Sequence[Point]) -> list[Point]:
-        return [_in_draw(point, draw) for draw in range(draws) for point in points]
-
-    first = over_draws([*fixed, *along([main])])
-    return (*first, *over_draws([*without_noise, *along(others)]))
-
-
 def grid_points(
     spec: RunSpec, shape: Any, epsilons: Sequence[float] = EPSILONS, draws: int = DRAWS
 ) -> tuple[Point, ...]:
-    """The draws of a private run over epsilons, its references, and its rivals; useful ones first.
+    """The draws of a private run over epsilons and of its references, and those of its rivals.
 
-    The run and its references come before the rivals, first draws before further ones, and coarse
+    Useful ones first: first draws before further ones, references before private runs, coarse
     epsilons before fine ones. Each is the run that `comparison` shows at its epsilon. Raises
     BadInput if the run has no budget.
     """
-    return _grid_points(spec.model_dump_json(), shape, tuple(epsilons), draws)
+    own = own_points(spec, shape, epsilons, draws)
+    return (*own, *rival_points(spec, shape, epsilons, draws))
+
+
+def own_points(
+    spec: RunSpec, shape: Any, epsilons: Sequence[float] = EPSILONS, draws: int = DRAWS
+) -> tuple[Point, ...]:
+    """The part of `grid_points` without rivals."""
+    methods = _methods(spec, shape)
+    fixed = [point for point in methods.values() if point.epsilon is None]
+    return _over_draws([*fixed, *_along([methods[MAIN]], epsilons)], draws)
+
+
+def rival_points(
+    spec: RunSpec, shape: Any, epsilons: Sequence[float] = EPSILONS, draws: int = DRAWS
+) -> tuple[Point, ...]:
+    """The part of `grid_points` with rivals, each also without noise."""
+    others = [point for name, point in _methods(spec, shape).items() if name != MAIN]
+    private = [point for point in others if point.epsilon is not None]
+    without_noise = [
+        replace(point, spec=point.spec.open(), label=point.spec.open().kind.title, epsilon=None)
+        for point in private
+    ]
+    return _over_draws([*without_noise, *_along(private, epsilons)], draws)
+
+
+def _methods(spec: RunSpec, shape: Any) -> dict[str, Point]:
+    """The run, its references and its rivals, by name."""
+    if spec.budget is None:
+        raise BadInput(f"{spec.algorithm} has no epsilon here. Choose a private algorithm.")
+    methods, _ = _suitable({MAIN: spec, **references(spec), **rivals(spec)}, shape)
+    return methods
+
+
+def _along(points: Iterable[Point], epsilons: Sequence[float]) -> list[Point]:
+    """The points at each epsilon, coarse ones first."""
+    order = sorted(dict.fromkeys(epsilons), key=lambda epsilon: (epsilon not in COARSE, epsilon))
+    return [
+        replace(point, spec=at_epsilon(point.spec, epsilon), epsilon=epsilon)
+        for epsilon in order
+        for point in points
+    ]
+
+
+def _over_draws(points: Sequence[Point], draws: int) -> tuple[Point, ...]:
+    return tuple(_in_draw(point, draw) for draw in range(draws) for point in points)
 
 
 def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:

@@ -13,6 +13,7 @@ from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs import first_views
+from dpmf_core.runs.references import RECOMMENDED
 from pages.kit.page_table import DataKind, Page
 
 LARGEST_IN_PARTS = 100_000_000  # declared ratings of a partitioned set; more would time out
@@ -20,6 +21,7 @@ EACH = 20  # ratings per person if undeclared
 # ratings of a synthetic data set that an address may request
 LARGEST_IN_ADDRESS = 20_000_000
 A_ROW = 100  # estimated ratings per person if their number is private
+BEST = "best"  # of methods for ratings: the best proven one that is known at the epsilon
 KIND = "sidebar.holds"  # in the session: the page's kind of data
 OWN = "data.own"  # in the session: its own data sets by id
 UNREAD = "data.unread"  # in the session: name of the uploaded file that no page uses yet
@@ -27,8 +29,12 @@ UNREAD = "data.unread"  # in the session: name of the uploaded file that no page
 OF_KIND = ("dataset", "algorithm", "delta", "row_count", "item_features")
 # default sidebar values of each kind
 FIRST: dict[str, dict[str, Any]] = {
-    kind: {"dataset": it.data, "algorithm": it.algorithm, "epsilon": it.epsilon}
-    for kind, it in first_views.USUAL.items()
+    "ratings": {"dataset": first_views.USUAL_DATA["ratings"], "algorithm": BEST},
+    "documents": {
+        "dataset": first_views.USUAL_DATA["documents"],
+        "algorithm": RECOMMENDED["samples"],
+    },
+    "images": {"dataset": first_views.USUAL_DATA["images"], "algorithm": RECOMMENDED["samples"]},
 }
 
 
@@ -161,6 +167,12 @@ def remove_own(entry: Any) -> None:
     for key, value in list(st.session_state.items()):
         if str(key).endswith(".dataset") and value == entry.id:
             del st.session_state[key]
+
+
+def offered_methods() -> list[str]:
+    """Return what the sidebar offers: the best known method for ratings, then single methods."""
+    best = [BEST] if data_kind() == "ratings" else []
+    return [*best, *private_algorithms()]
 
 
 def private_algorithms() -> list[str]:

@@ -1,12 +1,13 @@
-"""A chosen method over the grid of epsilons: known points, and computing the rest.
+"""The table of a chosen method over the grid of epsilons: finished draws, and computing the rest.
 
 On public and simulated data the rest is computed at low priority while the page is open. The
 previous result stays on the page meanwhile.
 """
 
+import functools
+import math
 import statistics
 from collections.abc import Collection
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -17,36 +18,77 @@ from dpmf_core.jobs import machine
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.queue import IDLE
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.epsilon_grid import EPSILONS, EpsilonGrid, grid_runs, read_grid
+from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.comparison import EPSILONS, grid_points, own_points
+from dpmf_core.runs.draws import Draws, Point
+from dpmf_core.runs.references import RECOMMENDED
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, runs, time_estimate
 from pages.kit.sidebar_values import Choice
 
 LOOK = 2.0  # seconds between updates of a filling grid
+WINNERS = "choose.selected"  # in the session: results of private selections, by specification
 Story = dict[str, Any]  # data of a first view's component
 
 
-def read(spec: RunSpec, metric: str = "rmse", also: Collection[float] = ()) -> EpsilonGrid:
-    """Return the known points of a private run's grid, stored or shipped; raise BadInput.
+def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
+    """Return the table of a private run over the grid, stored or shipped; raise BadInput.
 
-    also: further epsilons to look up. On private data the grid also has the epsilons at which the
-    method was trained, and nothing counts as missing.
+    also: further epsilons to look up. On private data the table has the epsilons at which the
+    method was trained, no rivals, and nothing counts as missing.
     """
-    public = data_sets.is_public(spec.data.id)
-    bought_epsilons = [] if public else engine().known_runs.epsilons(spec)
-    runs_along = grid_runs(spec, (*EPSILONS, *also, *bought_epsilons))
-    summaries = engine().known_runs.find_all([run.spec for run in runs_along])
-    grid = read_grid(runs_along, summaries, metric)
-    return grid if public else replace(grid, missing=())
+    if not data_sets.is_public(spec.data.id):
+        epsilons = (*EPSILONS, *also, *engine().known_runs.epsilons(spec))
+        own = own_points(spec, shape, epsilons)
+        return Draws(_find(own).rows)
+    points, shipped_draws = _shipped(spec.model_dump_json(), shape, tuple(also))
+    return shipped_draws if not shipped_draws.missing else _find(points)
 
 
-def specs(spec: RunSpec) -> list[RunSpec]:
-    return [run.spec for run in grid_runs(spec)]
+@functools.lru_cache(maxsize=64)
+def _shipped(
+    spec: str, shape: Any, also: tuple[float, ...]
+) -> tuple[tuple[Point, ...], Draws]:
+    """Return the points of a grid, and their table as it comes with the package. spec: JSON."""
+    points = grid_points(RunSpec.model_validate_json(spec), shape, (*EPSILONS, *also))
+    return points, Draws.of(points, [shipped_runs.summary(point.spec) for point in points])
 
 
-def fill(place: str, grid: EpsilonGrid) -> runs.Request:
+def _find(points: Collection[Point]) -> Draws:
+    return Draws.of(points, engine().known_runs.find_all([point.spec for point in points]))
+
+
+def best_method(choice: Choice) -> str:
+    """Return the best proven method for these ratings at this epsilon, as far as it is known.
+
+    On public data it is the best at the nearest epsilon where all rivals have finished. On private
+    data it is what a paid selection chose. Otherwise it is the recommended method.
+    """
+    recommended = RECOMMENDED["ratings"]
+    if not choice.entry.public:
+        winners = [
+            str(result.winner["method"])
+            for result in st.session_state.get(WINNERS, {}).values()
+            if result.winner and result.spec.searches[0].data.id == choice.dataset
+        ]
+        return winners[-1] if winners else recommended
+    table = read(choice.spec(), choice.shape, also=(choice.epsilon,))
+    judgement = table.by("rmse")
+    if not judgement.epsilons:
+        return recommended
+    nearest = min(judgement.epsilons, key=lambda known: abs(math.log(known / choice.epsilon)))
+    best = judgement.best(nearest)
+    return recommended if best is None else best.algorithm
+
+
+def specs(spec: RunSpec, shape: Any) -> list[RunSpec]:
+    return [point.spec for point in own_points(spec, shape)]
+
+
+def fill(place: str, missing: Collection[Point], n_finished: int) -> runs.Request:
     """Request a grid's missing runs at low priority while its page is open, once each."""
-    specs_by_text = {spec.model_dump_json(): spec for spec in _affordable(grid)}
+    affordable = _affordable([point.spec for point in missing], n_finished)
+    specs_by_text = {spec.model_dump_json(): spec for spec in affordable}
     request = runs.request_at(f"{place}.grid")
     if request.called_off or not specs_by_text.keys() <= request.specs.keys():
         request.submit(request.want(specs_by_text), (), IDLE)
@@ -54,30 +96,34 @@ def fill(place: str, grid: EpsilonGrid) -> runs.Request:
     return request
 
 
-def keep_filling(place: str, spec: RunSpec, grid: EpsilonGrid) -> None:
-    """Fill a grid and draw the page again as it fills. spec: the grid's run."""
-    request = fill(place, grid)
+def keep_filling(place: str, spec: RunSpec, shape: Any) -> None:
+    """Fill the method's own part of a grid, and draw the page again as it fills."""
+    if not data_sets.is_public(spec.data.id):
+        return
+    points = own_points(spec, shape)
+    before = _find(points)
+    request = fill(place, before.missing, len(before.rows))
 
     def watch() -> None:
         """Draw the page again once nothing more comes, or on a quiet server after a fifth."""
-        now = runs.strain() <= 1 and len(read(spec).missing) <= 0.8 * len(grid.missing)
-        if now or not request.busy:
+        now = _find(points)
+        is_time = runs.strain() <= 1 and len(now.missing) <= 0.8 * len(before.missing)
+        if is_time or not request.busy:
             st.rerun()
 
     if request.busy:
         runs.follow(watch, LOOK)
 
 
-def _affordable(grid: EpsilonGrid) -> list[RunSpec]:
+def _affordable(missing: list[RunSpec], n_finished: int) -> list[RunSpec]:
     """Return missing runs, in order, as far as the grid needs no confirmation.
 
-    Empty on private data and on machines with little memory.
+    Empty on machines with little memory.
     """
-    missing = grid.missing
-    if not missing or not data_sets.is_public(missing[0].data.id) or machine.is_small():
+    if not missing or machine.is_small():
         return []
     costs = time_estimate.costs(missing)
-    remaining_seconds = engine().limits.ask_seconds - grid.count * statistics.median(costs)
+    remaining_seconds = engine().limits.ask_seconds - n_finished * statistics.median(costs)
     return [
         spec for spec, at in zip(missing, accumulate(costs), strict=True) if at <= remaining_seconds
     ]

@@ -1,6 +1,7 @@
 """The sidebar of pages about data: its widgets, hidden or locked if a lesson says so."""
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, Literal
 
@@ -15,10 +16,11 @@ from dpmf_core.privacy.accounting import rule_of
 from dpmf_core.privacy.certainty import CLAIMS, certainty_at
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full
 from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.references import RECOMMENDED
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.deployments import DEPLOYMENTS
 from dpmf_core.teaching.glossary import linked
-from pages.kit import data_sets, forms, lesson, odometer, safe_text, sidebar_values
+from pages.kit import data_sets, epsilon_grid, forms, lesson, odometer, safe_text, sidebar_values
 from pages.kit.comparison import source_rule
 from pages.kit.components import TOTAL_EPSILON, Stop, draw_epsilon_slider
 from pages.kit.data_sets import data_kind, session_key
@@ -110,7 +112,12 @@ def show_complaints() -> None:
 
 
 def choice() -> Choice:
-    return Choice(**{control.id: value(control.id) for control in controls()})
+    """Return the chosen run; the best known method is resolved at the chosen epsilon."""
+    values = {control.id: value(control.id) for control in controls()}
+    if values["algorithm"] != data_sets.BEST:
+        return Choice(**values)
+    recommended = Choice(**values | {"algorithm": RECOMMENDED["ratings"]}, is_best=True)
+    return replace(recommended, algorithm=epsilon_grid.best_method(recommended))
 
 
 # ---- widgets; fixed: locked by a lesson ----------------------------------------------------------
@@ -148,14 +155,18 @@ def _describe_data(entry: Any) -> None:
 
 
 def _algorithm(fixed: bool) -> None:
-    ids = data_sets.private_algorithms()
+    ids = data_sets.offered_methods()
     st.selectbox(
         "Private method",
         ids,
         **bind(session_key("algorithm"), ids),
-        format_func=lambda name: algorithms.REGISTRY[name].title,
+        format_func=_title_of_method,
         disabled=fixed,
     )
+
+
+def _title_of_method(name: str) -> str:
+    return "The best known at each ε" if name == data_sets.BEST else algorithms.find(name).title
 
 
 def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
@@ -289,7 +300,7 @@ def draw_bar(unused: Collection[str]) -> None:
 def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]) -> None:
     name, meaning_of = TOTAL_EPSILON, _meanings(unused)
     if _by_source(unused):
-        rule = source_rule(value("algorithm"))
+        rule = source_rule(choice().algorithm)
         name = f"ε by {rule}"
     stops = [_stop(meaning_of, epsilon) for epsilon in EPSILONS]
     marks = [_stop(meaning_of, it.epsilon, it.name) for it in DEPLOYMENTS.values()]
@@ -361,7 +372,7 @@ def _unit_protected(unused: Collection[str]) -> str | None:
     """
     if "algorithm" in unused:
         return None
-    kind = REGISTRY[value("algorithm")]
+    kind = REGISTRY[choice().algorithm]
     assert issubclass(kind, PrivateAlgorithm)
     promise = kind().guarantee()
     if promise.status is not Status.PROVEN or promise.unit == VALUE:

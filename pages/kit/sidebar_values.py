@@ -19,6 +19,7 @@ from dpmf_core.base.registry import by_id
 from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC
 from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC
 from dpmf_core.privacy import NoiseKind, default_delta
+from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.teaching.lesson_links import in_new_names
 from pages.kit import data_sets, lesson, links
@@ -51,6 +52,7 @@ class Choice:
     calibration: str = "exact"
     noise: str = "continuous"
     row_count: str = "given"  # if it is private, so is the set of items or words
+    is_best: bool = False  # whether the algorithm is the best one known at this epsilon
 
     @functools.cached_property
     def entry(self) -> Any:
@@ -92,6 +94,7 @@ class Choice:
     ) -> RunSpec:
         """Return the chosen run or a variant; raise BadInput. data: preparation of samples."""
         choices = asdict(self) | (data or {}) | changes
+        del choices["is_best"]
         if self.entry.holds == "ratings":
             choices |= {"top_items": self.kept_items, "item_features": self.known_features}
         if self.row_count == "private" and self.entry.holds != "images":
@@ -177,7 +180,7 @@ def _check_noise(text: str) -> None:
 
 
 def _check_algorithm(text: str) -> None:
-    if text not in data_sets.private_algorithms():
+    if text not in data_sets.offered_methods():
         raise ValueError
 
 
@@ -187,7 +190,9 @@ CHECKS = {"dataset": _check_data_set, "noise": _check_noise, "algorithm": _check
 ALLOWED = {"dataset": "a data set on this machine", "algorithm": "a private method"}
 OF_ONE_KIND = {"top_items": "ratings", "most_words": "documents"}
 CONTROLS = by_id(
-    Control(it.name, None if it.default is MISSING else it.default) for it in fields(Choice)
+    Control(it.name, None if it.default is MISSING else it.default)
+    for it in fields(Choice)
+    if it.name != "is_best"
 )
 
 
@@ -221,7 +226,7 @@ def prepare() -> None:
         first["dataset"] = next(iter(usable))
     if any(session_key(it.id) not in st.session_state for it in controls()):
         _start_from_address(first)
-    dial(first["epsilon"])
+    dial(DEFAULT_EPSILON)
     for control in controls():  # what a lesson fixes, whatever the address or the browser says
         text = lesson.fixed_value(control.id)
         if text is not None:
@@ -233,7 +238,7 @@ def prepare() -> None:
     # the data set may have been removed, or not be allowed here
     if value("dataset") not in usable and value("dataset") not in data_sets.usable():
         put("dataset", first["dataset"])
-    if value("algorithm") not in data_sets.private_algorithms():  # these data do not suit it
+    if value("algorithm") not in data_sets.offered_methods():  # these data do not suit it
         put("algorithm", data_sets.FIRST[data_sets.data_kind()]["algorithm"])
 
 
@@ -294,5 +299,7 @@ def _text(control: Control) -> str | None:
     if setting is None or (isinstance(setting, str) and setting == control.first):
         return None
     if control.id == "dataset" and datasets.is_own(setting):
+        return None
+    if control.id == "algorithm" and setting == data_sets.BEST:
         return None
     return f"{setting:.12g}" if isinstance(setting, float) else str(setting)
