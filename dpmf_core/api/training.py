@@ -19,6 +19,7 @@ from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import NoiseKind
 from dpmf_core.runs import data_access, execution, notebook_views
+from dpmf_core.runs.draws import Draws, Point
 from dpmf_core.runs.filters import filtered
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.notebook_views import plot as plot
@@ -26,7 +27,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import PARAMETERS, RunSpec, with_delta
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.stored_charges import enter_stored
-from dpmf_core.runs.sweep import Method, Point, Sweep, rows, summaries
+from dpmf_core.runs.sweep import Method, Sweep, rows
 from dpmf_core.runs.trained_model import TrainedModel as TrainedModel
 from dpmf_core.runs.trained_model import Training
 from dpmf_core.runs.trained_model import load_model as load_model
@@ -225,7 +226,7 @@ class Swept:
         BadInput
             If no run has it.
         """
-        entries = summaries(self.points, self.runs, metric)
+        entries = Draws.of_runs(self.points, self.runs).measured(metric)
         if not entries:
             raise BadInput(f"No run of this sweep has the figure '{metric}'. Choose another one.")
         return pd.DataFrame(

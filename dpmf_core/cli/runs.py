@@ -32,6 +32,7 @@ from dpmf_core.cli.run_options import (
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import execution
+from dpmf_core.runs.draws import Draws, Point
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
 from dpmf_core.runs.record import Run
@@ -39,15 +40,7 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spreadsheets import write_csv
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.stored_charges import enter_stored
-from dpmf_core.runs.sweep import (
-    Method,
-    Point,
-    Sweep,
-    rows,
-    summaries,
-    typed_grid,
-    typed_parameters,
-)
+from dpmf_core.runs.sweep import Method, Sweep, rows, typed_grid, typed_parameters
 
 
 class FitOptions(Options):
@@ -266,7 +259,7 @@ def _table(points: list[Point], runs: dict[str, Run]) -> str:
     medians = {
         metric: {(it.label, it.epsilon, *it.grid.items()): it for it in groups}
         for metric in METRICS.values()
-        if metric.ranks and (groups := summaries(points, runs, metric.id))
+        if metric.ranks and (groups := Draws.of_runs(points, runs).measured(metric.id))
     }
     if not medians:
         return "No run finished."

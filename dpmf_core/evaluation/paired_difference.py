@@ -34,14 +34,14 @@ class PairedDifference:
 
     @property
     def clear(self) -> int:
-        """-1 if the first is clearly smaller, 1 if it is clearly larger, else 0.
+        """-1 if the first is smaller beyond chance, 1 if it is larger, else 0.
 
-        Clearly means in every draw, and with an interval that does not contain 0.
+        Beyond chance means that the interval does not contain 0.
         """
         low, high = self.interval
-        if max(self.differences) < 0 and high < 0:
+        if high < 0:
             return -1
-        return int(min(self.differences) > 0 and low > 0)
+        return int(low > 0)
 
 
 def compare_pairs(first: Sequence[float], second: Sequence[float]) -> PairedDifference:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.draws import Measured
 from dpmf_core.runs.specification import Value
-from dpmf_core.runs.sweep import Summary
 
-Results = Sequence[Summary]
+Results = Sequence[Measured]
 Quantity = Callable[[Results], float]
 Measured = TypeVar("Measured")
 
@@ -73,7 +73,7 @@ class Median:
     def __call__(self, results: Results) -> float:
         return self.place(results).median
 
-    def place(self, results: Results) -> Summary:
+    def place(self, results: Results) -> Measured:
         """Return the measured place; raise MissingResult if none or several fit."""
         grid = dict(self.grid or {})
         fitting = [
@@ -101,7 +101,7 @@ class Mean(Median):
         return statistics.fmean(self.place(results).draws)
 
 
-def of_label(results: Results, label: str) -> list[Summary]:
+def of_label(results: Results, label: str) -> list[Measured]:
     """Return a method's results; raise MissingResult if there are none."""
     label_results = [it for it in results if it.label == label]
     if not label_results:
@@ -228,7 +228,7 @@ def fall(values: Sequence[float], level: float = 0.0) -> float:
 def on_each(name: str, clause: Clause) -> Clause:
     """State that a clause holds at every value of a grid parameter."""
 
-    def parts(results: Results) -> dict[Value, list[Summary]]:
+    def parts(results: Results) -> dict[Value, list[Measured]]:
         values = dict.fromkeys(it.grid[name] for it in results if name in it.grid)
         if not values:
             raise MissingResult(f"there is no result by {name}")

@@ -11,13 +11,14 @@ from typing import Any, Self
 from dpmf_core.data.catalogue import DatasetFacts, Entry, catalogue
 from dpmf_core.evaluation.registry import find
 from dpmf_core.papers.clauses import Clause, ClauseVerdict, MissingResult, Results
+from dpmf_core.runs.draws import Draws, Measured, Point
 from dpmf_core.runs.record import Run, RunRecord, value_of
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
-from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
+from dpmf_core.runs.sweep import Method, Sweep
 
 Runs = Mapping[str, Run]
 Sweeps = Callable[[bool], Iterable[Sweep]]
-Measure = Callable[[Sequence[Point], Runs, str], list[Summary]]
+Measure = Callable[[Sequence[Point], Runs, str], list[Measured]]
 Draw = tuple[str, str, float | None, Mapping[str, Value], float]  # ..., its grid and value
 
 
@@ -77,18 +78,23 @@ class Verdict:
         return " ".join(dict.fromkeys(part for part in parts if part))
 
 
-def grouped(draws: Iterable[Draw]) -> list[Summary]:
+def every_draw(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
+    """Return the draws of a held-out metric."""
+    return Draws.of_runs(points, runs).measured(metric)
+
+
+def grouped(draws: Iterable[Draw]) -> list[Measured]:
     """Return single draws by label, algorithm, epsilon and grid, in their order."""
     groups: dict[tuple[Any, ...], list[float]] = {}
     for label, algorithm, epsilon, grid, value in draws:
         groups.setdefault((label, algorithm, epsilon, tuple(grid.items())), []).append(value)
     return [
-        Summary(label, algorithm, epsilon, dict(grid), tuple(values))
+        Measured(label, algorithm, epsilon, dict(grid), tuple(values))
         for (label, algorithm, epsilon, grid), values in groups.items()
     ]
 
 
-def by_step(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+def by_step(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the draws of held-out RMSE after each step; the grid names it `step`."""
     return grouped(
         (it.label, it.spec.algorithm, it.epsilon, {"step": int(curve["step"] or 0)}, value)
@@ -98,7 +104,7 @@ def by_step(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     )
 
 
-def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the draws of a held-out metric at the settings with the lowest validation error.
 
     Every draw chooses from the grid on its own validation ratings, without the test ratings.
@@ -137,11 +143,11 @@ class Figure:
     source: str = ""
     words: str = ""
     sweeps: Sweeps = lambda full: ()
-    compute: Callable[[bool], list[Summary]] | None = None
+    compute: Callable[[bool], list[Measured]] | None = None
     computed_on: Callable[[bool], DataSpec] | None = None
     axis: str = "epsilon"
     metric: str = "rmse"
-    measure: Measure = summaries
+    measure: Measure = every_draw
     quantity: str = ""
     marks: tuple[Mark, ...] = ()
     source_data: str = ""
@@ -195,7 +201,7 @@ class Figure:
 
         return [replace(point, grid={**point.grid, name: place(data)}) for point, data in points]
 
-    def results(self, points: Sequence[Point], runs: Runs, full: bool = False) -> list[Summary]:
+    def results(self, points: Sequence[Point], runs: Runs, full: bool = False) -> list[Measured]:
         """Return the figure's results, from its runs and its computation."""
         extra_results = self.compute(full) if self.compute else []
         return self.measure(points, runs, self.metric) + extra_results

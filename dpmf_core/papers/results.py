@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer
 from dpmf_core import __version__
 from dpmf_core.base.paths import create_folder, data_folder, write_whole
 from dpmf_core.papers.figures import Claim, Figure, Verdict
-from dpmf_core.runs.sweep import Summary
+from dpmf_core.runs.draws import Measured
 
 RECORDED_FOLDER = Path(__file__).parent / "recorded"
 Size = Literal["page", "full"]
@@ -36,13 +36,13 @@ class ClaimResult(BaseModel):
     size: Size
     on: str
     stands_in: str = ""
-    measured: tuple[Summary, ...]
+    measured: tuple[Measured, ...]
     created: str
     version: str
     seconds: float | None = None
 
     @field_serializer("measured")
-    def _in_file(self, measured: tuple[Summary, ...]) -> list[dict[str, Any]]:
+    def _in_file(self, measured: tuple[Measured, ...]) -> list[dict[str, Any]]:
         return [{name: getattr(it, name) for name in IN_FILE} for it in measured]
 
     def verdict(self, claim: Claim) -> Verdict:
@@ -52,7 +52,7 @@ class ClaimResult(BaseModel):
 
 
 def result(
-    claim: Figure, results: list[Summary], full: bool, seconds: float | None = None
+    claim: Figure, results: list[Measured], full: bool, seconds: float | None = None
 ) -> ClaimResult:
     """Return these results of a claim, ready to store."""
     return ClaimResult(

@@ -18,8 +18,9 @@ from scipy.special import stdtrit
 from dpmf_core.papers.clauses import Clause, MissingResult, Results, judged
 from dpmf_core.papers.figures import Claim, Runs, Sweeps, as_published
 from dpmf_core.papers.methods import on_lowrank
+from dpmf_core.runs.draws import Draws, Measured, Point
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
+from dpmf_core.runs.sweep import Method, Sweep
 
 Axis = Literal["users", "items", "epsilon"]
 
@@ -190,10 +191,10 @@ def _sweeps(axis: Axis, method: Method, steps: Steps) -> Sweeps:
     return sweeps
 
 
-def best_steps(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+def best_steps(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the number of steps with the lowest median at every place."""
-    best: dict[tuple[object, ...], Summary] = {}
-    for it in summaries(points, runs, metric):
+    best: dict[tuple[object, ...], Measured] = {}
+    for it in Draws.of_runs(points, runs).measured(metric):
         place = (it.label, it.epsilon, it.grid.get("users"), it.grid.get("items"))
         if place not in best or it.median < best[place].median:
             best[place] = it

@@ -1,11 +1,8 @@
 """Sweeps: runs of methods x epsilons x seeds x a grid of one or two parameters; their results."""
 
-import functools
 import itertools
 import math
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -18,6 +15,7 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import Calibration, NoiseKind, Relation
 from dpmf_core.privacy.formatting import epsilon_number
 from dpmf_core.runs import noisy_errors
+from dpmf_core.runs.draws import Point
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value, bad_input, sections
@@ -71,24 +69,6 @@ def with_open(methods: Iterable[Method]) -> tuple[Method, ...]:
         (it.algorithm, tuple(it.parameters.items())): it for it in reversed(own) if it.is_private
     }
     return *own, *map(_without_noise, reversed(distinct.values()))
-
-
-@dataclass(frozen=True)
-class Point:
-    """One run of a sweep and its place.
-
-    The place is the method's label, epsilon (None if nothing is released), seed and grid values.
-    """
-
-    spec: RunSpec
-    label: str
-    epsilon: float | None
-    grid: Mapping[str, Value] = field(default_factory=dict)
-
-    @functools.cached_property
-    def key(self) -> str:
-        """The specification as text: equal runs have equal keys."""
-        return self.spec.model_dump_json()
 
 
 class Sweep(BaseModel):
@@ -291,54 +271,3 @@ def rows(
             }
         )
     return out
-
-
-@dataclass(frozen=True)
-class Summary:
-    """The draws of one method at one epsilon and grid point: median, lowest and highest."""
-
-    label: str
-    algorithm: str
-    epsilon: float | None
-    grid: Mapping[str, Value]
-    draws: tuple[float, ...]
-    seeds: tuple[int, ...] = ()
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.draws)
-
-    @property
-    def low(self) -> float:
-        return min(self.draws)
-
-    @property
-    def high(self) -> float:
-        return max(self.draws)
-
-
-def summaries(
-    points: Iterable[Point], finished_runs: Mapping[str, Run], metric: str
-) -> list[Summary]:
-    """Draws of a metric by label, epsilon and grid point, in the sweep's order.
-
-    Runs without the metric are left out.
-    """
-    groups: dict[Any, list[tuple[Point, float]]] = {}
-    for point in points:
-        run = finished_runs.get(point.key)
-        value = None if run is None else run.record.metrics.get(metric)
-        if value is not None:
-            where = (point.label, point.epsilon, tuple(point.grid.items()))
-            groups.setdefault(where, []).append((point, float(value)))
-    return [
-        Summary(
-            label,
-            draws[0][0].spec.algorithm,
-            epsilon,
-            dict(place),
-            tuple(value for _, value in draws),
-            tuple(point.spec.seed for point, _ in draws),
-        )
-        for (label, epsilon, place), draws in groups.items()
-    ]

@@ -13,9 +13,10 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.comparison import best_known_on
+from dpmf_core.runs.draws import Point
 from dpmf_core.runs.first_views import COMPARE_DRAWS, COMPARE_EPSILONS, COMPARE_METHODS
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.sweep import Method, Point, Sweep, typed_grid, with_open
+from dpmf_core.runs.sweep import Method, Sweep, typed_grid, with_open
 from pages.kit import lesson, links, session_widgets
 from pages.kit.session_widgets import bind, one_of, within
 from pages.kit.sidebar_values import Choice

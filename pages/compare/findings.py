@@ -14,11 +14,12 @@ from dpmf_core.base.documents import to_json
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.registry import METRICS, Metric, weak_reference
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs.draws import Measured, Point
 from dpmf_core.runs.needed_epsilon import Draws
 from dpmf_core.runs.privacy_cost import PrivacyCost, best_known
 from dpmf_core.runs.record import RunRecord
 from dpmf_core.runs.reports import notebook_of_sweep
-from dpmf_core.runs.sweep import Point, Summary, rows
+from dpmf_core.runs.sweep import rows
 from dpmf_core.runs.sweep import summaries as summaries_of
 from pages.compare.controls import ALWAYS, CompareQuestion
 from pages.kit import charts, privacy_card, safe_text, sweep_charts
@@ -48,29 +49,29 @@ class CompareResults:
         return cautions(self.points, self.runs)
 
     @cached_property
-    def summaries(self) -> list[Summary]:
+    def summaries(self) -> list[Measured]:
         """Each method at each epsilon with all runs finished; only the best place of a grid."""
         open_ = {(it.label, it.epsilon) for it in self.points if it.key not in self.runs}
-        best: dict[tuple[str, float | None], Summary] = {}
+        best: dict[tuple[str, float | None], Measured] = {}
         for it in summaries_of(self.points, self.runs, self.metric):
             where = (it.label, it.epsilon)
             if where not in open_ and (where not in best or self.rank(it) < self.rank(best[where])):
                 best[where] = it
         return list(best.values())
 
-    def rank(self, it: Summary) -> float:
+    def rank(self, it: Measured) -> float:
         """Return the median with a sign such that smaller is better."""
         return self.kind.sign * it.median
 
-    def best(self, some: Iterable[Summary]) -> Summary | None:
+    def best(self, some: Iterable[Measured]) -> Measured | None:
         return min(some, key=self.rank, default=None)
 
     @property
-    def private(self) -> list[Summary]:
+    def private(self) -> list[Measured]:
         return [it for it in self.summaries if it.epsilon is not None]
 
     @cached_property
-    def reference(self) -> Summary | None:
+    def reference(self) -> Measured | None:
         """The best method without privacy."""
         return self.best(
             it for it in self.summaries if it.epsilon is None and is_reference(it.algorithm)
@@ -82,11 +83,11 @@ class CompareResults:
         return any(it.algorithm == best_known(self.metric) for it in self.summaries)
 
     @cached_property
-    def trivial(self) -> Summary | None:
+    def trivial(self) -> Measured | None:
         """The best trivial predictor."""
         return self.best(it for it in self.summaries if is_trivial(it.algorithm))
 
-    def cost(self, it: Summary) -> PrivacyCost | None:
+    def cost(self, it: Measured) -> PrivacyCost | None:
         """Return the cost of noise and method, over the draws that all four methods share."""
         same = it.algorithm, dict(it.grid)
         plain = (one for one in self.summaries if one.epsilon is None and it.epsilon is not None)
@@ -96,7 +97,7 @@ class CompareResults:
         draws = _shared_draws(it, own, self.reference, self.trivial)
         return PrivacyCost.of(self.kind, draws) if draws else None
 
-    def draws(self, it: Summary) -> Draws:
+    def draws(self, it: Measured) -> Draws:
         """Return (private, reference, trivial) for each shared draw; smaller is better."""
         if self.reference is None or self.trivial is None:
             return []
@@ -104,7 +105,7 @@ class CompareResults:
         return [tuple(self.kind.sign * error for error in draw) for draw in draws]
 
 
-def _shared_draws(*some: Summary) -> list[Any]:
+def _shared_draws(*some: Measured) -> list[Any]:
     """Return the figures of every draw that these summaries share, each a tuple."""
     values = [dict(zip(it.seeds, it.draws, strict=True)) for it in some]
     seeds = sorted(set.intersection(*map(set, values)))
@@ -157,7 +158,7 @@ def headline(results: CompareResults) -> tuple[str, str]:
     return title, " ".join(sentences)
 
 
-def _place_and_gain(results: CompareResults, top: Summary) -> list[str]:
+def _place_and_gain(results: CompareResults, top: Measured) -> list[str]:
     """Return its place in a grid, and how much of the gain over guessing it keeps."""
     words = [f"With {place(dict(top.grid), [top.algorithm])}."] if top.grid else []
     draws, reference, trivial = results.draws(top), results.reference, results.trivial

@@ -46,9 +46,7 @@ def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
 
 
 @functools.lru_cache(maxsize=64)
-def _shipped(
-    spec: str, shape: Any, also: tuple[float, ...]
-) -> tuple[tuple[Point, ...], Draws]:
+def _shipped(spec: str, shape: Any, also: tuple[float, ...]) -> tuple[tuple[Point, ...], Draws]:
     """Return the points of a grid, and their table as it comes with the package. spec: JSON."""
     points = grid_points(RunSpec.model_validate_json(spec), shape, (*EPSILONS, *also))
     return points, Draws.of(points, [shipped_runs.summary(point.spec) for point in points])

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 from dpmf_core import algorithms
 from dpmf_core.papers.figures import Mark
+from dpmf_core.runs.draws import Point
 from dpmf_core.runs.privacy_cost import Reference, ReferenceLine
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.sweep import Point
 from pages.kit import colours
 from pages.kit.charts import SILENT, figure, level, reference_line
 

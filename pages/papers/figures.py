@@ -14,13 +14,13 @@ from dpmf_core.data.samples import SampleShape
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.papers.balu_2016.protocol import NO_THRESHOLD
 from dpmf_core.papers.clauses import Clause, Results
-from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict
+from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict, every_draw
 from dpmf_core.papers.results import ClaimResult
 from dpmf_core.privacy import Calibration
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import epsilon_text
+from dpmf_core.runs.draws import Measured, Point
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.sweep import Point, Summary, summaries
 from pages.kit import charts, colours, safe_text, sweep_charts
 from pages.kit.runs import ask
 from pages.kit.sweep_charts import Runs, curve_frame
@@ -115,14 +115,14 @@ def measure(place: str, figure: Figure, by_button: bool = False) -> None:
     if points and not finished_points:
         return
     show_verdict(figure, figure.verdict(points, runs))
-    if figure.measure is summaries or len(finished_points) == len(points):
+    if figure.measure is every_draw or len(finished_points) == len(points):
         results, key = figure.results(finished_points, runs), f"{place}.{figure.id}"
         _draw(key, figure, _of_one_set(key, results), finished_points)
         if figure.id in BY_STEP:
             _draw_steps(key, finished_points, runs)
 
 
-def _of_one_set(key: str, results: Results) -> list[Summary]:
+def _of_one_set(key: str, results: Results) -> list[Measured]:
     """Return the results on the chosen data set, or in the chosen unit, if there are several."""
     results = list(results)
     for name, label in SETS.items():
@@ -194,7 +194,7 @@ def _with_none(frame: pd.DataFrame, axis: str) -> pd.DataFrame:
     return frame.sort_values(axis, kind="stable").assign(**{axis: words})
 
 
-def _name(axis: str, result: Summary, results: Results) -> str:
+def _name(axis: str, result: Measured, results: Results) -> str:
     """Return a line's name: its label, and the grid's values that differ apart from the axis."""
     others = {
         name: value

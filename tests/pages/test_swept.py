@@ -7,7 +7,7 @@ import pytest
 
 from dpmf_core.runs.needed_epsilon import kept_at
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.sweep import Point
+from dpmf_core.runs.draws import Point
 from pages.compare import findings
 from pages.compare.findings import CompareResults
 from pages.kit import payers

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from dpmf_core.papers.figures import Claim
-from dpmf_core.runs.sweep import Summary
+from dpmf_core.runs.draws import Measured
 
 TRIES = 40_000
 
 
 def with_truths(
-    claim: Claim, start: Sequence[Summary], wishes: Sequence[bool], tries: int = TRIES
-) -> list[Summary] | None:
+    claim: Claim, start: Sequence[Measured], wishes: Sequence[bool], tries: int = TRIES
+) -> list[Measured] | None:
     """Results near `start` at which exactly those clauses hold that are wished to; None where none
     were found, as between two clauses of which one follows from the other.
     """
@@ -32,7 +32,7 @@ def with_truths(
     return None
 
 
-def _random_step(results: Sequence[Summary], rng: np.random.Generator) -> list[Summary]:
+def _random_step(results: Sequence[Measured], rng: np.random.Generator) -> list[Measured]:
     """One place shifted, or all places of one method."""
     typical = statistics.median(abs(it.median) for it in results)
     size = float(10.0 ** rng.uniform(-3, 0.3)) * max(typical, 1e-3)
@@ -47,13 +47,13 @@ def _random_step(results: Sequence[Summary], rng: np.random.Generator) -> list[S
     ]
 
 
-def _scales(claim: Claim, results: Sequence[Summary]) -> list[float]:
+def _scales(claim: Claim, results: Sequence[Measured]) -> list[float]:
     return [max(abs(clause.margin(results)), 1e-9) for clause in claim.clauses]
 
 
 def _loss(
     claim: Claim,
-    results: Sequence[Summary],
+    results: Sequence[Measured],
     wishes: Sequence[bool],
     scale: Sequence[float],
     most: float = math.inf,

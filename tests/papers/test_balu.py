@@ -7,12 +7,12 @@ import pytest
 from dpmf_core.papers.balu_2016.protocol import SKETCH, TOP_USERS
 from dpmf_core.papers.balu_2016.statements import best_regularisations
 from dpmf_core.papers.registry import CLAIMS
-from dpmf_core.runs.sweep import Summary
+from dpmf_core.runs.draws import Measured
 
 
 def cell(rank, gain, errors):
     return [
-        Summary(
+        Measured(
             SKETCH,
             "sketch",
             None,
@@ -49,7 +49,7 @@ def test_the_best_regularisation_lies_between_measured_places():
 def test_an_order_of_magnitude_is_more_than_the_root_of_ten(busy, holds):
     grid = {"threshold": 2.0, "space_gain": 1.0}
     results = [
-        Summary(SKETCH + ending, "sketch", None, grid, (value,))
+        Measured(SKETCH + ending, "sketch", None, grid, (value,))
         for ending, value in (("", 0.1), (TOP_USERS, busy))
     ]
     (clause,) = [

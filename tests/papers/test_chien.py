@@ -6,12 +6,12 @@ from dpmf_core.papers.chien_2021 import claims as chien_2021
 from dpmf_core.papers.chien_2021 import statements
 from dpmf_core.papers.figures import by_step
 from dpmf_core.papers.registry import CLAIMS
-from dpmf_core.runs.sweep import Summary
+from dpmf_core.runs.draws import Measured
 from tests.support.records import run_of
 
 
 def place(label, value, epsilon=None, **grid):
-    return Summary(label, "dpals", epsilon, grid, (value,))
+    return Measured(label, "dpals", epsilon, grid, (value,))
 
 
 def leads(*shares):

@@ -5,8 +5,9 @@ import pytest
 from dpmf_core.papers import registry, results
 from dpmf_core.papers.clauses import Median, less
 from dpmf_core.papers.figures import Claim, Outcome
+from dpmf_core.runs.draws import Measured
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.sweep import Method, Summary, Sweep
+from dpmf_core.runs.sweep import Method, Sweep
 
 SMALL = Claim(
     id="small-claim",
@@ -35,8 +36,8 @@ def own_folder(data_folder, monkeypatch):
 
 def summaries_of(biases):
     return [
-        Summary("Biases", "bias", None, {}, (biases,)),
-        Summary("Mean", "global-mean", None, {}, (0.9,)),
+        Measured("Biases", "bias", None, {}, (biases,)),
+        Measured("Mean", "global-mean", None, {}, (0.9,)),
     ]
 
 

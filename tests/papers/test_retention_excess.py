@@ -9,9 +9,10 @@ from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.papers.vallet_2014 import retention_excess, statements
 from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, QUARTERS
 from dpmf_core.runs.data_access import open_ratings, open_split
+from dpmf_core.runs.draws import Measured
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.sweep import Method, Summary, Sweep
+from dpmf_core.runs.sweep import Method, Sweep
 from tests.support.made_up import made_up
 
 SMALL = DataSpec(id="cinema-small")
@@ -69,7 +70,7 @@ def row(values, draws=8):
     """Methods at these mean excesses, the same at both ends of the shares."""
     noise = 0.01 * np.random.default_rng(0).random(draws)
     return [
-        Summary(label, "no-retention", None, {"static_share": share}, tuple(value + noise))
+        Measured(label, "no-retention", None, {"static_share": share}, tuple(value + noise))
         for label, value in values.items()
         for share in (0.0, 0.9)
     ]

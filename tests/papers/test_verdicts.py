@@ -12,7 +12,7 @@ from dpmf_core.papers import results
 from dpmf_core.papers.clauses import Median, MissingResult, fall, less
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.registry import CLAIMS, PAPERS
-from dpmf_core.runs.sweep import Summary
+from dpmf_core.runs.draws import Measured
 from tests.papers.planted import with_truths
 from tests.support.made_up import made_up
 
@@ -79,7 +79,7 @@ def test_every_recorded_result_is_of_a_claim():
 
 
 def place(label, value, epsilon=None):
-    return Summary(label, "dpals", epsilon, {}, (value,))
+    return Measured(label, "dpals", epsilon, {}, (value,))
 
 
 def test_a_result_that_is_missing_gives_no_verdict():

@@ -4,7 +4,8 @@ import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
-from dpmf_core.runs.sweep import Sweep, rows, summaries
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.sweep import Sweep, rows
 from tests.support.records import run_of
 
 SHAPE = Shape(500, 30, (1, 5))
@@ -82,10 +83,11 @@ def test_a_sweep_is_refused_whole_before_its_first_run():
 def test_summaries_hold_every_draw_and_only_finished_runs():
     points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0, 1, 2), epsilons=(1.0,)).points()
     runs = runs_of(points)
-    assert [(it.median, it.low, it.high, it.draws) for it in summaries(points, runs, "rmse")] == [
-        (1.1, 1.0, 1.2, (1.0, 1.1, 1.2))
-    ]
+    assert [
+        (it.median, it.low, it.high, it.draws)
+        for it in Draws.of_runs(points, runs).measured("rmse")
+    ] == [(1.1, 1.0, 1.2, (1.0, 1.1, 1.2))]
     del runs[points[2].key]
-    assert summaries(points, runs, "rmse")[0].draws == (1.0, 1.1)
-    assert summaries(points, runs, "recall_at_20") == []
+    assert Draws.of_runs(points, runs).measured("rmse")[0].draws == (1.0, 1.1)
+    assert Draws.of_runs(points, runs).measured("recall_at_20") == []
     assert [row["rmse"] for row in rows(points, runs)] == [1.0, 1.1]

@@ -8,22 +8,22 @@ from dpmf_core.papers.balu_2016 import protocol, statements
 from dpmf_core.papers.balu_2016.protocol import HASHING, SKETCH, TOP_USERS
 from dpmf_core.papers.clauses import Clause
 from dpmf_core.papers.figures import Claim, Runs
-from dpmf_core.runs.sweep import Point, Summary, summaries
+from dpmf_core.runs.draws import Draws, Measured, Point
 
 
-def _divergences(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+def _divergences(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the divergence over all ratings, and over the busiest users' ratings."""
-    busy = summaries(points, runs, "kl_top_users")
-    return summaries(points, runs, metric) + [
+    busy = Draws.of_runs(points, runs).measured("kl_top_users")
+    return Draws.of_runs(points, runs).measured(metric) + [
         replace(it, label=it.label + TOP_USERS) for it in busy
     ]
 
 
-def _errors_of_top_users(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+def _errors_of_top_users(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return held-out errors of sketches over all users, and over the quarter with most ratings."""
     chosen_points = [it for it in points if it.label in (SKETCH, HASHING)]
-    return summaries(chosen_points, runs, metric) + [
-        Summary(
+    return Draws.of_runs(chosen_points, runs).measured(metric) + [
+        Measured(
             it.label + TOP_USERS,
             it.spec.algorithm,
             None,

@@ -15,16 +15,17 @@ from dpmf_core.papers.figures import Claim, Preset, by_step, tuned
 from dpmf_core.papers.methods import ALS, EXACT, FEW, LOWRANK, MEAN, alike, films, on_lowrank
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.data_access import open_ratings
+from dpmf_core.runs.draws import Measured
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
-from dpmf_core.runs.sweep import Method, Summary, Sweep
+from dpmf_core.runs.sweep import Method, Sweep
 
 RATINGS_PER_USER = 50  # ratings of a user in Fig. 2 and 5
 
 
-def bunching(full: bool) -> list[Summary]:
+def bunching(full: bool) -> list[Measured]:
     """Return Fig. 2: the share of observations on the top items, by the share of items."""
     return [
-        Summary(it.selection, "", None, {"top_share": it.items}, (it.observations,))
+        Measured(it.selection, "", None, {"top_share": it.items}, (it.observations,))
         for it in shares(open_ratings(runs.every_film(full)), RATINGS_PER_USER, points=20)
     ]
 

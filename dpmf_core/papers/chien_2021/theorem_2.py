@@ -26,7 +26,7 @@ from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.theory import Exponent, Place, exponent, no_slower
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.privacy.accounts import NoisePermit
-from dpmf_core.runs.sweep import Summary
+from dpmf_core.runs.draws import Measured
 
 ITEMS, EPSILON, DELTA = 600, 10.0, 1e-5
 USERS = {False: (1_600, 2_500), True: (1_600, 2_500, 4_000)}
@@ -129,10 +129,10 @@ def place(n_users: float) -> Place:
     return Place(n_users, ITEMS, EPSILON, DELTA, share=1.0)
 
 
-def last_errors(full: bool) -> list[Summary]:
+def last_errors(full: bool) -> list[Measured]:
     """Return both errors after the last step, by the number of users."""
     return [
-        Summary(label, "dpals", EPSILON, {"users": n}, draws)
+        Measured(label, "dpals", EPSILON, {"users": n}, draws)
         for n in USERS[full]
         for label, draws in zip(
             (RELATIVE, LARGEST),
@@ -142,12 +142,12 @@ def last_errors(full: bool) -> list[Summary]:
     ]
 
 
-def by_step(full: bool) -> list[Summary]:
+def by_step(full: bool) -> list[Measured]:
     """Return Err(V*, V) after each step for the fewest users; step 0 is the start."""
     n = USERS[full][0]
     draws = [(start_distance(n), *(it for it, _ in errors(n, seed))) for seed in range(DRAWS)]
     return [
-        Summary(DISTANCE, "dpals", EPSILON, {"users": n, "step": step}, at_step)
+        Measured(DISTANCE, "dpals", EPSILON, {"users": n, "step": step}, at_step)
         for step, at_step in enumerate(zip(*draws, strict=True))
     ]
 

@@ -22,9 +22,9 @@ from dpmf_core.papers.clauses import (
 from dpmf_core.papers.figures import Measure, Runs
 from dpmf_core.papers.saha_2022.methods import DOCUMENTS, FACES, PLAIN, PRIVATE, RANDOM
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.draws import Measured, Point
 from dpmf_core.runs.inspection import basis, image_size
 from dpmf_core.runs.record import Run, value_of
-from dpmf_core.runs.sweep import Point, Summary
 
 Array = npt.NDArray[Any]
 
@@ -35,7 +35,7 @@ REST = 0.01  # of a curve's fall, at which it counts as having come down
 # ---- what is measured ----------------------------------------------------------------------------
 
 
-def epochs(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+def epochs(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the first observed step within 1% of a curve's fall to its lowest value."""
 
     def steps(run: Run) -> float:
@@ -47,7 +47,7 @@ def epochs(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
     return _each(points, runs, steps)
 
 
-def roughness(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:
+def roughness(points: Sequence[Point], runs: Runs, _: str) -> list[Measured]:
     """Return how noisy parts are as pictures, averaged over the parts.
 
     It is the mean squared difference of neighbouring pixels, relative to the mean square of all.
@@ -63,14 +63,14 @@ def picture_roughness(parts: Array, size: tuple[int, int]) -> float:
     return float(np.mean((squares[0] + squares[1]) / 2 / energy))
 
 
-def _each(points: Sequence[Point], runs: Runs, figure: Callable[[Run], float]) -> list[Summary]:
+def _each(points: Sequence[Point], runs: Runs, figure: Callable[[Run], float]) -> list[Measured]:
     return [_summary(point, figure(runs[point.key])) for point in points if point.key in runs]
 
 
 def compared_with_plain(compare: Callable[[Run, Run], float]) -> Measure:
     """Return a figure of each private run and of the run without privacy on the same data."""
 
-    def measure(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:
+    def measure(points: Sequence[Point], runs: Runs, _: str) -> list[Measured]:
         there = [(point, runs[point.key]) for point in points if point.key in runs]
         plain = {point.grid["data"]: run for point, run in there if point.label == PLAIN}
         return [
@@ -82,8 +82,8 @@ def compared_with_plain(compare: Callable[[Run, Run], float]) -> Measure:
     return measure
 
 
-def _summary(point: Point, figure: float) -> Summary:
-    return Summary(point.label, point.spec.algorithm, point.epsilon, point.grid, (figure,))
+def _summary(point: Point, figure: float) -> Measured:
+    return Measured(point.label, point.spec.algorithm, point.epsilon, point.grid, (figure,))
 
 
 # ---- what is judged ------------------------------------------------------------------------------

@@ -19,8 +19,9 @@ from dpmf_core.papers.figures import Claim, Runs, first_present
 from dpmf_core.papers.saha_2022 import methods
 from dpmf_core.papers.saha_2022.methods import FRESH, PLAIN, PRIVATE, marks
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.draws import Draws, Measured, Point
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.sweep import Method, Point, Summary, Sweep, summaries
+from dpmf_core.runs.sweep import Method, Sweep
 
 ROWS, STARS = "rows of norm 1", "stars"
 UNITS = {ROWS: "unit_row_rmse", STARS: "training_rmse"}
@@ -57,18 +58,18 @@ def _sweeps(full: bool) -> tuple[Sweep, ...]:
     return sweep, sweep.model_copy(update=quiet)
 
 
-def _in_both_units(points: Sequence[Point], runs: Runs, _: str) -> list[Summary]:
+def _in_both_units(points: Sequence[Point], runs: Runs, _: str) -> list[Measured]:
     return [
         replace(summary, grid={"unit": unit})
         for unit, metric in UNITS.items()
-        for summary in summaries(points, runs, metric)
+        for summary in Draws.of_runs(points, runs).measured(metric)
     ]
 
 
-def _zero(_: bool) -> list[Summary]:
+def _zero(_: bool) -> list[Measured]:
     """Return the errors of predicting 0 for every rating."""
     errors = zip(UNITS, _errors_of_zero(_films()), strict=True)
-    return [Summary(ZERO, "global-mean", None, {"unit": unit}, (error,)) for unit, error in errors]
+    return [Measured(ZERO, "global-mean", None, {"unit": unit}, (error,)) for unit, error in errors]
 
 
 @functools.lru_cache(2)

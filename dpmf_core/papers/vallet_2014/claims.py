@@ -14,11 +14,11 @@ import numpy as np
 from dpmf_core.algorithms.no_retention import Biases, Server, Step
 from dpmf_core.data.splits import moments
 from dpmf_core.papers.clauses import Mean, Results, judged
-from dpmf_core.papers.figures import Claim, Mark
+from dpmf_core.papers.figures import Claim, Mark, every_draw
 from dpmf_core.papers.vallet_2014 import protocol, retention_excess, statements
 from dpmf_core.papers.vallet_2014.statements import BY_TIME, RANDOM
 from dpmf_core.runs.data_access import open_ratings
-from dpmf_core.runs.sweep import Summary, summaries
+from dpmf_core.runs.draws import Measured
 
 V14 = "Vallet et al. 2014"
 
@@ -42,11 +42,11 @@ ITEM_RATES: dict[Step, float] = {"rated": 0.005, "new": 0.05}
 LABELS: dict[Step, str] = {"rated": "Rated", "new": "New"}
 
 
-def ratings_a_second(full: bool) -> list[Summary]:
+def ratings_a_second(full: bool) -> list[Measured]:
     """Return the speed of both variants on the last ratings, each followed by recommendations."""
     count = 20_000 if full else 500
     return [
-        Summary(label, "no-retention", None, {"ratings": count}, (_rate(full, step, count),))
+        Measured(label, "no-retention", None, {"ratings": count}, (_rate(full, step, count),))
         for step, label in LABELS.items()
     ]
 
@@ -123,7 +123,7 @@ CLAIMS = (
         "vallet-speed",
         compute=ratings_a_second,
         computed_on=protocol.dated_films,
-        measure=summaries,
+        measure=every_draw,
         quantity="ratings a second",
         clauses=(SPEED,),
         axis="ratings",

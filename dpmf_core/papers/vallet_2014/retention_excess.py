@@ -11,26 +11,26 @@ from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.papers.clauses import MissingResult, Quantity, Results, line, of_label
 from dpmf_core.papers.figures import Runs, grouped
 from dpmf_core.runs.data_access import open_ratings, open_split
+from dpmf_core.runs.draws import Measured, Point
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.sweep import Point, Summary
 
 BASELINE = "Baseline"
 LEAST_PAIRS = 8  # with fewer a two-sided signed rank test cannot reach .01
 QUARTERS = ("least active quarter", "second quarter", "third quarter", "most active quarter")
 
 
-def by_share(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+def by_share(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the excess over the baseline of the same draw at each static share."""
     return _over_baseline(points, runs, lambda run: {"": run.record.metric(metric)})
 
 
-def by_stretch(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+def by_stretch(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the excess over the baseline of the same draw, retrained before each period."""
     predicted = [replace(it, grid={"stretch": it.spec.split.window + 1}) for it in points]
     return by_share(predicted, runs, metric)
 
 
-def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Summary]:
+def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the excess over the baseline of the same draw by quarter of users and place.
 
     The baseline knows every rating.
@@ -40,7 +40,7 @@ def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Summar
 
 def _over_baseline(
     points: Sequence[Point], runs: Runs, errors_of: Callable[[Run], dict[str, float]]
-) -> list[Summary]:
+) -> list[Measured]:
     """Return excesses in percent. errors_of: a run's errors, by what ends its label."""
 
     def draw(point: Point) -> tuple[int, str]:

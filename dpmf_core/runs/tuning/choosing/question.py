@@ -11,9 +11,10 @@ from dpmf_core.privacy import Relation, Status
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, gaussian_mu
 from dpmf_core.runs.comparison import best_known_on
+from dpmf_core.runs.draws import Point
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.specification import DataSpec, RunSpec
-from dpmf_core.runs.sweep import Method, Point, Sweep
+from dpmf_core.runs.sweep import Method, Sweep
 
 GRID = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # public, whatever the data
 FEW, MANY = 3, 8  # draws of a first answer, and of a refined one
