@@ -13,7 +13,7 @@ from dpmf_core.runs.specification import Value
 
 Results = Sequence[Measured]
 Quantity = Callable[[Results], float]
-Measured = TypeVar("Measured")
+Quantities = TypeVar("Quantities")
 
 
 class MissingResult(LookupError):
@@ -137,9 +137,9 @@ def best(label: str) -> Quantity:
 
 def judged(
     words: str,
-    measured: Callable[[Results], Measured],
-    margin: Callable[[Measured], float],
-    figures: Callable[[Measured], str],
+    measured: Callable[[Results], Quantities],
+    margin: Callable[[Quantities], float],
+    figures: Callable[[Quantities], str],
 ) -> Clause:
     """State something about what is measured of results: its margin and its figures as text."""
     return Clause(
