@@ -53,10 +53,12 @@ class Point:
         """The specification as text: equal runs have equal keys."""
         return self.spec.model_dump_json()
 
-    @property
-    def line(self) -> tuple[str, bool]:
-        """What draws of one method share: its label, and whether it has no noise."""
-        return self.label, self.spec.without_noise
+    @cached_property
+    def place(self) -> tuple[object, ...]:
+        """What the draws of one method at one place share: everything but the seed."""
+        parameters = tuple(sorted(self.spec.parameters.items()))
+        grid = tuple(self.grid.items())
+        return self.label, self.spec.without_noise, self.epsilon, parameters, grid
 
 
 @dataclass(frozen=True)
@@ -194,9 +196,7 @@ class Draws:
         groups: dict[Any, list[Draw]] = {}
         for row in self.rows:
             if row.figure(metric) is not None:
-                point = row.point
-                place = (point.line, point.epsilon, tuple(point.grid.items()))
-                groups.setdefault(place, []).append(row)
+                groups.setdefault(row.point.place, []).append(row)
         return [_measured(rows, metric) for rows in groups.values()]
 
     def by(self, metric: str) -> "Judgement":
@@ -409,12 +409,12 @@ class Judgement:
 
         Of a grid only each method's best point counts. A method with unfinished draws is left out.
         """
-        unfinished = {(point.line, point.epsilon) for point in self.table.missing}
+        unfinished = {(point.label, point.epsilon) for point in self.table.missing}
         best: dict[tuple[str, float], Measured] = {}
         for one in self.measured:
             if one.epsilon is None or one.caution or not one.is_rival:
                 continue
-            if ((one.label, one.without_noise), one.epsilon) in unfinished:
+            if (one.label, one.epsilon) in unfinished:
                 continue
             place = (one.label, one.epsilon)
             if place not in best or self.rank(one) < self.rank(best[place]):

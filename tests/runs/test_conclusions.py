@@ -1,0 +1,146 @@
+"""Sentences about the table of measured draws: what is kept, costs, is better and is enough."""
+
+import pytest
+
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.runs import conclusions
+from dpmf_core.runs.conclusions import Reference
+from dpmf_core.runs.draws import Measured
+from tests.support.tables import table
+
+REFERENCES = {
+    ("global-mean", None): (1.10, 1.10, 1.10),
+    ("user-mean", None): (1.00, 1.00, 1.00),
+    ("bmf", None): (0.80, 0.80, 0.80),
+}
+
+
+def judged(figures, **summary):
+    return table({**REFERENCES, **figures}, **summary).by("rmse")
+
+
+def kept(*draws):
+    judgement = judged({("spectral", 2.0): draws})
+    return conclusions.kept_words(judgement, judgement.line("Spectral")[0])
+
+
+def test_what_is_kept_is_said_of_what_sharing_is_worth():
+    assert kept(0.84, 0.82, 0.85) == (
+        "keeps 80% of what sharing ratings is worth (75% to 90% over 3 draws)"
+    )
+    assert kept(0.84) == "keeps 80% of what sharing ratings is worth"
+    assert kept(0.84, 0.84, 0.84).endswith("(in each of 3 draws)")
+
+
+def test_below_the_floor_it_is_worse_than_no_model():
+    assert kept(1.02) == "is worse than no model: each person's own mean alone has RMSE 1.000"
+    assert kept(1.0004) == "keeps 0% of what sharing ratings is worth"
+
+
+def test_at_the_best_known_it_does_as_well():
+    assert kept(0.79) == (
+        "does at least as well as Bayesian MF, the best known method without privacy"
+    )
+
+
+def test_where_sharing_is_worth_nothing_measurable_there_is_no_percentage():
+    judgement = judged({("bmf", None): (0.995,), ("spectral", 2.0): (0.999,)})
+    words = conclusions.kept_words(judgement, judgement.line("Spectral")[0])
+    assert words == "has RMSE 0.999; sharing is worth nothing measurable here"
+    assert "%" not in words
+
+
+def test_both_ends_of_the_scale_are_named():
+    assert conclusions.scale_words(judged({})) == (
+        "0% is each person's own mean (RMSE 1.000); 100% is Bayesian MF, the best known method"
+        " without privacy (0.800)."
+    )
+    newcomers = judged({("user-mean", None): (1.2,)})
+    assert conclusions.floor_words(newcomers) == "the mean of all ratings"
+    lists = table({("global-mean", None): (0.1,), ("ease", None): (0.4,)}, "recall_at_20")
+    assert conclusions.floor_words(lists.by("recall_at_20")) == "a random order"
+
+
+def test_noise_method_and_not_sharing_are_priced():
+    judgement = judged(
+        {("spectral", 2.0): (0.9,), ("spectral without noise", None): (0.79,)},
+    )
+    cost = judgement.cost(judgement.line("Spectral")[0])
+    assert conclusions.cost_words(judgement, cost) == (
+        "RMSE is 0.100 more than with Bayesian MF, the best known method without privacy: 0.110"
+        " from noise and settings chosen for it, −0.010 from the method. Not sharing at all would"
+        " cost 0.200."
+    )
+
+
+RIVALS = {("spectral", 2.0): (0.84, 0.85, 0.84), ("dpals", 2.0): (0.90, 0.91, 0.90)}
+
+
+def test_a_better_proven_method_is_named_with_the_difference():
+    judgement = judged(RIVALS)
+    best, other = judgement.at(2.0)
+    assert conclusions.better_words(judgement, other) == (
+        "A better proven method is known at this ε: Spectral keeps 80%, 30 points more."
+    )
+    assert conclusions.better_words(judgement, best) == ""
+    assert conclusions.no_difference_words(judgement, best) == ""
+
+
+def test_a_difference_that_may_be_chance_is_said_to_be_none():
+    judgement = judged({**RIVALS, ("dpals", 2.0): (0.83, 0.86, 0.85)})
+    best, other = judgement.at(2.0)
+    assert conclusions.no_difference_words(judgement, best) == (
+        "No difference from DPALS was found in 3 draws."
+    )
+    assert conclusions.better_words(judgement, other) == ""
+
+
+def test_the_difference_in_points_is_that_of_the_printed_shares():
+    assert conclusions.points_words(0.865, 0.854) == "1 point"
+    assert conclusions.points_words(0.8749, 0.854) == "2 points"
+    assert conclusions.points_words(0.85, 0.85) == "0 points"
+
+
+def line(*points):
+    return [Measured("A", "dpals", epsilon, {}, draws) for epsilon, draws in points]
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (0.2, ("ε = 1", ", the smallest measured")),
+        (0.5, ("ε ≈ 2", ", 1.4 to 2.8 over draws")),
+        (0.7, ("ε = 4", ", 2.8 to more than 4 over draws")),
+        (0.9, ("no ε up to 4", "; the best is 70%, at ε = 4")),
+    ],
+)
+def test_the_epsilon_that_is_enough_is_said_with_its_uncertainty(share, expected):
+    along = line((1.0, (0.3, 0.2, 0.4)), (4.0, (0.7, 0.6, 0.8)))
+    assert conclusions.needed_words(along, share) == expected
+
+
+def test_between_measured_points_both_sides_are_said():
+    judgement, along = judged({}), line((1.0, (0.3,)), (4.0, (0.7,)))
+    assert conclusions.kept_at_words(judgement, along, 2.0) == (
+        "keeps 30% to 70% of what sharing ratings is worth (measured at ε = 1 and 4)"
+    )
+    assert conclusions.kept_at_words(judgement, along, 4.0) == (
+        "keeps 70% of what sharing ratings is worth (measured at ε = 4)"
+    )
+    assert conclusions.kept_at_words(judgement, along, 9.0) == ""
+
+
+def test_figures_have_lines_of_the_method_without_noise_the_best_known_and_the_floor():
+    judgement = judged({("spectral", 2.0): (0.9,), ("spectral without noise", None): (0.79,)})
+    lines = conclusions.reference_lines(judgement, judgement.line("Spectral")[0])
+    assert [(one.reference, one.value, one.label) for one in lines] == [
+        (Reference.WITHOUT_NOISE, 0.79, "Spectral without noise 0.790"),
+        (Reference.BEST_KNOWN, 0.8, "Bayesian MF, the best known method without privacy: 0.800"),
+        (Reference.FLOOR, 1.0, "each person's own mean 1.000"),
+    ]
+    assert len(conclusions.reference_lines(judgement)) == 2
+
+
+def test_a_share_that_rounds_to_nothing_has_no_sign():
+    assert conclusions.share_text(-0.004) == "0%" and conclusions.share_text(-0.006) == "-1%"
+    assert METRICS["rmse"].digits == 3

@@ -1,0 +1,249 @@
+"""The table of measured draws: the scale, costs, ranks and the epsilon needed, by hand."""
+
+import math
+
+import pytest
+
+from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.runs.draws import (
+    Draws,
+    Measured,
+    NeededEpsilon,
+    PrivacyCost,
+    needed_epsilon,
+    shared_draws,
+)
+from tests.support.tables import point, table
+
+RMSE, RECALL = METRICS["rmse"], METRICS["recall_at_20"]
+REFERENCES = {
+    ("global-mean", None): (1.10, 1.10, 1.10),
+    ("user-mean", None): (1.00, 1.00, 1.00),
+    ("bmf", None): (0.80, 0.80, 0.75),
+}
+
+
+def judged(figures, metric="rmse", **summary):
+    return table({**REFERENCES, **figures}, metric, **summary).by(metric)
+
+
+def only(judgement, label):
+    (one,) = judgement.line(label)
+    return one
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+
+def test_a_table_holds_what_has_finished_and_says_what_is_missing():
+    draws = table({("dpals", 1.0): (0.9, 1.1, 0.8), ("dpals", 4.0): (0.5, math.nan, None)})
+    assert [one.draws for one in draws.measured("rmse")] == [(0.9, 1.1, 0.8), (0.5,)]
+    assert [one.seeds for one in draws.measured("rmse")] == [(0, 1, 2), (0,)]
+    assert [missing.spec.seed for missing in draws.missing] == [2]
+    assert draws.measured("recall_at_20") == []
+
+
+def test_draws_are_compared_where_all_have_one():
+    first = Measured("A", "dpals", 1.0, {}, (0.1, 0.2, 0.3), (0, 1, 2))
+    second = Measured("B", "bmf", None, {}, (3.0, 1.0), (3, 1))
+    assert shared_draws(first, second) == [(0.2, 1.0)]
+    assert shared_draws(first) == [(0.1,), (0.2,), (0.3,)]
+
+
+# ---- the scale -----------------------------------------------------------------------------------
+
+
+def test_the_floor_is_the_better_of_the_global_mean_and_the_own_mean():
+    assert judged({}).floor.algorithm == "user-mean"
+    many_newcomers = {("user-mean", None): (1.15, 1.15, 1.15)}
+    assert judged(many_newcomers).floor.algorithm == "global-mean"
+
+
+def test_the_floor_of_lists_is_an_arbitrary_order():
+    figures = {("global-mean", None): (0.05,), ("user-mean", None): (0.2,), ("ease", None): (0.4,)}
+    judgement = table(figures, "recall_at_20").by("recall_at_20")
+    assert judgement.floor.algorithm == "global-mean" and judgement.best_known.algorithm == "ease"
+
+
+def test_the_floor_of_samples_is_their_average_which_every_run_has():
+    draws = table({("bmf", None): (0.2, 0.3)}, "objective")
+    for row in draws.rows:
+        row.metrics["trivial_objective"] = 0.5 + row.point.spec.seed / 10
+    floor = draws.by("objective").floor
+    assert floor.draws == (0.5, 0.6) and floor.seeds == (0, 1)
+
+
+def test_a_share_is_how_far_each_draw_goes_from_the_floor_to_the_best_known():
+    judgement = judged({("spectral", 2.0): (0.90, 0.85, 0.95)})
+    shares = judgement.shares(only(judgement, "Spectral"))
+    assert shares.draws == pytest.approx((0.5, 0.75, 0.2)) and shares.median == pytest.approx(0.5)
+    worse = judged({("spectral", 2.0): (1.1, 1.1, 1.1)})
+    assert worse.share(only(worse, "Spectral")) == pytest.approx(-0.5)
+    better = judged({("spectral", 2.0): (0.7, 0.7, 0.625)})
+    assert better.share(only(better, "Spectral")) == pytest.approx(1.5)
+
+
+def test_a_share_takes_the_draws_that_all_three_have():
+    judgement = judged({("spectral", 2.0): (None, 0.85)})
+    assert judgement.shares(only(judgement, "Spectral")).draws == pytest.approx((0.75,))
+
+
+def test_there_is_no_share_where_sharing_is_worth_less_than_a_hundredth():
+    almost = {("bmf", None): (0.9901, 0.9901, 0.9901), ("spectral", 2.0): (0.995, 0.995, 0.995)}
+    judgement = judged(almost)
+    assert not judgement.is_sharing_worth and judgement.share(only(judgement, "Spectral")) is None
+    enough = judged({**almost, ("bmf", None): (0.9899, 0.9899, 0.9899)})
+    assert enough.is_sharing_worth and enough.share(only(enough, "Spectral")) is not None
+
+
+def test_where_the_best_known_gains_nothing_in_one_draw_medians_are_compared():
+    judgement = judged({("bmf", None): (0.80, 1.05, 0.80), ("spectral", 2.0): (0.9, 0.9, 0.95)})
+    shares = judgement.shares(only(judgement, "Spectral"))
+    assert shares.draws == pytest.approx(((1.0 - 0.9) / (1.0 - 0.8),))
+
+
+def test_a_table_without_references_has_no_scale():
+    judgement = table({("spectral", 2.0): (0.9,)}).by("rmse")
+    (one,) = judgement.measured
+    assert judgement.floor is judgement.best_known is judgement.share(one) is None
+    assert judgement.cost(one) is None
+
+
+# ---- what it costs -------------------------------------------------------------------------------
+
+
+def test_noise_method_and_not_sharing_are_three_costs_that_add_up_as_printed():
+    judgement = judged(
+        {
+            ("spectral", 2.0): (0.9004, 0.90, 0.90),
+            ("spectral without noise", None): (0.8404, 0.84, 0.84),
+        }
+    )
+    cost = judgement.cost(only(judgement, "Spectral"))
+    assert (cost.noise, cost.method, cost.not_sharing) == (0.06, 0.04, 0.2)
+    assert cost.total == 0.1
+    close = PrivacyCost.of(RMSE, [(0.9014, 0.9008, 0.9002, 1.0)])
+    assert (close.noise, close.method, close.total) == (0.0, 0.001, 0.001)
+
+
+def test_of_a_metric_where_more_is_better_the_costs_are_losses():
+    cost = PrivacyCost.of(RECALL, [(0.20, 0.30, 0.36, 0.10)])
+    assert (cost.noise, cost.method, cost.not_sharing) == (0.1, 0.06, 0.26)
+
+
+def test_a_method_is_compared_with_itself_without_noise_at_the_same_parameters():
+    draws = table(REFERENCES)
+    own = point("spectral", 2.0, 0, parameters={"rank": 4})
+    usual = point("spectral without noise", None, 0)
+    same = point("spectral without noise", None, 0, parameters={"rank": 4})
+    summaries = [
+        {"metrics": {"rmse": figure}, "guarantee": "PROVEN", "unit": "user"}
+        for figure in (0.9, 0.81, 0.82)
+    ]
+    more = Draws.of([own, usual, same], summaries)
+    judgement = Draws((*draws.rows, *more.rows)).by("rmse")
+    assert judgement.cost(only(judgement, "Spectral")).without_noise == 0.82
+
+
+# ---- ranks ---------------------------------------------------------------------------------------
+
+RIVALS = {
+    ("spectral", 1.0): (0.90, 0.91, 0.90),
+    ("private-bias", 1.0): (0.95, 0.96, 0.95),
+    ("spectral", 5.0): (0.85, 0.86, 0.85),
+    ("private-bias", 5.0): (0.94, 0.95, 0.94),
+}
+
+
+def test_the_best_method_at_an_epsilon_has_the_smallest_median():
+    judgement = judged(RIVALS)
+    assert judgement.epsilons == (1.0, 5.0)
+    assert judgement.best(1.0).label == "Spectral"
+    assert [one.epsilon for one in judgement.best_line] == [1.0, 5.0]
+    assert judgement.best(2.0) is None
+    assert judged({("spectral", 1.0): (0.9,), ("private-bias", 1.0): (0.8,)}).best(1.0).label == (
+        "Private biases"
+    )
+
+
+def test_no_method_is_best_before_all_planned_there_have_finished():
+    judgement = judged({**RIVALS, ("dpals", 5.0): (0.7, 0.7, None)})
+    assert judgement.best(5.0) is None and judgement.epsilons == (1.0,)
+
+
+def test_what_is_not_proven_or_follows_another_rule_is_not_ranked():
+    unproven = judged({**RIVALS, ("input-perturbation", 1.0): (0.1, 0.1, 0.1)})
+    assert unproven.best(1.0).label == "Spectral"
+    of_a_rating = judged(RIVALS, unit="value of a rating")
+    assert of_a_rating.ranked == []
+    own_rule = point("dpals", 1.0, 0, calibration="source")
+    summary = {"metrics": {"rmse": 0.1}, "guarantee": "PROVEN", "unit": "user"}
+    judgement = Draws.of([own_rule], [summary]).by("rmse")
+    assert judgement.ranked == [] and judgement.measured[0].caution
+
+
+def test_nothing_is_best_by_raw_errors_of_private_data():
+    judgement = judged(RIVALS, public=False)
+    assert judgement.best(1.0) is None and judgement.epsilons == () and len(judgement.ranked) == 4
+
+
+def test_a_difference_that_may_be_chance_is_none():
+    judgement = judged({("spectral", 1.0): (0.90, 0.93, 0.91), ("dpals", 1.0): (0.91, 0.92, 0.93)})
+    best, other = judgement.at(1.0)
+    assert judgement.no_different(best) == [other] and judgement.better(other) is None
+    clear = judged({("spectral", 1.0): (0.90, 0.93, 0.91), ("dpals", 1.0): (0.95, 0.981, 0.96)})
+    best, other = clear.at(1.0)
+    assert clear.no_different(best) == [] and clear.better(other) == best
+    assert clear.better(best) is None
+
+
+def test_one_draw_tells_nothing_apart():
+    judgement = judged({("spectral", 1.0): (0.5,), ("dpals", 1.0): (0.9,)})
+    best, other = judgement.at(1.0)
+    assert judgement.no_different(best) == [other]
+
+
+def test_more_is_better_for_lists():
+    figures = {("spectral", 1.0): (0.3, 0.3), ("dpals", 1.0): (0.4, 0.4)}
+    assert table(figures, "recall_at_20").by("recall_at_20").best(1.0).label == "DPALS"
+
+
+def test_the_front_holds_what_is_better_than_all_at_smaller_epsilons():
+    judgement = judged({**RIVALS, ("spectral", 9.0): (0.86, 0.87, 0.86)})
+    assert [(one.label, one.epsilon) for one in judgement.front] == [
+        ("Spectral", 1.0),
+        ("Spectral", 5.0),
+    ]
+
+
+# ---- which epsilon is enough ---------------------------------------------------------------------
+
+
+def shares(*points):
+    return [Measured("A", "dpals", epsilon, {}, draws) for epsilon, draws in points]
+
+
+LINE = shares((1.0, (0.3, 0.2, 0.4)), (4.0, (0.7, 0.6, 0.9)), (16.0, (0.8, 0.7, 0.9)))
+
+
+@pytest.mark.parametrize(
+    ("goal", "epsilon", "measured"), [(0.7, 4.0, True), (0.5, 2.0, False), (0.8, 16.0, True)]
+)
+def test_the_needed_epsilon_lies_along_log_epsilon_between_measured_points(goal, epsilon, measured):
+    needed = needed_epsilon(LINE, goal)
+    assert needed.epsilon == pytest.approx(epsilon) and needed.is_measured is measured
+
+
+def test_the_best_and_the_worst_draw_need_less_and_more():
+    assert needed_epsilon(LINE, 0.6, max).epsilon < needed_epsilon(LINE, 0.6).epsilon
+    assert needed_epsilon(LINE, 0.6, min).epsilon == 4.0
+
+
+def test_nothing_is_extrapolated():
+    assert needed_epsilon(LINE, 0.81) is None and needed_epsilon([], 0.5) is None
+    assert needed_epsilon(LINE, 0.1) == NeededEpsilon(1.0, is_first=True)
+
+
+def test_a_dip_counts_from_its_first_crossing():
+    dipping = shares((1.0, (0.3,)), (2.0, (0.8,)), (4.0, (0.6,)), (8.0, (0.9,)))
+    assert needed_epsilon(dipping, 0.8) == NeededEpsilon(2.0)
