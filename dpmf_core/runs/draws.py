@@ -57,8 +57,8 @@ class Point:
     def place(self) -> tuple[object, ...]:
         """What the draws of one method at one place share: everything but the seed."""
         parameters = tuple(sorted(self.spec.parameters.items()))
-        grid = tuple(self.grid.items())
-        return self.label, self.spec.without_noise, self.epsilon, parameters, grid
+        method = (self.label, self.spec.algorithm, self.spec.without_noise, parameters)
+        return method, self.epsilon, tuple(self.grid.items())
 
 
 @dataclass(frozen=True)

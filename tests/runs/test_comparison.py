@@ -1,28 +1,37 @@
-"""The runs that a result is compared with, and when one method beats another."""
+"""The runs that a private run is compared with, at its epsilon and over a grid."""
 
 import pytest
-from scipy import stats
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
+from dpmf_core.data.samples import SampleShape
 from dpmf_core.runs.comparison import (
+    COARSE,
     DRAWS,
-    clearly_better,
+    EPSILONS,
     comparison,
-    cost_of,
+    grid_points,
+    judgement_of,
+    own_points,
     references,
     run_name,
     split_name,
 )
+from dpmf_core.runs.references import RECOMMENDED, best_known, proven_methods
 from dpmf_core.runs.specification import RunSpec
-from pages.kit.comparison import better_method
 from tests.support.records import run_of
 
 SMALL = Shape(500, 200, (1, 5))
+NEWS = SampleShape(900, 400)
 
 
-def spec(algorithm="dpals", **more):
+def spec(algorithm="dpals", data="cinema-small", **more):
     choices = {"epsilon": 2.0, "delta": 1e-5, **more}
-    return RunSpec.of(dataset="cinema-small", algorithm=algorithm, **choices)
+    return RunSpec.of(dataset=data, algorithm=algorithm, **choices)
+
+
+def topics(algorithm="oneshot-nmf"):
+    return spec(algorithm, "news", parameters={"n_components": 5})
 
 
 @pytest.mark.parametrize("every", [False, True])
@@ -40,60 +49,65 @@ def test_every_method_has_the_same_seeds(every):
     assert list(runs).index("main draw 1") > list(runs).index("ada-dpals")
 
 
-def runs_with(figures, status="PROVEN", **others):
-    """Runs with these errors, a draw each. others: what a method's guarantee says otherwise."""
-    out = {}
-    for who, errors in figures.items():
-        promise = {"status": status, "unit": "user", "words": "Words."} | others.get(
-            who.replace("-", "_"), {}
-        )
-        for draw, error in enumerate(errors):
-            out[run_name(who, draw)] = run_of(
-                title=who,
-                metrics={"rmse": error},
-                guarantee=promise,
-                spec={
-                    "data": {"id": "small"},
-                    "algorithm": who,
-                    "budget": {"epsilon": 1.0, "delta": 1e-6},
-                },
-            )
-    return out
+def test_the_proven_rivals_and_both_predictors_without_a_model_are_compared():
+    compared = {split_name(name)[0] for name in comparison(spec("spectral"), SMALL).runs}
+    others = set(proven_methods("ratings")) - {"spectral"}
+    assert compared == {"main", "best", "open", "trivial", "user-mean"} | others
+    assert RECOMMENDED["ratings"] == proven_methods("ratings")[0]
 
 
-MINE = [0.90, 0.92, 0.91]
-
-
-def test_who_is_better_in_every_draw_is_named_with_the_paired_interval():
-    rival = [error - gap for error, gap in zip(MINE, (0.020, 0.022, 0.021), strict=True)]
-    runs = runs_with({"main": MINE, "spectral": rival})
-    best = clearly_better(runs, runs)
-    assert best[0] == "spectral"
-    low, high = stats.ttest_rel(rival, MINE).confidence_interval()
-    assert best[1].interval == pytest.approx((low, high))
-    better = better_method(runs, runs, "rmse")
-    assert all(it in better[1] for it in ("0.021", "0.019", "0.023"))
+def test_a_persons_own_parameters_are_no_rival_of_the_recommended_ones():
+    own = comparison(spec("spectral", parameters={"rank": 3}), SMALL).points
+    assert own["main"].label == "Spectral, your parameters" and not own["main"].is_rival
+    assert own["spectral"].label == "Spectral" and own["spectral"].is_rival
+    usual = comparison(spec("spectral"), SMALL).points
+    assert usual["main"].label == "Spectral" and usual["main"].is_rival
+    of_documents = comparison(topics(), NEWS).points
+    assert of_documents["main"].is_rival and "oneshot-nmf" not in of_documents
 
 
 @pytest.mark.parametrize(
-    ("rival", "more"),
-    [
-        ([0.89, 0.93, 0.90], {}),  # worse in one draw
-        ([0.80, 0.919, 0.909], {}),  # better in each, but by chance as far as three draws say
-        ([0.88, 0.90], {}),  # a draw is missing
-        ([0.88, 0.90, 0.89], {"spectral": {"status": "UNPROVEN"}}),
-        ([0.88, 0.90, 0.89], {"spectral": {"unit": "rating"}}),
-    ],
+    ("run_spec", "shape"),
+    [(spec(seed=4), SMALL), (topics(), NEWS)],
+    ids=["ratings", "documents"],
 )
-def test_what_is_not_clear_or_not_comparable_is_not_said(rival, more):
-    runs = runs_with({"main": MINE, "spectral": rival}, **more)
-    run_names = runs_with({"main": MINE, "spectral": MINE})
-    assert clearly_better(runs, run_names) is None
+def test_the_runs_of_a_grid_are_those_that_pages_show(run_spec, shape):
+    points = grid_points(run_spec, shape)
+    at_two = {point.key for point in points if point.epsilon in (None, 2.0)}
+    shown = comparison(run_spec, shape).points
+    assert {point.key for point in shown.values()} <= at_two
+    private = [point for point in points if point.epsilon is not None]
+    assert all(point.spec.budget.epsilon == point.epsilon for point in private)
+    assert {point.epsilon for point in private} == set(EPSILONS)
+    assert [point.epsilon for point in private[: len(COARSE)]] == list(COARSE)
+    assert len({point.key for point in points}) == len(points)
+    own = own_points(run_spec, shape)
+    assert points[: len(own)] == own
+    assert {point.label for point in own if point.epsilon} == {shown["main"].label}
 
 
-def test_the_cost_of_a_stored_run_takes_the_runs_that_it_is_compared_with():
+def test_what_takes_no_budget_has_no_grid():
+    with pytest.raises(BadInput, match="epsilon"):
+        grid_points(spec("als").canonical(), SMALL)
+
+
+def test_finished_runs_make_a_table():
+    selection = comparison(spec("spectral"), SMALL)
+    figures = {"main": 0.9, "best": 0.8, "trivial": 1.1, "user-mean": 1.0, "open": 0.84}
+    finished = {
+        run_name(who, draw): run_of(spec=selection.runs[run_name(who, draw)], metrics={"rmse": it})
+        for who, it in figures.items()
+        for draw in range(2)
+    }
+    judgement = selection.table(finished).by("rmse")
+    (own,) = judgement.line(selection.label)
+    assert judgement.share(own) == pytest.approx(0.5) and len(own.draws) == 2
+    assert judgement.best(2.0) is None  # the rivals are missing
+
+
+def test_a_stored_run_is_judged_by_the_runs_that_it_is_compared_with():
     run_spec = spec()
-    errors = {"best": 0.8, "open": 0.84, "trivial": 1.0}
+    errors = {"best": 0.8, "open": 0.84, "trivial": 1.1, "user-mean": 1.0}
     stored = {
         other.model_dump_json(): run_of(spec=other, metrics={"rmse": errors[who]})
         for who, other in references(run_spec).items()
@@ -102,10 +116,21 @@ def test_the_cost_of_a_stored_run_takes_the_runs_that_it_is_compared_with():
     def find(other):
         return stored.get(other.model_dump_json())
 
-    record = run_of(spec=run_spec, metrics={"rmse": 0.9}).record
-    cost = cost_of(record, find)
-    assert cost is not None and cost.share == pytest.approx(0.5)
-    assert (cost.noise, cost.method, cost.total) == (0.06, 0.04, 0.1)
+    judgement, own = judgement_of(run_of(spec=run_spec, metrics={"rmse": 0.9}).record, find)
+    cost = judgement.cost(own)
+    assert judgement.share(own) == pytest.approx(0.5)
+    assert (cost.noise, cost.method, cost.not_sharing) == (0.06, 0.04, 0.2)
     del stored[run_spec.open().model_dump_json()]
-    assert cost_of(record, find) is None
-    assert cost_of(run_of(spec=run_spec.open(), metrics={"rmse": 0.9}).record, find) is None
+    assert judgement_of(run_of(spec=run_spec, metrics={"rmse": 0.9}).record, find) is None
+    without_noise = run_of(spec=run_spec.open(), metrics={"rmse": 0.9}).record
+    assert judgement_of(without_noise, find) is None
+
+
+def test_the_best_known_depends_on_what_is_asked():
+    assert best_known("rmse") == "bmf"
+    assert best_known("rmse", in_parts=True) == "als"
+    assert best_known("recall_at_20") == best_known("ndcg_at_20") == "ease"
+    assert best_known("objective", "samples") == "nmf"
+    assert best_known("objective", "samples", outliers=True) == "robust-nmf"
+    with pytest.raises(BadInput):
+        best_known("colour")
