@@ -129,6 +129,10 @@ class Measured:
         return statistics.median(self.draws)
 
     @property
+    def mean(self) -> float:
+        return statistics.fmean(self.draws)
+
+    @property
     def low(self) -> float:
         return min(self.draws)
 
@@ -403,6 +407,14 @@ class Judgement:
     def _best(self, some: Iterable[Measured]) -> Measured | None:
         return min(some, key=self.rank, default=None)
 
+    def order(self, one: Measured) -> tuple[bool, float]:
+        """A key that sorts the best first: by the share that is printed, or else by the median.
+
+        Both are medians over draws, but they need not order methods alike.
+        """
+        share = self.share(one)
+        return (True, self.rank(one)) if share is None else (False, -share)
+
     @cached_property
     def ranked(self) -> list[Measured]:
         """The proven private methods at each epsilon, ascending, the best first at each.
@@ -417,9 +429,9 @@ class Judgement:
             if (one.label, one.epsilon) in unfinished:
                 continue
             place = (one.label, one.epsilon)
-            if place not in best or self.rank(one) < self.rank(best[place]):
+            if place not in best or self.order(one) < self.order(best[place]):
                 best[place] = one
-        return sorted(best.values(), key=lambda one: (one.epsilon or 0.0, self.rank(one)))
+        return sorted(best.values(), key=lambda one: (one.epsilon or 0.0, self.order(one)))
 
     @cached_property
     def epsilons(self) -> tuple[float, ...]:
@@ -432,7 +444,7 @@ class Judgement:
         return [one for one in self.ranked if one.epsilon == epsilon]
 
     def best(self, epsilon: float) -> Measured | None:
-        """The best proven method at an epsilon; of two with equal medians the first planned.
+        """The best proven method at an epsilon; of two that are equal the first planned.
 
         None before all that were planned there have finished, and on private data: choosing a
         method by their raw errors would cost more than an epsilon says.
@@ -485,7 +497,7 @@ class Judgement:
         """The Pareto front, ascending: ranked methods better than all at smaller epsilons."""
         front = list[Measured]()
         for one in self.ranked:
-            if not front or self.rank(one) < self.rank(front[-1]):
+            if not front or self.order(one) < self.order(front[-1]):
                 front.append(one)
         return front
 

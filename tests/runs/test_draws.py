@@ -166,6 +166,19 @@ def test_the_best_method_at_an_epsilon_has_the_smallest_median():
     )
 
 
+def test_methods_are_ordered_by_the_share_that_is_printed():
+    """The medians of the errors alone would have it the other way."""
+    figures = {("spectral", 1.0): (0.86, 0.70, 0.85), ("dpals", 1.0): (0.855, 0.855, 0.80)}
+    judgement = judged(figures)
+    first, second = judgement.at(1.0)
+    assert (first.label, second.label) == ("DPALS", "Spectral") and first.median > second.median
+    assert judgement.share(first) == pytest.approx(0.725)
+    assert judgement.share(second) == pytest.approx(0.7)
+    assert judgement.front == [first]
+    without_references = table(figures).by("rmse")
+    assert without_references.best(1.0).label == "Spectral"
+
+
 def test_no_method_is_best_before_all_planned_there_have_finished():
     judgement = judged({**RIVALS, ("dpals", 5.0): (0.7, 0.7, None)})
     assert judgement.best(5.0) is None and judgement.epsilons == (1.0,)
