@@ -155,6 +155,23 @@ def no_difference_words(judgement: Judgement, one: Measured, most: int = 3) -> s
     return f"No difference from {names_text(names)} was found in {draws}."
 
 
+def not_ranked_words(judgement: Judgement) -> list[str]:
+    """A sentence for each private method that is not ranked, with the reason."""
+    return [
+        f"{label} is not ranked: {'its ε ' if caution.startswith('protects') else ''}{caution}."
+        for label, caution in judgement.cautions.items()
+    ]
+
+
+def best_words(judgement: Judgement, epsilon: float, row: str = "user") -> str:
+    """The best proven method at an epsilon and what it keeps, in sentences; '' if unknown."""
+    best = judgement.best(epsilon)
+    if best is None:
+        return ""
+    finding = f"At ε = {budget_text(epsilon)}, {best.label} {kept_words(judgement, best, row)}."
+    return f"{finding} {no_difference_words(judgement, best)}".rstrip()
+
+
 # ---- which epsilon is enough ---------------------------------------------------------------------
 
 

@@ -150,11 +150,15 @@ class Measured:
         return dict(zip(self.seeds, self.draws, strict=True))
 
 
+def shared_seeds(*measured: Measured) -> list[int]:
+    """The seeds of the draws that all of these share, ascending."""
+    return sorted(set.intersection(*(set(one.seeds) for one in measured)))
+
+
 def shared_draws(*measured: Measured) -> list[tuple[float, ...]]:
     """The figures of the draws that all of these share, ascending by seed."""
     figures = [one.by_seed for one in measured]
-    seeds = sorted(set.intersection(*(set(of_one) for of_one in figures)))
-    return [tuple(of_one[seed] for of_one in figures) for seed in seeds]
+    return [tuple(of_one[seed] for of_one in figures) for seed in shared_seeds(*measured)]
 
 
 # ---- the table -----------------------------------------------------------------------------------
@@ -361,9 +365,11 @@ class Judgement:
         draws = shared_draws(one, floor, best)
         if not draws:
             return None
+        seeds = tuple(shared_seeds(one, floor, best))
         gains = [self.metric.sign * (at_floor - at_best) for _, at_floor, at_best in draws]
         if min(gains) <= 0:
             draws = [tuple(statistics.median(column) for column in zip(*draws, strict=True))]
+            seeds = ()
             gains = [self.metric.sign * (draws[0][1] - draws[0][2])]
             if gains[0] <= 0:
                 return None
@@ -371,7 +377,7 @@ class Judgement:
             self.metric.sign * (at_floor - own) / gain
             for (own, at_floor, _), gain in zip(draws, gains, strict=True)
         ]
-        return replace(one, draws=tuple(shares), seeds=())
+        return replace(one, draws=tuple(shares), seeds=seeds)
 
     def share(self, one: Measured) -> float | None:
         """The median share."""
@@ -459,6 +465,18 @@ class Judgement:
         """The epsilons at which a draw is missing that takes part in the ranking."""
         return {point.epsilon for point in self.table.missing if _may_rank(point)}
 
+    @cached_property
+    def planned_epsilons(self) -> tuple[float, ...]:
+        """The epsilons at which methods are ranked once all have finished, ascending."""
+        finished = {row.point.epsilon for row in self.table.rows if _may_rank(row.point)}
+        planned = finished | self._unfinished
+        return tuple(sorted(epsilon for epsilon in planned if epsilon is not None))
+
+    @cached_property
+    def cautions(self) -> dict[str, str]:
+        """Why a method is not ranked, by label."""
+        return {one.label: one.caution for one in self.measured if one.caution}
+
     def difference(self, first: Measured, second: Measured) -> PairedDifference | None:
         """The first's figure minus the second's over shared draws; smaller is better in both."""
         draws = shared_draws(first, second)
@@ -512,6 +530,12 @@ def _may_rank(point: Point) -> bool:
     budget = point.spec.budget
     is_exact = budget is not None and budget.calibration is Calibration.EXACT
     return point.is_rival and is_exact and is_proven(point.spec.algorithm)
+
+
+def is_trivial(algorithm: str) -> bool:
+    """Whether this is a predictor that learns nothing of what people share."""
+    kind = algorithms.REGISTRY.get(algorithm)
+    return kind is not None and kind.is_trivial
 
 
 def is_reference(algorithm: str) -> bool:

@@ -12,9 +12,9 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Budget, Calibration
-from dpmf_core.runs.comparison import best_known_on
 from dpmf_core.runs.draws import Point
 from dpmf_core.runs.first_views import COMPARE_DRAWS, COMPARE_EPSILONS, COMPARE_METHODS
+from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known_on
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep, typed_grid, with_open
 from pages.kit import lesson, links, session_widgets
@@ -22,27 +22,40 @@ from pages.kit.session_widgets import bind, one_of, within
 from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_charts import SOURCE_SUFFIX
 
-ALWAYS = ("bmf", "global-mean")  # the best known method without privacy, the trivial predictor
+# the best known method without privacy, and what needs no model of others
+ALWAYS = ("bmf", GLOBAL_MEAN, OWN_MEAN)
+SHARE, FIGURE = "share", "metric"  # what the figure shows
 NOISES = {"exact": "exact accounting", "source": "each source's rule", "both": "both"}
 # metrics that rank methods
-MEASURES = tuple(it.id for it in METRICS.values() if it.ranks and "ratings" in it.tasks)
+MEASURES = tuple(
+    metric.id for metric in METRICS.values() if metric.ranks and "ratings" in metric.tasks
+)
 MOST_DRAWS, MOST_EPSILONS = 20, 20
 
 
 def _method_names(text: str) -> list[str]:
-    if names := [it for it in text.split(",") if it in algorithms.of_task("ratings")]:
-        return names
-    raise ValueError
+    names = [name for name in text.split(",") if name in algorithms.of_task("ratings")]
+    if not names:
+        raise ValueError
+    return names
+
+
+def _first_letters(text: str) -> str:
+    return text[:200]
 
 
 # by name in the link: the default, and how to read a text
 CONTROLS: dict[str, tuple[Any, session_widgets.Read]] = {
-    "methods": ([it for it in COMPARE_METHODS if it not in ALWAYS], _method_names),
-    "epsilons": (", ".join(f"{epsilon:g}" for epsilon in COMPARE_EPSILONS), lambda it: it[:200]),
+    "methods": (list(COMPARE_METHODS), _method_names),
+    "epsilons": (
+        ", ".join(f"{epsilon:g}" for epsilon in COMPARE_EPSILONS),
+        lambda text: text[:200],
+    ),
     "draws": (COMPARE_DRAWS, within(int, 1, MOST_DRAWS)),
     "grid": ("", lambda text: text[:200]),
     "calibrations": ("exact", one_of(NOISES)),
     "metric": ("", one_of(("", *MEASURES))),
+    "scale": (SHARE, one_of((SHARE, FIGURE))),
 }
 
 
@@ -89,6 +102,23 @@ def measure(available: Sequence[str], lead: str) -> str:
     return str(metric)
 
 
+def of_shares(metric: str) -> bool:
+    """Ask whether the figure shows the share kept, and not the metric itself."""
+    names = {SHARE: "Share kept", FIGURE: METRICS[metric].label}
+    scale = st.segmented_control(
+        "Scale",
+        list(names),
+        default=st.session_state["compare.scale"],
+        key="compare.scale",
+        persist_state="session",
+        format_func=names.__getitem__,
+        label_visibility="collapsed",
+        required=True,
+        disabled=lesson.page_values() is not None,
+    )
+    return bool(scale == SHARE)
+
+
 def draw(choice: Choice) -> CompareQuestion:
     """Draw the widgets and return their question; raise BadInput afterwards if it cannot be run."""
     for name, (first, read) in CONTROLS.items():
@@ -96,15 +126,23 @@ def draw(choice: Choice) -> CompareQuestion:
     if not lesson.is_hidden("page"):
         _widgets(lesson.page_values() is not None)
     values = {name: st.session_state[f"compare.{name}"] for name in CONTROLS}
-    texts = {it: ",".join(v) if isinstance(v, list) else str(v or "") for it, v in values.items()}
     links.put_in_address(
-        {it: None if values[it] == first else texts[it] for it, (first, _) in CONTROLS.items()}
+        {
+            name: None if values[name] == first else _text(values[name])
+            for name, (first, _) in CONTROLS.items()
+        }
     )
+    del values["scale"]  # it changes no run
     settings = f"{choice} {values}"
     last: tuple[str, CompareQuestion] | None = st.session_state.get("compare.question")
     if last is None or last[0] != settings:  # a question may have thousands of runs
         last = st.session_state["compare.question"] = (settings, _question(choice, values))
     return last[1]
+
+
+def _text(value: Any) -> str:
+    """Return a control's value as the address holds it."""
+    return ",".join(value) if isinstance(value, list) else str(value or "")
 
 
 def _widgets(fixed: bool) -> None:
@@ -116,7 +154,8 @@ def _widgets(fixed: bool) -> None:
         format_func=lambda name: algorithms.find(name).title,
         key="compare.methods",
         persist_state="session",
-        help="The best known method without privacy and the global mean are always shown.",
+        help="The best known method without privacy, the global mean and each person's own mean are"
+        " always compared.",
         **common,
     )
     first, second, third = st.columns([3, 2, 3])
@@ -207,7 +246,7 @@ def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple
             out.append(method.model_copy(update=rule))
     features = ("content",) if choice.known_features == "public" else ()
     data = DataSpec(id=choice.dataset)
-    best = (best_known_on(data, choice.shape, it) for it in ("rmse", metric or "rmse"))
+    best = [best_known_on(data, choice.shape, ranking) for ranking in ("rmse", metric or "rmse")]
     plain = [name for name in dict.fromkeys((*best, *ALWAYS[1:], *features)) if name not in names]
     return *out, *(Method(algorithm=name, label=algorithms.find(name).title) for name in plain)
 

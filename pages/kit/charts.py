@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import plotly.io
 import streamlit as st
 
-from dpmf_core.runs.privacy_cost import Reference, ReferenceLine
+from dpmf_core.runs.conclusions import Reference, ReferenceLine
 from dpmf_core.runs.record import Run
 from pages.kit import colours, data_sets, safe_text
 
@@ -229,7 +229,7 @@ def reference_line(
     """Draw a line with its name that private figures are compared with.
 
     Solid, in its colour: the method without noise. Dashed: the best known method without privacy.
-    Dotted: a guess.
+    Dotted: what needs no model of others.
     """
     own = line.reference is Reference.WITHOUT_NOISE
     tint = colour if own and colour else colours.ink()

@@ -60,17 +60,6 @@ def marker(method: str) -> str:
     return REGISTRY[method].marker if method in REGISTRY else "circle"
 
 
-def is_trivial(method: str) -> bool:
-    """Return whether the method is a trivial predictor, drawn dashed."""
-    return method in REGISTRY and REGISTRY[method].is_trivial
-
-
-def is_reference(method: str) -> bool:
-    """Return whether private methods may be compared with this non-private, non-trivial method."""
-    kind = REGISTRY.get(method)
-    return kind is not None and not kind.is_trivial and not issubclass(kind, PrivateAlgorithm)
-
-
 def _pair(method: str) -> tuple[str, str]:
     if method in PALETTE:
         return PALETTE[method]

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.evaluation.registry import METRICS
+from dpmf_core.runs.draws import is_trivial
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours
 
@@ -58,7 +59,7 @@ def _quarters_figure(runs: Runs, by: str) -> charts.Ready:
     title, rows = GROUPS[by][0], errors_by_quarter(runs, by)
     fig = charts.figure(title, "RMSE", height=260)
     for (name, ident), line in rows.groupby(["name", "id"], sort=False):
-        dash = "dash" if colours.is_trivial(str(ident)) else "solid"
+        dash = "dash" if is_trivial(str(ident)) else "solid"
         fig.add_scatter(
             x=line["group"],
             y=line["rmse"],

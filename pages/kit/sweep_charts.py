@@ -9,21 +9,17 @@ import plotly.graph_objects as go
 
 from dpmf_core import algorithms
 from dpmf_core.papers.figures import Mark
-from dpmf_core.runs.draws import Point
-from dpmf_core.runs.privacy_cost import Reference, ReferenceLine
-from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.conclusions import Reference, ReferenceLine, share_text
+from dpmf_core.runs.draws import Judgement, is_reference, is_trivial
+from dpmf_core.runs.record import Run
 from pages.kit import colours
 from pages.kit.charts import SILENT, figure, level, reference_line
 
 DASHES = ("solid", "dash", "dashdot", "longdash")
 SPAN = 8  # ratio of largest to smallest value from which an axis is logarithmic
-LEVEL = "{name} {value:.3f}"
-WITHOUT_PRIVACY = "{name} without privacy {value:.3f}"
-BEST_KNOWN = "best known without privacy, {name}: {value:.3f}"
 TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
 # ends the label of a method with its source's noise
 SOURCE_SUFFIX = ", source's noise"
-NO_PROOF = "no proof"
 PLACE = ("name", "id", "source", "epsilon", "seed", "value")  # columns of every frame of draws
 Runs = dict[str, Run]
 # one run's curves: its line's name, the method of its colour, draw, run, and names by key of a step
@@ -53,45 +49,29 @@ def value_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def caution(record: RunRecord, unit: str = "user") -> str:
-    """Return why a private method's epsilon means something else; '' if it does not."""
-    guarantee = record.guarantee
-    if record.spec.budget is None:
-        return ""
-    if not guarantee.has_epsilon:
-        return NO_PROOF
-    if guarantee.unit == unit:
-        return ""
-    return f"protects one {guarantee.unit}"
-
-
-def cautions(points: Sequence[Point], runs: Runs) -> dict[str, str]:
-    reasons = {
-        point.label: caution(runs[point.key].record) for point in points if point.key in runs
-    }
-    return {label: reason for label, reason in reasons.items() if reason}
-
-
-def frame(points: Sequence[Point], runs: Runs, metric: str) -> pd.DataFrame:
+def frame(judgement: Judgement, *, of_shares: bool = False) -> pd.DataFrame:
     """Return every draw as a row: name, id, source, epsilon, seed, value and the grid's parameters.
 
-    source: whether the noise is set by the source's rule.
+    source: whether the noise is set by the source's rule. of_shares: whether the value is the share
+    kept instead of the metric; methods without a share are left out.
     """
-    notes, rows = cautions(points, runs), []
-    for point in points:
-        run = runs.get(point.key)
-        value = run.record.metrics.get(metric) if run else None
-        if run and value is not None:
-            note = notes.get(point.label)
-            where = {
-                "name": f"{point.label} ({note})" if note else point.label,
-                "id": point.spec.algorithm,
-                "source": run.record.calibration == "source",
-                "epsilon": point.epsilon,
-                "seed": point.spec.seed,
-            }
-            rows.append(where | {"value": float(value)} | dict(point.grid))
-    return draws_frame(rows, (name for point in points for name in point.grid))
+    rows = []
+    for one in judgement.measured:
+        shown_figure = judgement.shares(one) if of_shares else one
+        if shown_figure is None:
+            continue
+        by_source = one.label.endswith(SOURCE_SUFFIX)
+        note = "" if by_source or not one.caution else f" ({one.caution})"
+        where = {
+            "name": f"{one.label}{note}",
+            "id": one.algorithm,
+            "source": by_source,
+            "epsilon": one.epsilon,
+        }
+        seeds = shown_figure.seeds or (None,) * len(shown_figure.draws)
+        for seed, value in zip(seeds, shown_figure.draws, strict=True):
+            rows.append(where | {"seed": seed, "value": value} | dict(one.grid))
+    return draws_frame(rows, (name for one in judgement.measured for name in one.grid))
 
 
 def draws_frame(rows: Sequence[Mapping[str, Any]], grid: Iterable[str]) -> pd.DataFrame:
@@ -116,17 +96,23 @@ def curve_frame(curves: Iterable[Curves], metric: str = "rmse") -> pd.DataFrame:
 
 
 def against(
-    points: pd.DataFrame, x: str, metric: str, title: str, best: str = "", logs: bool = False
+    points: pd.DataFrame,
+    x: str,
+    quantity: str,
+    title: str,
+    *,
+    logs: bool = False,
+    of_shares: bool = False,
 ) -> go.Figure:
-    """Return a figure of a metric against x: draws, medians and ranges.
+    """Return a figure of a quantity against x: draws, medians and ranges.
 
-    points: name, id, source, value and x; rows without x become levels. best: id of the best known
-    method without privacy. logs: of the metric. The axis of x is logarithmic if its values span
-    most of a power of ten, and categorical if they are no numbers. Lines with the source's noise
-    are dotted, trivial predictors dashed.
+    points: name, id, source, value and x; rows without x become levels. logs: of the quantity.
+    of_shares: whether the quantity is a share. The axis of x is logarithmic if its values span most
+    of a power of ten, and categorical if they are no numbers. Lines with the source's noise are
+    dotted, trivial predictors dashed.
     """
     height = 400 + 10 * max(0, points["name"].nunique() - 8)
-    fig = figure(title, metric, height=height, yaxis={"type": "log"} if logs else {})
+    fig = figure(title, quantity, height=height, yaxis={"type": "log"} if logs else {})
     lines = points[points[x].notna()] if x in points else points.iloc[:0]
     numbers = x in lines and (
         pd.api.types.is_numeric_dtype(lines[x]) and not pd.api.types.is_bool_dtype(lines[x])
@@ -138,8 +124,12 @@ def against(
         ident = str(method)
         own = "dot" if source else DASHES[turns[ident] % len(DASHES)]
         turns[ident] += not source
-        _line(fig, rows, x, (str(name), ident), "dash" if colours.is_trivial(ident) else own)
-    _levels(fig, points, x, best)
+        _line(fig, rows, x, (str(name), ident), "dash" if is_trivial(ident) else own)
+    _levels(fig, points, x, of_shares)
+    if of_shares:
+        fig.update_yaxes(tickformat=".0%", hoverformat=".0%")
+    else:
+        fig.update_yaxes(hoverformat=".3f")
     if not numbers:
         fig.update_xaxes(type="category")
     elif lines[x].min() > 0 and (
@@ -150,7 +140,7 @@ def against(
     return fig
 
 
-def _levels(fig: go.Figure, points: pd.DataFrame, x: str, best: str) -> None:
+def _levels(fig: go.Figure, points: pd.DataFrame, x: str, of_shares: bool) -> None:
     """Draw medians that do not depend on x as horizontal lines.
 
     A level of a method that has a line too is known by its colour, and has no label.
@@ -160,18 +150,19 @@ def _levels(fig: go.Figure, points: pd.DataFrame, x: str, best: str) -> None:
     levels, lines = points[~depends], set(points["id"][depends])
     for name, rows in levels.groupby("name", sort=False):
         ident, median = rows["id"].iloc[0], rows["value"].median()
-        reference = _reference(ident)
-        plain = x == "epsilon" and reference is Reference.BEST_KNOWN
-        template = (BEST_KNOWN if ident == best else WITHOUT_PRIVACY) if plain else LEVEL
-        label = "" if ident in lines else template.format(name=name, value=median)
+        figure_text = share_text(median) if of_shares else f"{median:.3f}"
+        reference, which = _reference(ident), ""
+        if x == "epsilon" and reference is Reference.BEST_KNOWN:
+            which = " without privacy"
+        label = "" if ident in lines else f"{name}{which} {figure_text}"
         line = ReferenceLine(reference, median, label)
         reference_line(fig, line, colours.of(ident), above=median >= middle)
 
 
 def _reference(method: str) -> Reference:
-    if colours.is_trivial(method):
-        return Reference.GUESS
-    return Reference.BEST_KNOWN if colours.is_reference(method) else Reference.WITHOUT_NOISE
+    if is_trivial(method):
+        return Reference.FLOOR
+    return Reference.BEST_KNOWN if is_reference(method) else Reference.WITHOUT_NOISE
 
 
 def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash: str) -> None:
@@ -189,7 +180,7 @@ def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash
         mode="lines+markers",
         line={"color": tint, "width": 2.5, "dash": dash},
         marker={"symbol": symbol, "size": 7},
-        hovertemplate=f"{name}<br>%{{x}}: %{{y:.3f}}<extra></extra>",
+        hovertemplate=f"{name}<br>%{{x}}: %{{y}}<extra></extra>",
     )
 
 

@@ -19,9 +19,9 @@ from dpmf_core.papers.results import ClaimResult
 from dpmf_core.privacy import Calibration
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import epsilon_text
-from dpmf_core.runs.draws import Measured, Point
+from dpmf_core.runs.draws import Measured, Point, is_trivial
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import charts, colours, safe_text, sweep_charts
+from pages.kit import charts, safe_text, sweep_charts
 from pages.kit.runs import ask
 from pages.kit.sweep_charts import Runs, curve_frame
 
@@ -182,8 +182,8 @@ def draws_frame(axis: str, results: Results) -> pd.DataFrame:
     lines = frame[["name", "id", "source"]].drop_duplicates()
     if lines[["id", "source"]].duplicated().any():
         tints = dict(zip(frame["name"].unique(), itertools.cycle(TINTS), strict=False))
-        is_trivial = frame["id"].map(colours.is_trivial)
-        frame["id"] = frame["id"].where(is_trivial, frame["name"].map(tints))
+        trivial = frame["id"].map(is_trivial)
+        frame["id"] = frame["id"].where(trivial, frame["name"].map(tints))
     return _with_none(frame, axis) if axis in NONE_AT else frame
 
 

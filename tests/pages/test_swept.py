@@ -1,17 +1,32 @@
-"""Sentences and tables of a sweep, from runs whose figures are made up."""
+"""Sentences and tables of a comparison, from runs whose figures are made up."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
-from dpmf_core.runs.needed_epsilon import kept_at
+from dpmf_core.runs.draws import Draws, Point
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.draws import Point
 from pages.compare import findings
-from pages.compare.findings import CompareResults
-from pages.kit import payers
+from pages.kit import payers, sweep_charts
 from tests.support.records import run_of
+from tests.support.tables import table
+
+REFERENCES = {
+    ("global-mean", None): (1.1, 1.1, 1.1),
+    ("user-mean", None): (1.0, 1.0, 1.0),
+    ("bmf", None): (0.8, 0.8, 0.8),
+}
+RIVALS = {
+    ("dpals", 1.0): (0.95, 0.95, 0.95),
+    ("spectral", 1.0): (0.90, 0.91, 0.89),
+    ("dpals", 10.0): (0.85, 0.85, 0.85),
+    ("spectral", 10.0): (0.82, 0.82, 0.82),
+}
+
+
+def headline(figures, known=None, metric="rmse", **summary):
+    judgement = table({**REFERENCES, **figures}, metric, **summary).by(metric)
+    return findings.headline(judgement, lambda _: known or Draws(()))
 
 
 def points_and_runs(*rows, metric="rmse", grids=None, **guarantee):
@@ -38,35 +53,77 @@ def points_and_runs(*rows, metric="rmse", grids=None, **guarantee):
     return points, runs
 
 
-LINES = (
-    ("A", "dpals", 1.0, 0.95),
-    ("A", "dpals", 10.0, 0.85),
-    ("B", "spectral", 1.0, 0.90),
-    ("B", "spectral", 10.0, 0.80),
-)
-ENDS = (("ALS", "als", None, 0.80), ("Global mean", "global-mean", None, 1.00))
+def test_the_best_method_at_the_middle_epsilon_is_named_with_the_share_that_it_keeps():
+    title, sentences = headline(RIVALS)
+    assert title == "At ε = 1, Spectral is the best of 2 methods by RMSE"
+    assert sentences.startswith(
+        "It **keeps 50% of what sharing ratings is worth (45% to 55% over 3 draws)**."
+    )
+    assert "0% is each person's own mean (RMSE 1.000); 100% is Bayesian MF" in sentences
 
 
-def test_an_epsilon_that_protects_a_rating_is_not_ranked_among_those_that_protect_a_person():
-    points, runs = points_and_runs(*LINES, ("Other", "dp-sgd", 1.0, 0.5), *ENDS, unit="rating")
-    title, _sentence = findings.headline(CompareResults(points, runs, "rmse"))
-    assert "0.900" in title
+def test_where_no_difference_is_found_no_method_is_called_best():
+    title, sentences = headline({**RIVALS, ("dpals", 1.0): (0.90, 0.90, 0.90)})
+    assert "best" not in title and title.startswith("At ε = 1, DPALS comes first of 2 methods")
+    assert "No difference from Spectral was found in 3 draws." in sentences
 
 
-def test_lists_are_compared_with_the_best_that_ran_even_if_another_is_best_known():
-    ends = [("EASE", "ease", None, 0.07), ("Bayesian MF", "bmf", None, 0.10)]
-    points, runs = points_and_runs(("A", "dpals", 1.0, 0.09), *ends, metric="ndcg_at_20")
-    results = CompareResults(points, runs, "ndcg_at_20")
-    assert results.reference.label == "Bayesian MF" and results.has_best_known
-    points, runs = points_and_runs(("A", "dpals", 1.0, 0.09), ends[1], metric="ndcg_at_20")
-    assert not CompareResults(points, runs, "ndcg_at_20").has_best_known
+def test_no_method_is_best_before_all_have_finished_at_the_middle_epsilon():
+    title, sentences = headline({**RIVALS, ("dpals", 1.0): (0.95, 0.95, None)})
+    assert title == "Which method is best at ε = 1?" and "Spectral" not in sentences
+    others = {place: draws for place, draws in RIVALS.items() if place[1] != 10.0}
+    title, _ = headline({**others, ("dpals", 10.0): (0.85, None, None)})
+    assert "Spectral" in title
+
+
+def test_a_better_method_that_is_known_but_not_compared_is_named_with_the_difference():
+    only = {("dpals", 1.0): RIVALS["dpals", 1.0]}
+    known = table({**REFERENCES, **RIVALS})
+    title, sentences = headline(only, known)
+    assert title == "At ε = 1, DPALS has RMSE 0.950"
+    assert "A better proven method is known at this ε: Spectral keeps 50%, 25 points more." in (
+        sentences
+    )
+    assert "is known" not in headline(RIVALS, known)[1]
+    other_epsilon = table({**REFERENCES, ("spectral", 2.0): (0.8, 0.8, 0.8)})
+    assert "is known" not in headline(only, other_epsilon)[1]
+
+
+def test_on_private_data_no_method_is_best_by_its_errors():
+    title, sentences = headline(RIVALS, public=False)
+    assert "Spectral" not in title + sentences and "%" not in sentences
+    assert "Choose selects a method privately" in sentences
+
+
+def test_what_is_not_ranked_is_named_with_the_reason():
+    unproven = headline({("svd-cleansing", 1.0): (0.5, 0.5, 0.5)}, guarantee="UNPROVEN")
+    assert "no proof" in unproven[1] and "best" not in unproven[0]
+    _, of_ratings = headline({("spectral", 1.0): (0.5,)}, unit="rating")
+    assert of_ratings == "Spectral is not ranked: its ε protects one rating."
+
+
+def test_the_figure_shows_shares_or_the_metric():
+    judgement = table({**REFERENCES, **RIVALS}).by("rmse")
+    shares = sweep_charts.frame(judgement, of_shares=True).set_index(["name", "epsilon", "seed"])
+    assert shares["value"]["Spectral", 1.0, 1] == pytest.approx(0.45)
+    errors = sweep_charts.frame(judgement).set_index(["name", "epsilon", "seed"])
+    assert errors["value"]["Spectral", 1.0, 1] == 0.91
+
+
+def test_what_learns_no_more_than_no_model_is_warned_about():
+    judgement = table({**REFERENCES, ("als", None): (1.01, 1.01, 1.01)}).by("rmse")
+    (warning,) = findings.weak_references(judgement)
+    assert warning.startswith("ALS") and "each person's own mean" in warning
 
 
 def test_what_has_no_proof_has_no_epsilon():
-    points, runs = points_and_runs(*LINES, ("Other", "dp-sgd", 1.0, 0.5), *ENDS, status="UNPROVEN")
-    table = findings.methods_table(CompareResults(points, runs, "rmse")).set_index("method")
-    assert table.loc["Other", "true ε"] == "-"
-    assert table.loc["A"].tolist() == ["PROVEN, one user", "10.00 at nominal 10", "1.00 (2 runs)"]
+    lines = (("A", "dpals", 1.0, 0.95), ("A", "dpals", 10.0, 0.85), ("Other", "dp-sgd", 1.0, 0.5))
+    points, runs = points_and_runs(*lines, status="UNPROVEN")
+    methods = findings.methods_table(points, runs).set_index("method")
+    assert methods.loc["Other", "true ε"] == "-"
+    assert methods.loc["A"].tolist() == [
+        *("PROVEN, one user", "10.00 at nominal 10", "1.00 (2 runs)")
+    ]
 
 
 def test_privacy_costs_are_differences_to_the_reference_in_each_quarter():
@@ -87,18 +144,3 @@ def test_privacy_costs_are_differences_to_the_reference_in_each_quarter():
     _, fewest = payers.finding({"A": of(1.0, -0.1), "ALS": of(0.9, 0)}, "A", "ALS")
     for words, most in ((text, "most"), (fewest, "fewest")):
         assert re.search(r"\*\*(.*?)\*\*", words)[1].endswith(f"the {most} ratings")
-
-
-def test_what_each_method_keeps_is_read_off_shared_draws():
-    points, runs = points_and_runs(
-        *LINES[:2], ("B", "spectral", 1.0, 0.90), ("B", "spectral", 10.0, 0.88), *ENDS
-    )
-    points = [replace(it, spec=it.spec.model_copy(update={"seed": 0})) for it in points]
-    runs = dict(zip([it.key for it in points], runs.values(), strict=True))
-    results = CompareResults(points, runs, "rmse")
-    assert results.reference is not None and results.trivial is not None
-    assert (results.reference.label, results.trivial.label) == ("ALS", "Global mean")
-    shares = [round(sum(kept_at(1.0, results.draws(it)).values), 9) for it in results.private]
-    assert shares == [0.25, 0.75, 0.5, 0.6]
-    del runs[points[4].key]
-    assert CompareResults(points, runs, "rmse").reference is None

@@ -95,6 +95,24 @@ def test_a_difference_that_may_be_chance_is_said_to_be_none():
     assert conclusions.better_words(judgement, other) == ""
 
 
+def test_the_best_at_an_epsilon_is_said_in_one_sentence_and_ties_in_another():
+    judgement = judged({("spectral", 2.0): (0.9, 0.91, 0.89), ("dpals", 2.0): (0.90, 0.93, 0.89)})
+    assert conclusions.best_words(judgement, 2.0) == (
+        "At ε = 2, Spectral keeps 50% of what sharing ratings is worth (45% to 55% over 3 draws)."
+        " No difference from DPALS was found in 3 draws."
+    )
+    assert conclusions.best_words(judgement, 1.0) == ""
+    private = judged({("spectral", 2.0): (0.9,)}, public=False)
+    assert conclusions.best_words(private, 2.0) == ""
+
+
+def test_what_is_not_ranked_has_a_reason():
+    judgement = judged({("spectral", 2.0): (0.9,)}, unit="rating")
+    assert conclusions.not_ranked_words(judgement) == [
+        "Spectral is not ranked: its ε protects one rating."
+    ]
+
+
 def test_the_difference_in_points_is_that_of_the_printed_shares():
     assert conclusions.points_words(0.865, 0.854) == "1 point"
     assert conclusions.points_words(0.8749, 0.854) == "2 points"

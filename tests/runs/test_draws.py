@@ -184,6 +184,11 @@ def test_no_method_is_best_before_all_planned_there_have_finished():
     assert judgement.best(5.0) is None and judgement.epsilons == (1.0,)
 
 
+def test_epsilons_of_unfinished_methods_are_planned():
+    judgement = judged({**RIVALS, ("dpals", 5.0): (0.7, None), ("dpals", 10.0): (None,)})
+    assert judgement.planned_epsilons == (1.0, 5.0, 10.0)
+
+
 def test_what_is_not_proven_or_follows_another_rule_is_not_ranked():
     unproven = judged({**RIVALS, ("input-perturbation", 1.0): (0.1, 0.1, 0.1)})
     assert unproven.best(1.0).label == "Spectral"
