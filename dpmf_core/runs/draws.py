@@ -22,7 +22,7 @@ from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pai
 from dpmf_core.evaluation.registry import METRICS, Metric
 from dpmf_core.privacy import Calibration, Status
 from dpmf_core.runs.record import Run, summarise
-from dpmf_core.runs.references import best_known, floors, is_proven
+from dpmf_core.runs.references import RECOMMENDED, best_known, floors, is_proven
 from dpmf_core.runs.specification import RunSpec, Value
 
 LEAST_GAIN = 0.01  # of the floor's figure: below it sharing is worth nothing measurable
@@ -450,15 +450,27 @@ class Judgement:
         return [one for one in self.ranked if one.epsilon == epsilon]
 
     def best(self, epsilon: float) -> Measured | None:
-        """The best proven method at an epsilon; of two that are equal the first planned.
+        """The best proven method at an epsilon.
 
-        None before all that were planned there have finished, and on private data: choosing a
-        method by their raw errors would cost more than an epsilon says.
+        The recommended method comes before others from which it is not measurably different: chance
+        may explain the difference, and it is below the least gain that counts. None before all that
+        were planned there have finished, and on private data: choosing a method by their raw errors
+        would cost more than an epsilon says.
         """
         here = self.at(epsilon)
         if not here or epsilon in self._unfinished or not self.table.is_public:
             return None
-        return here[0]
+        return next((one for one in self._equal(here[0]) if _is_recommended(one)), here[0])
+
+    def _equal(self, one: Measured) -> list[Measured]:
+        """The methods at the same epsilon that are not measurably different."""
+        floor = one if self.floor is None else self.floor
+        least = LEAST_GAIN * abs(floor.median)
+        return [
+            other
+            for other in self.no_different(one)
+            if abs(self.rank(other) - self.rank(one)) < least
+        ]
 
     @cached_property
     def _unfinished(self) -> set[float | None]:
@@ -523,6 +535,10 @@ class Judgement:
         """The shares that a line keeps at each epsilon; epsilons without a share are left out."""
         shares = [self.shares(one) for one in line]
         return [one for one in shares if one is not None]
+
+
+def _is_recommended(one: Measured) -> bool:
+    return one.algorithm in RECOMMENDED.values()
 
 
 def _may_rank(point: Point) -> bool:

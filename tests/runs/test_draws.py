@@ -215,6 +215,16 @@ def test_a_difference_that_may_be_chance_is_none():
     assert clear.better(best) is None
 
 
+def test_the_recommended_method_is_named_if_another_is_not_measurably_better():
+    close = {("sgld", 1.0): (0.90, 0.93, 0.91), ("spectral", 1.0): (0.901, 0.929, 0.912)}
+    judgement = judged(close)
+    assert judgement.at(1.0)[0].label == "SGLD" and judgement.best(1.0).label == "Spectral"
+    clear = judged({**close, ("spectral", 1.0): (0.901, 0.931, 0.911)})
+    assert clear.best(1.0).label == "SGLD"  # by little, but in each draw
+    far = judged({**close, ("spectral", 1.0): (0.85, 1.02, 0.94)})
+    assert far.best(1.0).label == "SGLD"  # perhaps by chance, but by 3% of the floor
+
+
 def test_one_draw_tells_nothing_apart():
     judgement = judged({("spectral", 1.0): (0.5,), ("dpals", 1.0): (0.9,)})
     best, other = judgement.at(1.0)
