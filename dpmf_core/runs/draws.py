@@ -170,6 +170,9 @@ class Draws:
 
     rows: tuple[Draw, ...]
     missing: tuple[Point, ...] = field(default=(), repr=False)
+    _judgements: dict[str, "Judgement"] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def of(cls, points: Iterable[Point], summaries: Iterable[Mapping[str, Any] | None]) -> "Draws":
@@ -208,8 +211,8 @@ class Draws:
         return [_measured(rows, metric) for rows in groups.values()]
 
     def by(self, metric: str) -> "Judgement":
-        """The table judged by a metric."""
-        return Judgement(self, METRICS[metric])
+        """The table judged by a metric; the same judgement for the same table."""
+        return self._judgements.setdefault(metric, Judgement(self, METRICS[metric]))
 
 
 def _measured(rows: Sequence[Draw], metric: str) -> Measured:

@@ -15,6 +15,7 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 BEST_BY_SUMS = "als"  # the best known algorithm for ratings in partitions
 GLOBAL_MEAN = "global-mean"  # an arbitrary list ranks as well as its first
 OWN_MEAN = "user-mean"
+OURS = "ours"  # begins the source of a method that no paper printed
 # the private method that loses least over data sets and epsilons (benchmarks/results/utility.md)
 RECOMMENDED = {"ratings": "spectral", "samples": "oneshot-nmf"}
 
@@ -63,6 +64,12 @@ def is_proven(algorithm: str) -> bool:
     """Whether a method has a proven guarantee for a whole user or sample."""
     guarantee = algorithms.find(algorithm)().guarantee()
     return guarantee.status is Status.PROVEN
+
+
+def paper_of(algorithm: str) -> str:
+    """How the paper of a method is cited, such as "Chien et al."; '' if the method is ours."""
+    first_author = algorithms.find(algorithm).source.split()[0].rstrip(",")
+    return "" if first_author == OURS else f"{first_author} et al."
 
 
 def proven_methods(task: str, *, every: bool = False) -> list[str]:
