@@ -13,6 +13,7 @@ from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, is_of_lists
 
 FLOORS = {GLOBAL_MEAN: "the mean of all ratings", OWN_MEAN: "each person's own mean"}
 RANDOM_ORDER = "a random order"
+NO_BETTER = "No better proven method is known at this ε."
 NOTHING_MEASURABLE = "sharing is worth nothing measurable here"
 
 
@@ -82,16 +83,34 @@ def kept_words(judgement: Judgement, one: Measured, row: str = "user") -> str:
         if judgement.floor is None or judgement.best_known is None:
             return figure
         return f"{figure}; {NOTHING_MEASURABLE}"
-    text = share_text(shares.median)
-    if shares.median < 0 and text != "0%":
+    words = share_words(judgement, shares.median, row)
+    is_part = 0 <= shares.median < 1 or share_text(shares.median) == "0%"
+    return words + range_words(shares) if is_part else words
+
+
+def share_words(judgement: Judgement, share: float, row: str = "user", about: str = "") -> str:
+    """What a share means, as the end of a sentence. about: "about " if it is interpolated."""
+    if is_worse(share):
         alone = judgement.metric.text(judgement.floor.median) if judgement.floor else ""
         return (
             f"is worse than no model: {floor_words(judgement, row)} alone has"
             f" {judgement.metric.title} {alone}"
         )
-    if shares.median >= 1:
+    if share >= 1:
         return f"does at least as well as {best_known_words(judgement)}"
-    return f"keeps {text} of {worth_words(judgement, row)}{range_words(shares)}"
+    return f"keeps {about}{share_text(share)} of {worth_words(judgement, row)}"
+
+
+def share_figure(share: float, about: str = "") -> str:
+    """A share as a figure that stands alone, such as "87% kept"."""
+    if is_worse(share):
+        return "Worse than no model"
+    return f"{about}{share_text(share)} kept"
+
+
+def is_worse(share: float) -> bool:
+    """Whether a share is below 0 as it is printed."""
+    return share < 0 and share_text(share) != "0%"
 
 
 def range_words(shares: Measured) -> str:

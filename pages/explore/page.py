@@ -12,17 +12,18 @@ import streamlit as st
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.privacy import NOTHING
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.comparison import DRAWS, VARIANTS, Comparison, same_draws, split_name
-from dpmf_core.runs.epsilon_grid import EpsilonGrid
-from dpmf_core.runs.needed_epsilon import answer, needed_epsilon
+from dpmf_core.runs import conclusions
+from dpmf_core.runs.comparison import BEST_KNOWN, MAIN, OPEN, TRIVIAL, Comparison, split_name
+from dpmf_core.runs.draws import Judgement, Measured, needed_epsilon
 from dpmf_core.runs.planning import PreparedRun
 from dpmf_core.runs.recommendations import someone, top_rated
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.explore import story
-from pages.explore.story import NO_BETTER, PERSON, USUAL, start_person
+from pages.explore.story import PERSON, USUAL, start_person
 from pages.kit import (
     comparison,
+    data_sets,
     drawing,
     epsilon_grid,
     exports,
@@ -35,121 +36,128 @@ from pages.kit import (
     safe_text,
     sidebar,
 )
-from pages.kit.comparison import gain_kept, median, title_of, weak_best_known
 from pages.kit.components import draw_hero, draw_hundred
-from pages.kit.runs import ask, note_shipped, request_at
+from pages.kit.runs import ask, note_shipped
 from pages.kit.session_widgets import bind
 from pages.kit.sidebar_values import Choice, put
 
 EVERY = "explore.every"  # in the session: whether every private method is compared
-COMPARED = ("main", "best", "trivial")
+COMPARED = (MAIN, BEST_KNOWN, TRIVIAL)
 PARTS = {"test_rmse": "held-out", "train_rmse": "train"}
 N_RATED = 3  # highest ratings shown
-WITH_LISTS = ("main", "open")  # runs whose recommendations are shown
+WITH_LISTS = (MAIN, OPEN)  # runs whose recommendations are shown
 
 
-def draw_story(choice: Choice, spec: RunSpec, grid: EpsilonGrid, waits: bool) -> bool:
+# ---- the first view ------------------------------------------------------------------------------
+
+
+def draw_story(
+    choice: Choice, spec: RunSpec, judgement: Judgement, line: list[Measured], waits: bool
+) -> bool:
     """Draw the figure that follows epsilon; return whether it was drawn.
 
     waits: keep the previous result while there is none for the current choice.
     """
-    new_story = story.of_grid(choice, grid)
+    new_story = story.of_table(choice, judgement, line)
     if new_story is not None:
         user = story.person(choice, spec)
-        new_story["lists"] = story.lists(choice, spec, grid, user)
+        new_story["lists"] = story.lists(choice, spec, line, user)
     visible_story = epsilon_grid.displayed("explore", choice, new_story, waits)
     if visible_story is None:
         return False
     draw_hero("explore.hero", visible_story, partial(put, "epsilon"))
-    if new_story is not None and len(grid.kept) > 1:  # a single point needs no question
-        wanted_gain(choice.epsilon, new_story["method"], grid)
+    if new_story is not None:
+        shown_methods(choice)
+        shares = judgement.shares_along(line)
+        if len(shares) > 1:  # a single point needs no question
+            wanted_share(choice.epsilon, new_story["method"]["name"], shares)
     return True
 
 
-def plain_finding(choice: Choice, proved: bool, runs: dict[str, Run]) -> None:
+def shown_methods(choice: Choice) -> None:
+    """Draw a row of buttons: the best method, and each method of a paper."""
+    if lesson.fixed_value("algorithm") is not None:
+        return
+    offered = data_sets.offered_methods()
+    first = "Best at each ε" if choice.entry.public else "Recommended"
+    titles = {data_sets.BEST: first} | story.papers_methods(offered)
+    shown = data_sets.BEST if choice.is_best else choice.algorithm
+    with st.container(horizontal=True, gap="small", key="explore.methods"):
+        for name, title in titles.items():
+            key = f"explore.method.{name}"
+            is_shown = name == shown
+            style: Any = "primary" if is_shown else "secondary"
+            st.button(title, key, type=style, on_click=put, args=("algorithm", name))
+
+
+BETWEEN = (
+    "≈: interpolated along log ε between two measured points. 100% is the best known method without"
+    " privacy; 0% needs no model of others."
+)
+
+
+@st.fragment
+def wanted_share(now: float, title: str, shares: list[Measured]) -> None:
+    """Answer which epsilon keeps a share, without drawing the whole page again.
+
+    now: the chosen epsilon. title: of the line.
+    """
+    key = "explore.keep"
+    st.session_state.setdefault(key, USUAL)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown("To keep, in percent", width="content")
+        percent = st.number_input(
+            "Percent kept", 1, 100, step=5, **bind(key), label_visibility="collapsed", width=100
+        )
+        value, detail = conclusions.needed_words(shares, percent / 100)
+        st.markdown(f"{title}: **{value}**{detail}", width="content", help=BETWEEN)
+        needed = needed_epsilon(shares, percent / 100)
+        if needed is None or lesson.fixed_value("epsilon") is not None or needed.rounded == now:
+            return
+        epsilon = needed.rounded
+        if st.button("Show", "explore.keep.go", on_click=put, args=("epsilon", epsilon)):
+            st.rerun()
+
+
+def plain_finding(
+    choice: Choice, proved: bool, selection: Comparison, runs: dict[str, Run]
+) -> None:
     """Draw the headline without a proven epsilon, or before its references are finished."""
-    if "main" not in runs:
+    own = []
+    if MAIN in runs:
+        judgement = selection.table(runs).by(story.METRIC)
+        own = judgement.line(selection.label)
+    if not own:
         st.title(f"What does ε = {budget_text(choice.epsilon)} cost?", anchor=False)
         st.write(odometer.opening_text("explore"))
         return
-    draws = same_draws(runs, "main", "best", "trivial")
-    title = runs["main"].record.title
-    if draws:
-        clause = gain_kept(draws, title_of(runs, "best"), NO_BETTER)
+    clause = conclusions.kept_words(judgement, own[0])
+    if proved:
+        words = comparison.headline(choice, own[0], clause)
     else:
-        error = runs["main"].record.metric("rmse")
-        clause = f"errs by {story.RMSE.text(error)} in the first draw"
-    epsilon = choice.epsilon if proved else None
-    count = len(draws) or DRAWS
-    st.title(comparison.plain_headline(epsilon, title, clause, count), anchor=False)
+        words = f"With no proven ε, {own[0].title} {clause}"
+    st.title(words, anchor=False)
 
 
-def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Any:
-    """Draw the meaning of epsilon and the privacy label; return the place below the label."""
+def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> None:
     left, right = st.columns(2, gap="large")
     with right:
         privacy_card.label(ready.plan, ready.guarantee, choice.delta, public=choice.entry.public)
-        beneath = st.container()
     with left:
         if ready.guarantee.has_epsilon and ready.plan != NOTHING:
             meanings = story.meanings(choice, spec, ready)
             draw_hundred("explore.hundred", choice.epsilon, meanings)
         privacy_card.attack_link(choice.algorithm)
-    return beneath
 
 
-def better(selection: Comparison, runs: dict[str, Run]) -> None:
-    """Draw another proven method that is better at this epsilon, with a button that shows it.
-
-    Nothing while runs go on: the best finished method may not be the best.
-    """
-    busy = request_at("explore").busy
-    better_method = None if busy else comparison.better_method(runs, selection.runs, "rmse")
-    if better_method is None:
-        return
-    who, sentence = better_method
-    st.markdown(sentence)
-    if who not in VARIANTS and lesson.fixed_value("algorithm") is None:
-        show = f"Show {comparison.title(who, runs[who])}"
-        args = "algorithm", who
-        st.button(show, key="explore.better", type="primary", on_click=put, args=args)
+# ---- the run in detail ---------------------------------------------------------------------------
 
 
 def methods(selection: Comparison, runs: dict[str, Run]) -> None:
-    if line := weak_best_known(runs):
-        st.warning(line)
-    comparison.draw_methods("explore", selection, runs, "rmse")
+    comparison.draw_methods("explore", selection, runs, story.METRIC)
     if not selection.every or st.session_state.get(EVERY):
         text = "Trains all with the same seeds; the slowest take a minute on large data."
         st.toggle("Every private method", key=EVERY, help=text)
-
-
-BETWEEN = (
-    "≈: interpolated along log ε between two measured points. 100% of the gain is the best known"
-    " method without privacy, 0% is guessing the mean."
-)
-
-
-@st.fragment
-def wanted_gain(now: float, title: str, grid: EpsilonGrid) -> None:
-    """Answer which epsilon keeps a share of the gain, without drawing the whole page again.
-
-    now: the chosen epsilon. title: of the method.
-    """
-    key = "explore.keep"
-    st.session_state.setdefault(key, USUAL)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown("To keep, in percent of the gain", width="content")
-        look: dict[str, Any] = {"label_visibility": "collapsed", "width": 100}
-        percent = st.number_input("Percent of the gain", 1, 100, step=5, **bind(key), **look)
-        value, detail = answer(grid.kept, percent / 100)
-        st.markdown(f"with {title}: **{value}**{detail}", width="content", help=BETWEEN)
-        needed = needed_epsilon(grid.kept, percent / 100)
-        if needed is None or lesson.fixed_value("epsilon") is not None:
-            return
-        move: dict[str, Any] = {"on_click": put, "args": ("epsilon", needed.rounded)}
-        if needed.rounded != now and st.button("Show", key="explore.keep.go", **move):
-            st.rerun()
 
 
 def who_pays(runs: dict[str, Run]) -> None:
@@ -175,13 +183,13 @@ def person(choice: Choice, run: Run) -> None:
     if user is None:
         right.info("Enter a person's number.")
         return
-    titles = ", ".join(safe_text.escape(it.title) for it in top_rated(run, user, N_RATED))
+    titles = ", ".join(safe_text.escape(film.title) for film in top_rated(run, user, N_RATED))
     right.caption(f"Rated highest: {titles}. Ratings are private: only this person sees them.")
 
 
 def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: PreparedRun) -> None:
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
-    if "main" in runs:
+    if MAIN in runs:
         left, right = st.columns(2, gap="large")
         with left:
             methods(selection, runs)
@@ -189,20 +197,25 @@ def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: Pr
         with right:
             who_pays(runs)
         drawing.let_answers_pass()
-        if comparison.has_steps(runs["main"]):
-            guesses = same_draws(runs, "trivial")
-            guess = "guessing the mean", median(guesses, 0) if guesses else None
+        if comparison.has_steps(runs[MAIN]):
             with st.expander("Error by step"):
-                comparison.draw_steps("explore", "Error by step", runs, PARTS, "rmse", guess)
+                floor = floor_of(selection.table(runs).by(story.METRIC))
+                comparison.draw_steps("explore", "Error by step", runs, PARTS, story.METRIC, floor)
     if proved:
         with st.expander("The best any attacker can do"):  # needs no run
             privacy_card.meaning(ready.plan, choice.delta, ready.guarantee.unit, "explore.meaning")
         drawing.let_answers_pass()
     privacy_card.who_sees_what(privacy_card.diagram_of(choice.algorithm))
-    if "main" in runs:
+    if MAIN in runs:
         drawing.let_answers_pass()
         with st.expander("Export"):
-            exports.draw(runs["main"])
+            exports.draw(runs[MAIN])
+
+
+def floor_of(judgement: Judgement) -> tuple[str, float | None]:
+    """Return the name and the figure of what needs no model of others."""
+    floor = judgement.floor
+    return conclusions.floor_words(judgement), None if floor is None else floor.median
 
 
 def main() -> None:
@@ -210,41 +223,46 @@ def main() -> None:
     head, shown_person, waiting_place, middle, going = (st.container() for _ in range(5))
     with st.sidebar:
         links.to("tune", "Advanced: parameters", {})
-    spec = choice.spec(parameters=forms.linked_parameters(choice.algorithm))
+    parameters = {} if choice.is_best else forms.linked_parameters(choice.algorithm)
+    spec = choice.spec(parameters=parameters)
     every = bool(st.session_state.get(EVERY))
     ready, selection = story.plan(spec.model_dump_json(), choice.shape, choice.assumptions, every)
     proved = ready.guarantee.has_epsilon
-    grid = epsilon_grid.read(spec, also=(choice.epsilon,))
-    is_measured = proved and grid.point(choice.epsilon) is not None
+
+    def known() -> tuple[Judgement, list[Measured]]:
+        judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)
+        return judgement, story.line_of(choice, judgement, selection.label)
+
+    judgement, line = known()
+    is_measured = proved and story.here(choice, line) is not None
     news = going if is_measured else waiting_place  # a result does not wait for its references
     with head:
-        is_drawn = is_measured and draw_story(choice, spec, grid, waits=False)
+        is_drawn = is_measured and draw_story(choice, spec, judgement, line, waits=False)
     with middle:
-        beneath = meaning_and_card(choice, spec, ready)
+        meaning_and_card(choice, spec, ready)
     with news:
         runs = selection.runs
         is_slow = choice.entry.public and is_in_parts(choice.dataset)
         confirm = spec.model_dump_json() if is_slow else ""
         finished_runs = ask("explore", runs, whole=WITH_LISTS, confirm=confirm)
     if not is_drawn:
-        grid = epsilon_grid.read(spec, also=(choice.epsilon,))
+        judgement, line = known()
         with head:
-            is_drawn = proved and draw_story(choice, spec, grid, waits=True)
+            is_drawn = proved and draw_story(choice, spec, judgement, line, waits=True)
     if not is_drawn:
         with head:
-            plain_finding(choice, proved, finished_runs)
+            plain_finding(choice, proved, selection, finished_runs)
     if proved:
         with waiting_place:
-            note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec)])
-    with beneath:
-        better(selection, finished_runs)
-    if "main" in finished_runs:
+            own = epsilon_grid.specs(spec, choice.shape)
+            note_shipped([*selection.runs.values(), *own])
+    if MAIN in finished_runs:
         with shown_person:
-            person(choice, finished_runs["main"])
+            person(choice, finished_runs[MAIN])
     drawing.first_view_ends(is_drawn)
     below(choice, selection, finished_runs, ready)
-    if proved and "main" in finished_runs and len(finished_runs) == len(runs):
-        epsilon_grid.keep_filling("explore", spec, grid)
+    if proved and MAIN in finished_runs and len(finished_runs) == len(runs):
+        epsilon_grid.keep_filling("explore", spec, choice.shape)
 
 
 main()

@@ -1,12 +1,11 @@
 """The first view of Explore: the cost of epsilon as a headline, a figure and one person's list.
 
-All of it comes from the grid of epsilons, so the browser can follow the slider alone.
+All of it comes from the table of measured draws, so the browser can follow the slider alone.
 """
 
 import contextlib
 import functools
-import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -14,98 +13,226 @@ import streamlit as st
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
-from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import Event, Gaussian
 from dpmf_core.privacy.certainty import certainty_of, success_text
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_mu
 from dpmf_core.privacy.interpretation import success_of
-from dpmf_core.runs import shipped_runs
-from dpmf_core.runs.comparison import Comparison, references
+from dpmf_core.runs import conclusions, shipped_runs
+from dpmf_core.runs.comparison import EPSILONS, TRIVIAL, Comparison, at_epsilon, references
 from dpmf_core.runs.comparison import comparison as comparison_of
-from dpmf_core.runs.epsilon_grid import EPSILONS, EpsilonGrid, Point, at_epsilon
-from dpmf_core.runs.needed_epsilon import share_kept, share_text
+from dpmf_core.runs.draws import Judgement, Measured
 from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.recommendations import recommend, someone
+from dpmf_core.runs.references import paper_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
 from pages.kit import colours
-from pages.kit.comparison import (
-    best_known_title,
-    gain_kept,
-    headline,
-    median,
-    median_text,
-    purchase_text,
-)
+from pages.kit.comparison import headline, purchase_text
 from pages.kit.sidebar_values import EPSILONS as SLIDER_STOPS
 from pages.kit.sidebar_values import Choice
 
-USUAL = 80  # percent of the gain to keep, by default
+METRIC = "rmse"
+USUAL = 80  # percent to keep, by default
 LIST_LENGTH = 6  # recommendations in the first view
 USER = "explore.user."  # in the session, by data set: the person shown
 PERSON, LISTS = "person", "lists"  # names of data shipped with runs
 CACHE_SIZE = 4000  # lists in memory, for all sessions
+BEST_LINE = "Best proven"  # name of the line of the best method at each epsilon
+# names that fit next to a narrow figure
+SHORT = {BEST_LINE: "Best", "DPFW with Oja": "DPFW-Oja", "Private biases": "Biases"}
 Items = list[dict[str, Any]]
 
 
-def of_grid(choice: Choice, grid: EpsilonGrid) -> dict[str, Any] | None:
-    """Return what the browser draws; None without a point or a reference."""
-    if not (grid.points and grid.best and grid.trivial):
+# ---- what is known -------------------------------------------------------------------------------
+
+
+def line_of(choice: Choice, judgement: Judgement, label: str) -> list[Measured]:
+    """Return the private draws along epsilon that the figure shows, ascending.
+
+    label: of the chosen method in the table. In best mode each epsilon has the best proven method,
+    and the chosen one where the best is not known.
+    """
+    own = judgement.line(label)
+    if not (choice.is_best and choice.entry.public):
+        return own
+    by_epsilon = {one.epsilon or 0.0: one for one in (*own, *judgement.best_line)}
+    return [by_epsilon[epsilon] for epsilon in sorted(by_epsilon)]
+
+
+def here(choice: Choice, line: Iterable[Measured]) -> Measured | None:
+    """Return the line's point at the chosen epsilon."""
+    return next((one for one in line if one.epsilon == choice.epsilon), None)
+
+
+def papers_methods(offered: Iterable[str]) -> dict[str, str]:
+    """Return titles with the paper, by id, of those offered methods that a paper printed."""
+    return {
+        name: f"{algorithms.find(name).title} ({paper_of(name)})"
+        for name in offered
+        if paper_of(name) and algorithms.find(name).is_usual_rival
+    }
+
+
+def run_of(spec: RunSpec, one: Measured) -> RunSpec:
+    """Return the run of a point of the figure with the seed of `spec`."""
+    run = spec.on(one.algorithm, parameters=dict(one.parameters))
+    return at_epsilon(run, one.epsilon or 0.0)
+
+
+# ---- what the browser draws ----------------------------------------------------------------------
+
+
+def of_table(
+    choice: Choice, judgement: Judgement, line: Sequence[Measured]
+) -> dict[str, Any] | None:
+    """Return what the browser draws of a line; None without a point or an end of the scale."""
+    if not line or judgement.floor is None or judgement.best_known is None:
         return None
-    kind = algorithms.find(choice.algorithm)
-    title, best, trivial = kind.title, _level(grid.best), _level(grid.trivial)
-    without = f"best known without privacy, {best_known_title(kind.id)}: {best['text']}"
-    own = _level(grid.open) if grid.open else None
-    guess = f"guessing the mean: {trivial['text']}"
-    epsilons = (*EPSILONS, choice.epsilon, *grid.epsilons)
+    method = _line_name(choice, line)
+    epsilons = (*EPSILONS, choice.epsilon, *(one.epsilon or 0.0 for one in line))
     return {
         "epsilon": choice.epsilon,
-        "method": title,
         "title": "",
         "sentence": "",
-        "alt": _alt(title, grid),
-        "colour": colours.of(kind.id),
-        "points": [_point(choice, title, point) for point in grid.points],
-        "best": best | {"label": without},
-        "trivial": trivial | {"label": guess},
-        "open": own and own | {"label": f"{title} without noise: {own['text']}"},
+        "alt": _alt(judgement, line, method),
+        "method": _named(method),
+        "colour": colours.text() if method == BEST_LINE else colours.of(line[0].algorithm),
+        "points": [_point(choice, judgement, one) for one in line],
+        "others": _other_lines(judgement, line, method),
+        "levels": _levels(judgement),
+        "units": ["share", "error"] if judgement.is_sharing_worth else ["error"],
         "range": [min(epsilons), max(epsilons)],
-        "digits": RMSE.digits,
+        "digits": judgement.metric.digits,
         "lists": None,
-        "terms": [{"term": it, "meaning": GLOSSARY[name].words} for it, name in _TERMS.items()],
-        "words": _templates(choice, title),
+        "terms": [{"term": term, "meaning": GLOSSARY[name].words} for term, name in TERMS.items()],
+        "words": _templates(choice, judgement, line),
         "stale": False,
-        "pending": grid.point(choice.epsilon) is None,
+        "pending": here(choice, line) is None,
     }
 
 
-def _level(draws: Sequence[float]) -> dict[str, Any]:
-    middle = statistics.median(draws)
-    return {"median": middle, "text": RMSE.text(middle)}
+def _line_name(choice: Choice, line: Sequence[Measured]) -> str:
+    is_best = choice.is_best and choice.entry.public
+    return BEST_LINE if is_best else line[0].title
 
 
-def _point(choice: Choice, title: str, point: Point) -> dict[str, Any]:
-    headline, sentence = _finding(choice, title, point)
-    low, high, share = min(point.values), max(point.values), share_kept(point.shared_draws)
-    label = f"ε = {budget_text(point.epsilon)}: held-out RMSE {RMSE.text(point.median)}"
+def _named(name: str) -> dict[str, str]:
+    return {"name": name, "short": SHORT.get(name, name)}
+
+
+def _point(choice: Choice, judgement: Judgement, one: Measured) -> dict[str, Any]:
+    """Return a point: its figures in both units, its texts, and its row in the table of numbers."""
+    shares = judgement.shares(one)
+    kept = "" if shares is None else conclusions.share_text(shares.median)
+    text = judgement.metric.text
+    label = f"ε = {budget_text(one.epsilon or 0.0)}: {one.title}, held-out RMSE {text(one.median)}"
+    if kept:
+        label = f"{label}, {kept} kept"
     return {
-        "epsilon": point.epsilon,
-        "median": point.median,
-        "low": low,
-        "high": high,
-        "values": list(point.values),
-        "title": headline,
-        "sentence": sentence,
-        "label": ". ".join(filter(None, (label, purchase_text(choice, point)))),
-        # a row of the table of numbers, without its epsilon
+        "epsilon": one.epsilon,
+        "method": one.title,
+        "colour": colours.of(one.algorithm),
+        "share": None if shares is None else _figures(shares),
+        "error": _figures(one),
+        "title": headline(choice, one, _clause(judgement, one, shares)),
+        "sentence": _second_sentence(choice, judgement, one),
+        "details": _details(judgement, one),
+        "label": label,
         "cells": [
-            *map(RMSE.text, (point.median, low, high)),
-            str(len(point.values)),
-            "" if share is None else share_text(share),
+            one.title,
+            kept,
+            text(one.median),
+            text(one.low),
+            text(one.high),
+            str(len(one.draws)),
         ],
     }
+
+
+def _figures(one: Measured) -> dict[str, Any]:
+    return {"median": one.median, "low": one.low, "high": one.high, "values": list(one.draws)}
+
+
+def _clause(judgement: Judgement, one: Measured, shares: Measured | None) -> str:
+    """Return what a method does; its range over draws is among the details."""
+    if shares is None:
+        return conclusions.kept_words(judgement, one)
+    return conclusions.share_words(judgement, shares.median)
+
+
+def _second_sentence(choice: Choice, judgement: Judgement, one: Measured) -> str:
+    """Return how a point compares with the other proven methods at its epsilon, or its price."""
+    if not choice.entry.public:
+        return f"{purchase_text(choice, one)}."
+    best = judgement.best(one.epsilon or 0.0)
+    if best is None:
+        return ""
+    better = conclusions.better_words(judgement, one)
+    if better:
+        return better
+    chance = conclusions.no_difference_words(judgement, one, most=len(judgement.ranked))
+    return chance or conclusions.NO_BETTER
+
+
+def _details(judgement: Judgement, one: Measured) -> str:
+    """Return the ends of the scale with their figures, the range over draws, and the costs."""
+    cost = judgement.cost(one)
+    sentences = [
+        f"{one.title} {conclusions.kept_words(judgement, one)}.",
+        conclusions.scale_words(judgement),
+        "" if cost is None else conclusions.cost_words(judgement, cost),
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _other_lines(
+    judgement: Judgement, line: Sequence[Measured], method: str
+) -> list[dict[str, Any]]:
+    """Return the thin lines: the papers' methods, and next to a chosen method the best ones."""
+    lines = {}
+    if method != BEST_LINE and judgement.best_line:
+        lines[BEST_LINE] = judgement.best_line
+    for one in judgement.ranked:
+        if paper_of(one.algorithm) and one.title != method:
+            lines.setdefault(one.label, judgement.line(one.label))
+    return [
+        {
+            **_named(name),
+            "colour": colours.text() if name == BEST_LINE else colours.of(along[0].algorithm),
+            "points": [
+                {"epsilon": one.epsilon, "share": judgement.share(one), "error": one.median}
+                for one in along
+            ],
+        }
+        for name, along in lines.items()
+    ]
+
+
+def _levels(judgement: Judgement) -> list[dict[str, Any]]:
+    """Return both ends of the scale, with names for each unit."""
+    levels = []
+    ends = (("best", judgement.best_known, 1.0), ("floor", judgement.floor, 0.0))
+    for kind, one, share in ends:
+        assert one is not None
+        words = conclusions.floor_words(judgement)
+        short = words
+        if kind == "best":
+            words = conclusions.best_known_words(judgement)
+            short = f"{one.label}, not private"
+        percent = conclusions.share_text(share)
+        error = judgement.metric.text(one.median)
+        levels.append(
+            {
+                "kind": kind,
+                "share": share,
+                "error": one.median,
+                "name": {"share": f"{percent}: {words}", "error": f"{words}: {error}"},
+                "short": {"share": f"{percent}: {short}", "error": f"{short}: {error}"},
+            }
+        )
+    return levels
 
 
 # ---- one person's list ---------------------------------------------------------------------------
@@ -118,7 +245,7 @@ def person(choice: Choice, spec: RunSpec) -> int | None:
     """
 
     def usual() -> int | None:
-        trivial = references(spec)["trivial"]
+        trivial = references(spec)[TRIVIAL]
         run = engine().known_runs.whole(trivial)
         return shipped_runs.view_data(trivial, PERSON) if run is None else someone(run)
 
@@ -133,18 +260,19 @@ def start_person(choice: Choice, usual: Callable[[], int | None]) -> str:
     """
     key = f"{USER}{choice.dataset}"
     if key not in st.session_state:
-        is_first = not any(str(it).startswith(USER) for it in st.session_state)
+        is_first = not any(str(name).startswith(USER) for name in st.session_state)
         text = st.query_params.get(PERSON, "") if is_first else ""
         is_linked = text.isdecimal() and int(text) < choice.entry.n_users
-        if (user := int(text) if is_linked else usual()) is not None:
+        user = int(text) if is_linked else usual()
+        if user is not None:
             st.session_state[key] = user
     return key
 
 
 def lists(
-    choice: Choice, spec: RunSpec, grid: EpsilonGrid, user: int | None
+    choice: Choice, spec: RunSpec, line: Sequence[Measured], user: int | None
 ) -> dict[str, Any] | None:
-    """Return one person's lists at each measured epsilon of the first draw, and without noise."""
+    """Return one person's lists at each point of the first draw, and without noise."""
     if user is None:
         return None
     read = _cached_items if choice.entry.public else _items
@@ -154,10 +282,14 @@ def lists(
             return read(run.model_dump_json(), user)
         return []
 
-    by_epsilon = {at: items(at_epsilon(spec, at)) for at in grid.epsilons}
-    there = [{"epsilon": at, "items": own} for at, own in by_epsilon.items() if own]
-    own = items(references(spec)["open"])
-    return {"person": user, "open": own, "at": there} if own and there else None
+    at = []
+    for one in line:
+        run = run_of(spec, one)
+        private = items(run)
+        without_noise = items(run.open()) if private else []
+        if without_noise:
+            at.append({"epsilon": one.epsilon, "items": private, "open": without_noise})
+    return {"person": user, "at": at} if at else None
 
 
 def _items(spec: str, user: int) -> Items:
@@ -167,7 +299,7 @@ def _items(spec: str, user: int) -> Items:
     if run is None:
         stored_lists: dict[str, Items] = shipped_runs.view_data(run_spec, LISTS) or {}
         return stored_lists[str(user)]
-    return [{"id": it.item, "title": it.title} for it in recommend(run, user, LIST_LENGTH)]
+    return [{"id": film.item, "title": film.title} for film in recommend(run, user, LIST_LENGTH)]
 
 
 _cached_items = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(_items)
@@ -230,74 +362,53 @@ def _along_grid(spec: str, shape: Shape, assumptions: tuple[str, ...]) -> dict[f
 
 # ---- texts ---------------------------------------------------------------------------------------
 
-NO_BETTER = "does no better than guessing the mean"
-RMSE = METRICS["rmse"]
 # terms in the order of a headline, and their names in the glossary
-_TERMS = {"ε": "epsilon", "gain over guessing": "gain over guessing", "RMSE": "RMSE"}
-STARS = ((1.0, 5.0), (0.5, 5.0))  # bounds of ratings in stars
+TERMS = {"ε": "epsilon", "what sharing ratings is worth": "share kept", "RMSE": "RMSE"}
+ALONG_SOURCE = {"middle": "nominal ε by the source's own rule"}
+ALONG = {"start": "← more private", "middle": "ε, total", "end": "more accurate →"}
+CAPTION = "Each dot is one run; the line is the median. Click to jump."
+PRIVATELY = " Errors are computed on your raw data, without noise. Only you see them."
 
 
-def _rating_unit(choice: Choice) -> str:
-    in_stars = tuple(map(float, choice.entry.bounds)) in STARS
-    return "stars" if in_stars else "points"
+def _alt(judgement: Judgement, line: Sequence[Measured], method: str) -> str:
+    text = judgement.metric.text
+    ends = [f"{text(one.median)} at {budget_text(one.epsilon or 0.0)}" for one in line]
+    return f"Held-out RMSE of {method} against epsilon: {ends[0]}, {ends[-1]}."
 
 
-def _finding(choice: Choice, title: str, point: Point) -> tuple[str, str]:
-    if not point.shared_draws:
-        errs = f"errs by {RMSE.text(point.median)}"
-        return headline(choice, point, title, errs), ""
-    without = best_known_title(choice.algorithm)
-    private = median_text(point.shared_draws, 0, RMSE.digits)
-    best, guess = (RMSE.text(median(point.shared_draws, place)) for place in (1, 2))
-    clause = gain_kept(point.shared_draws, without, NO_BETTER)
-    return headline(choice, point, title, clause), (
-        f"Off by {private} {_rating_unit(choice)} with privacy, {best} with {without}, {guess} by"
-        " guessing the mean (held-out RMSE). " + (point.cost.words(without) if point.cost else "")
-    ).rstrip()
-
-
-def _alt(title: str, grid: EpsilonGrid) -> str:
-    first, last = grid.points[0], grid.points[-1]
-    return (
-        f"Held-out RMSE of {title} against epsilon: {RMSE.text(first.median)} at"
-        f" {budget_text(first.epsilon)}, {RMSE.text(last.median)} at {budget_text(last.epsilon)}."
-    )
-
-
-def _templates(choice: Choice, title: str) -> dict[str, Any]:
+def _templates(choice: Choice, judgement: Judgement, line: Sequence[Measured]) -> dict[str, Any]:
     """Return the browser's texts while the slider is held; it fills in {..}."""
-    unit, mine = _rating_unit(choice), not choice.entry.public
-    epsilon, best = "{epsilon}", best_known_title(choice.algorithm)
-    unknown = "ε = {epsilon} was not measured"
-    if mine:
-        unknown = "Nothing was trained on your data at ε = {epsilon}"
+    is_mine = not choice.entry.public
+    measured = "Nothing was trained on your data at" if is_mine else "No run was made at"
     return {
-        "across": {"middle": "nominal ε by the source's own rule"}
-        if choice.calibration == "source"
-        else {"start": "← more private", "middle": "ε, total", "end": "more accurate →"},
-        "price": f"+{{gap}} {unit}: the noise",
-        "nothing": "noise costs nothing",
-        "unknown": unknown,
-        "between": (
-            f"At ε = {epsilon}, {title} keeps about {{share}} of {best}'s gain over guessing"
-        ),
-        "betweenWorse": f"At ε = {epsilon}, {title} does about no better than guessing the mean",
-        "betweenBetter": (
-            f"At ε = {epsilon}, {title} does about as well as {best} without privacy"
-        ),
-        "sentence": (
-            f"Off by about {{private}} {unit} with privacy, {{best}} with {best}, the best known"
-            " without privacy, {trivial} by guessing the mean (held-out RMSE)."
-        ),
+        "across": ALONG_SOURCE if choice.calibration == "source" else ALONG,
+        "units": {"share": "Share kept", "error": "RMSE"},
+        "worse": "worse than no model",
+        "unknown": f"{measured} ε = {{epsilon}}",
+        "start": "At ε = {epsilon}, {method}",
+        **_clauses(judgement),
+        "several": "the best proven method",
+        "sentence": "Its held-out RMSE is about {private}.",
         "interpolated": "≈ Interpolated between measured points at ε = {low} and {high}.",
-        "pending": "" if mine else "This ε itself is being computed.",
+        "pending": "" if is_mine else "This ε itself is being computed.",
         "stale": "",
-        "caption": "Each dot is one run; the line is the median. Click to jump."
-        + " Errors are computed on your raw data, without noise. Only you see them." * mine,
+        "caption": CAPTION + PRIVATELY if is_mine else CAPTION,
         "list": "Person {person} at ε = {epsilon}",
         "stay": "{stay} of {all} recommendations are the same as without noise.",
         "stayNear": "{stay} of {all} are the same; from the nearest measured point, ε = {epsilon}.",
         "own": "Struck out: lost to noise. →: replacement.",
-        "numbers": "The numbers",
-        "columns": ["ε", "RMSE", "lowest", "highest", "draws", "gain kept"],
+        "numbers": "Costs and all numbers",
+        "columns": ["ε", "method", "kept", "RMSE", "lowest", "highest", "draws"],
+    }
+
+
+def _clauses(judgement: Judgement) -> dict[str, str]:
+    """Return what a method does between measured points, by how much it keeps."""
+    if not judgement.is_sharing_worth:
+        return {"between": f"has RMSE about {{private}}; {conclusions.NOTHING_MEASURABLE}"}
+    half = conclusions.share_words(judgement, 0.5, about="about ")
+    return {
+        "between": half.replace(conclusions.share_text(0.5), "{share}"),
+        "betweenWorse": conclusions.share_words(judgement, -1.0),
+        "betweenBetter": conclusions.share_words(judgement, 1.0),
     }

@@ -19,8 +19,9 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.queue import IDLE
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import shipped_runs
-from dpmf_core.runs.comparison import EPSILONS, grid_points, own_points
+from dpmf_core.runs.comparison import EPSILONS, at_epsilon, grid_points, own_points
 from dpmf_core.runs.draws import Draws, Point
+from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.runs.references import RECOMMENDED
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, runs, time_estimate
@@ -41,15 +42,33 @@ def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
         epsilons = (*EPSILONS, *also, *engine().known_runs.epsilons(spec))
         own = own_points(spec, shape, epsilons)
         return Draws(_find(own).rows)
-    points, shipped_draws = _shipped(spec.model_dump_json(), shape, tuple(also))
-    return shipped_draws if not shipped_draws.missing else _find(points)
+    epsilons = tuple(sorted({*EPSILONS, *also}))
+    # one table for every epsilon of the run
+    any_run = at_epsilon(spec, DEFAULT_EPSILON).model_dump_json()
+    points, shipped_draws = _shipped(any_run, shape, epsilons)
+    if not shipped_draws.missing:
+        return shipped_draws
+    computed = _find(shipped_draws.missing).rows
+    rows = {row.point.key: row for row in (*shipped_draws.rows, *computed)}
+    missing = tuple(point for point in points if point.key not in rows)
+    return Draws(tuple(rows[point.key] for point in points if point.key in rows), missing)
 
 
 @functools.lru_cache(maxsize=64)
-def _shipped(spec: str, shape: Any, also: tuple[float, ...]) -> tuple[tuple[Point, ...], Draws]:
+def _shipped(spec: str, shape: Any, epsilons: tuple[float, ...]) -> tuple[tuple[Point, ...], Draws]:
     """Return the points of a grid, and their table as it comes with the package. spec: JSON."""
-    points = grid_points(RunSpec.model_validate_json(spec), shape, (*EPSILONS, *also))
+    points = grid_points(RunSpec.model_validate_json(spec), shape, epsilons)
     return points, Draws.of(points, [shipped_runs.summary(point.spec) for point in points])
+
+
+def read_for(choice: Choice, spec: RunSpec) -> Draws:
+    """Return the table of a page's run; raise BadInput.
+
+    For the best known method it is the table in which that is the best, whichever it is.
+    """
+    is_any = choice.is_best and choice.entry.public
+    run = choice.spec(algorithm=RECOMMENDED["ratings"]) if is_any else spec
+    return read(run, choice.shape, also=(choice.epsilon,))
 
 
 def _find(points: Collection[Point]) -> Draws:
@@ -70,8 +89,7 @@ def best_method(choice: Choice) -> str:
             if result.winner and result.spec.searches[0].data.id == choice.dataset
         ]
         return winners[-1] if winners else recommended
-    table = read(choice.spec(), choice.shape, also=(choice.epsilon,))
-    judgement = table.by("rmse")
+    judgement = read_for(choice, choice.spec()).by("rmse")
     if not judgement.epsilons:
         return recommended
     nearest = min(judgement.epsilons, key=lambda known: abs(math.log(known / choice.epsilon)))
@@ -80,7 +98,7 @@ def best_method(choice: Choice) -> str:
 
 
 def specs(spec: RunSpec, shape: Any) -> list[RunSpec]:
-    return [point.spec for point in own_points(spec, shape)]
+    return [point.spec for point in own_points(spec, shape, EPSILONS)]
 
 
 def fill(place: str, missing: Collection[Point], n_finished: int) -> runs.Request:
@@ -98,7 +116,7 @@ def keep_filling(place: str, spec: RunSpec, shape: Any) -> None:
     """Fill the method's own part of a grid, and draw the page again as it fills."""
     if not data_sets.is_public(spec.data.id):
         return
-    points = own_points(spec, shape)
+    points = own_points(spec, shape, EPSILONS)
     before = _find(points)
     request = fill(place, before.missing, len(before.rows))
 

@@ -48,6 +48,7 @@ SHAPE_OF = {
 }
 # by kind of data: where the page keeps the parameters that a person has set
 PARAMETERS_OF = {"ratings": "explore", "documents": "topics", "images": "faces"}
+RESOLVED = "sidebar.resolved"  # in the session: choices of this drawing with the best method
 NOT_BY_EPSILON = "With this choice ε alone is no guarantee; see the privacy card."
 CAUTION = (
     "Units, periods and places of noise differ, so a smaller ε is not always a stronger guarantee."
@@ -60,6 +61,7 @@ def draw(kind: DataKind = "ratings", unused: Collection[str] = ()) -> None:
     unused: controls without effect on the page, by their names in a link.
     """
     st.session_state[data_sets.KIND] = kind
+    st.session_state[RESOLVED] = {}  # more runs may be known than at the last drawing
     sidebar_values.prepare()
     with st.sidebar:
         _draw_widgets(unused)
@@ -117,7 +119,11 @@ def choice() -> Choice:
     if values["algorithm"] != data_sets.BEST:
         return Choice(**values)
     recommended = Choice(**values | {"algorithm": RECOMMENDED["ratings"]}, is_best=True)
-    return replace(recommended, algorithm=epsilon_grid.best_method(recommended))
+    known: dict[Choice, Choice] = st.session_state.setdefault(RESOLVED, {})
+    if recommended not in known:
+        best = epsilon_grid.best_method(recommended)
+        known[recommended] = replace(recommended, algorithm=best)
+    return known[recommended]
 
 
 # ---- widgets; fixed: locked by a lesson ----------------------------------------------------------

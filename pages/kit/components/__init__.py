@@ -72,15 +72,17 @@ def _taking(
 
 
 def draw_hero(key: str, story: Story, on_pick: Callable[[float], None]) -> None:
-    """Draw error against epsilon with its headline and one person's list, all following the slider.
+    """Draw the share kept, or the error, against epsilon with its headline and one person's list.
 
-    story: epsilon, method, title, sentence, alt, colour; points ascending by epsilon (epsilon,
-    median, low, high, values, title, sentence, label, cells); best, trivial and open (median,
-    label), the last None without a noiseless run; range of the axis; lists of one person or None;
-    terms with their meanings; words; stale and pending. on_pick: called with the epsilon of a
-    chosen point.
+    All follow the slider. story: epsilon, title, sentence, alt; method (name and short name of the
+    line) and its colour; points ascending by epsilon (epsilon, method, colour, share, error, title,
+    sentence, details, label, cells), whose share, if any, and error have median, low, high and
+    values; others, thin lines (name, short, colour, points); levels, the ends of the scale (kind,
+    share, error, and a name and a short one by unit); units, "share" and "error" or only the
+    latter; range of the axis; lists of one person or None; terms with their meanings; words; stale
+    and pending. on_pick: called with the epsilon of a chosen point.
     """
-    epsilons = [it["epsilon"] for it in story["points"]]
+    epsilons = [point["epsilon"] for point in story["points"]]
     take = _taking(key, "picked", epsilons.__contains__, on_pick)
     _mount_story("hero", key, story, on_picked_change=take)
 

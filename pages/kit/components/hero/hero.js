@@ -1,14 +1,19 @@
-// A headline, error against epsilon, and one person's list. All three follow `dpmf:epsilon` while
-// the slider is held, from the data that came with the page: what lies between two measured points
-// is linear in log epsilon, and is drawn and said to be between them.
+// A headline, the share kept or the error against epsilon, and one person's list. All follow
+// `dpmf:epsilon` while the slider is held, from the data that came with the page: what lies between
+// two measured points is linear in log epsilon, and is drawn and said to be between them.
 
 import { close, explained, filled, heading, nearest, part, sayDrawn, shown, table }
   from "../dpmf.story/story.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 250;
-const MARGIN = { left: 44, right: 14, top: 14, bottom: 40 };
+const MARGIN = { left: 44, top: 14, bottom: 40 };
+const NAMES = { wide: 98, narrow: 74 }; // room for the names of lines on the right
+const NARROW = 420; // width below which names are short
+const LETTERS = { wide: 15, narrow: 11 }; // in a row of a name
+const ROW = 13; // height of a row of a name
 const TICKS = [0.1, 0.3, 1, 3, 10, 30, 100];
+const UNIT = "dpmf.explore.unit"; // in the browser's session: the unit of the figure
 const views = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -46,33 +51,79 @@ function built(parentElement) {
   const story = heading(root);
   const both = part(root, "div", "figures both");
   const figure = part(both, "figure");
+  const units = part(figure, "div", "units");
+  units.setAttribute("role", "group");
   const plot = part(figure, "div", "plot");
   const caption = part(figure, "figcaption");
   const numbers = part(figure, "details");
   const list = part(both, "section", "list");
-  return { ...story, plot, caption, numbers, list, held: false };
+  return { ...story, units, plot, caption, numbers, list, held: false };
 }
 
 function drawn(view) {
   if (view.data === undefined || view.plot.clientWidth === 0) return;
   view.root.classList.toggle("stale", view.data.stale);
+  view.unit = unitOf(view.data);
+  units(view);
   figure(view);
   table(view.numbers, view.data.words, view.data.points);
+  view.details = document.createElement("p");
+  view.numbers.firstChild.after(view.details);
   mark(view);
 }
+
+// ---- the unit -------------------------------------------------------------------------------
+
+function unitOf({ units: known }) {
+  const remembered = sessionStorage.getItem(UNIT);
+  return known.includes(remembered) ? remembered : known[0];
+}
+
+// Which of the units is drawn; a click draws the other one and asks nothing of the server.
+function units(view) {
+  const { data } = view;
+  const focused = view.plot.getRootNode().activeElement?.dataset.unit;
+  view.units.replaceChildren();
+  for (const unit of data.units) {
+    const button = part(view.units, "button", "", data.words.units[unit]);
+    button.type = "button";
+    button.dataset.unit = unit;
+    button.setAttribute("aria-pressed", String(unit === view.unit));
+    button.addEventListener("click", () => {
+      sessionStorage.setItem(UNIT, unit);
+      drawn(view);
+    });
+    if (unit === focused) button.focus();
+  }
+}
+
+// The points that have a figure in the unit that is drawn.
+const pointsOf = ({ data, unit }) => data.points.filter((point) => point[unit] !== null);
 
 // ---- what is known at an epsilon ------------------------------------------------------------
 
 function known(data, epsilon) {
   const points = data.points;
   const at = points.find((point) => close(point.epsilon, epsilon));
-  if (at !== undefined) return { measured: true, low: at, high: at, value: at.median };
+  if (at !== undefined) return { measured: true, low: at, high: at };
   const above = points.findIndex((point) => point.epsilon > epsilon);
   if (above <= 0) return null;
   const [low, high] = [points[above - 1], points[above]];
-  const share = Math.log(epsilon / low.epsilon) / Math.log(high.epsilon / low.epsilon);
-  const value = (1 - share) * low.median + share * high.median;
-  return { measured: false, low, high, value, share };
+  const part = Math.log(epsilon / low.epsilon) / Math.log(high.epsilon / low.epsilon);
+  return { measured: false, low, high, part };
+}
+
+// The figure of a unit there; null without one.
+function valueOf({ measured, low, high, part }, unit) {
+  if (low[unit] === null || high[unit] === null) return null;
+  if (measured) return low[unit].median;
+  return (1 - part) * low[unit].median + part * high[unit].median;
+}
+
+function printed(view, unit, value) {
+  if (unit === "error") return value.toFixed(view.data.digits);
+  const percent = Math.round(100 * value);
+  return `${percent === 0 ? 0 : percent}%`;
 }
 
 // ---- the figure -----------------------------------------------------------------------------
@@ -85,24 +136,24 @@ function draw(parent, tag, attributes, text = "") {
 }
 
 function scales(view) {
-  const { points, best, trivial } = view.data;
+  const { data, unit } = view;
   const width = view.plot.clientWidth;
-  const inner = { left: MARGIN.left, right: width - MARGIN.right,
+  const narrow = width < NARROW;
+  const inner = { left: MARGIN.left, right: width - (narrow ? NAMES.narrow : NAMES.wide),
     top: MARGIN.top, bottom: HEIGHT - MARGIN.bottom };
-  const values = [best.median, trivial.median, below(view.data).median,
-    ...points.flatMap((it) => [it.low, it.high])];
+  const values = [...data.levels.map((level) => level[unit]),
+    ...pointsOf(view).flatMap((point) => [point[unit].low, point[unit].high]),
+    ...data.others.flatMap((line) => line.points.map((point) => point[unit]))]
+    .filter((value) => value !== null);
   const [least, most] = [Math.min(...values), Math.max(...values)];
-  const pad = 0.12 * (most - least || 1);
+  const pad = 0.1 * (most - least || 1);
   const [low, high] = [least - pad, most + pad];
-  const [from, to] = view.data.range.map(Math.log);
+  const [from, to] = data.range.map(Math.log);
   const x = (epsilon) => inner.left
     + (inner.right - inner.left) * Math.min(1, Math.max(0, (Math.log(epsilon) - from) / (to - from)));
   const y = (value) => inner.bottom - (inner.bottom - inner.top) * (value - low) / (high - low);
-  return { width, inner, x, y, low, high };
+  return { width, narrow, inner, x, y, low, high };
 }
-
-// What noise is measured against: the same method without it, else the best known one.
-const below = (data) => data.open ?? data.best;
 
 function figure(view) {
   const scale = view.scale = scales(view);
@@ -111,30 +162,29 @@ function figure(view) {
   view.plot.replaceChildren();
   const svg = draw(view.plot, "svg", {
     width: scale.width, height: HEIGHT, role: "group", "aria-label": data.alt });
+  view.plot.style.setProperty("--private", data.colour);
   axes(svg, view, scale);
-  area(svg, data, scale);
-  level(svg, scale, data.trivial, "trivial", -7);
-  level(svg, scale, data.best, "best", 16);
-  if (data.open !== null) level(svg, scale, data.open, "open", -7);
+  for (const line of data.others) thin(svg, view, line);
+  band(svg, view, scale);
+  const floor = data.levels.map((level) => levelLine(svg, view, level)).at(-1);
+  worse(svg, view, floor);
+  lineNames(svg, view);
   dots(svg, view, scale);
   view.marker = draw(svg, "g", { class: "marker", "aria-hidden": "true" });
-  view.plot.style.setProperty("--private", data.colour);
   if (focused >= 0) view.dots[Math.min(focused, view.dots.length - 1)]?.focus();
 }
 
 function axes(svg, view, { inner, x, y, low, high }) {
   const made = draw(svg, "g", { class: "axes", "aria-hidden": "true" });
   const [from, to] = view.data.range;
-  for (const epsilon of TICKS.filter((it) => it >= from && it <= to)) {
+  for (const epsilon of TICKS.filter((tick) => tick >= from && tick <= to)) {
     draw(made, "line", { x1: x(epsilon), x2: x(epsilon), y1: inner.top, y2: inner.bottom });
     draw(made, "text", { x: x(epsilon), y: inner.bottom + 15, "text-anchor": "middle" },
       epsilon);
   }
-  const step = 10 ** Math.floor(Math.log10((high - low) / 2));
-  const every = (high - low) / step > 6 ? 2 * step : step;
-  for (let value = Math.ceil(low / every) * every; value < high; value += every) {
-    draw(made, "text", { x: inner.left - 6, y: y(value) + 4, "text-anchor": "end" },
-      value.toFixed(every < 0.1 ? 2 : 1));
+  for (const value of valueTicks(view, low, high)) {
+    const text = view.unit === "share" ? printed(view, "share", value) : value.toFixed(2);
+    draw(made, "text", { x: inner.left - 6, y: y(value) + 4, "text-anchor": "end" }, text);
   }
   const places = { start: inner.left, middle: (inner.left + inner.right) / 2, end: inner.right };
   for (const [anchor, text] of Object.entries(view.data.words.across)) {
@@ -142,51 +192,132 @@ function axes(svg, view, { inner, x, y, low, high }) {
   }
 }
 
-// The range over draws as a band, and what noise costs: between the private line and the same
-// method without noise.
-function area(svg, data, { x, y }) {
-  const { points } = data;
-  const level = below(data).median;
-  const along = (name, list) => list.map((it) => `${x(it.epsilon)},${y(it[name])}`).join(" ");
+function valueTicks({ unit }, low, high) {
+  const step = 10 ** Math.floor(Math.log10((high - low) / 2));
+  let every = (high - low) / step > 6 ? 2 * step : step;
+  if (unit === "share") every = high - low > 2 ? 0.5 : 0.25;
+  const ticks = [];
+  for (let tick = Math.ceil(low / every); tick * every < high; tick += 1) ticks.push(tick * every);
+  return ticks;
+}
+
+const along = (points, { x, y }, value) =>
+  points.map((point) => `${x(point.epsilon)},${y(value(point))}`).join(" ");
+
+function thin(svg, { scale, unit }, { colour, points }) {
+  const some = points.filter((point) => point[unit] !== null);
+  const made = draw(svg, "polyline", { class: "other",
+    points: along(some, scale, (point) => point[unit]) });
+  made.style.stroke = colour;
+}
+
+// The line of medians, and the range over draws as a band.
+function band(svg, view, scale) {
+  const { unit } = view;
+  const points = pointsOf(view);
   const back = [...points].reverse();
-  const [first, last] = [points[0], points[points.length - 1]];
-  draw(svg, "polygon", { class: "price", points: `${along("median", points)} `
-    + `${x(last.epsilon)},${y(level)} ${x(first.epsilon)},${y(level)}` });
-  draw(svg, "polygon", { class: "band", points: `${along("low", points)} ${along("high", back)}` });
-  draw(svg, "polyline", { class: "private", points: along("median", points) });
+  draw(svg, "polygon", { class: "band", points: `${along(points, scale, (one) => one[unit].low)} `
+    + along(back, scale, (one) => one[unit].high) });
+  draw(svg, "polyline", { class: "private",
+    points: along(points, scale, (one) => one[unit].median) });
 }
 
-// The line's name stands at its end away from the marker.
-function name(view, { inner, x, y }) {
-  const { points, method } = view.data;
-  const right = x(view.at) < (inner.left + inner.right) / 2;
-  const point = right ? points[points.length - 1] : points[0];
-  draw(view.marker, "text", { class: "private name", x: x(point.epsilon) + (right ? -2 : 2),
-    y: y(point.high) - 12, "text-anchor": right ? "end" : "start" }, method);
+// The best known method's name stands on the left, where private lines are far; the floor's on the
+// right, on the side away from them.
+function levelLine(svg, view, level) {
+  const { inner, y, narrow } = view.scale;
+  const at = y(level[view.unit]);
+  draw(svg, "line", { class: `level ${level.kind}`, x1: inner.left, x2: inner.right, y1: at, y2: at });
+  const isFloor = level.kind === "floor";
+  const isUp = view.unit === "error";
+  const place = isFloor
+    ? { x: inner.right - 2, "text-anchor": "end", y: at + (isUp ? -5 : 14) }
+    : { x: inner.left + 4, y: at + (isUp ? 14 : -5) };
+  const words = (narrow ? level.short : level.name)[view.unit];
+  return draw(svg, "text", { class: `name level-name ${level.kind}`, ...place }, words);
 }
 
-function level(svg, { inner, y }, { median, label }, className, below) {
-  const at = { x1: inner.left, x2: inner.right, y1: y(median), y2: y(median) };
-  draw(svg, "line", { class: `level ${className}`, ...at });
-  draw(svg, "text", { class: `name ${className}`, x: inner.left + 4, y: y(median) + below }, label);
+// What lies below 0%, if anything does and the words have room next to the floor's name.
+function worse(svg, view, floorName) {
+  const { inner, y, low } = view.scale;
+  if (view.unit !== "share" || low > -0.02) return;
+  const text = draw(svg, "text", { class: "name note", x: inner.left + 4, y: y(0) + 14 },
+    view.data.words.worse);
+  const room = inner.right - inner.left - floorName.getComputedTextLength();
+  if (text.getComputedTextLength() + 20 > room) text.remove();
 }
 
-// Measured points; each can be reached by keyboard, and chosen.
+// ---- the names of lines, at their right ends ------------------------------------------------
+
+function lineNames(svg, view) {
+  const { data, unit, scale } = view;
+  const own = pointsOf(view).at(-1);
+  const lines = [{ ...data.method, colour: data.colour, className: "private",
+    value: own?.[unit].median }];
+  for (const line of data.others) {
+    lines.push({ ...line, className: "other", value: line.points.at(-1)?.[unit] });
+  }
+  const labels = lines.filter(({ value }) => value !== null && value !== undefined)
+    .map((line) => ({ ...line, rows: rowsOf(scale.narrow ? line.short : line.name, scale.narrow),
+      middle: scale.y(line.value) }));
+  spread(labels, scale.inner);
+  for (const { rows, top, colour, className } of labels) {
+    const made = draw(svg, "text", { class: `name line-name ${className}` });
+    made.style.fill = colour;
+    rows.forEach((row, place) => draw(made, "tspan",
+      { x: scale.inner.right + 7, y: top + ROW * (place + 0.8) }, row));
+  }
+}
+
+function rowsOf(name, narrow) {
+  const most = narrow ? LETTERS.narrow : LETTERS.wide;
+  const rows = [];
+  for (const word of name.split(" ")) {
+    const longer = rows.length ? `${rows.at(-1)} ${word}` : word;
+    if (rows.length && longer.length <= most) rows[rows.length - 1] = longer;
+    else rows.push(word);
+  }
+  return rows;
+}
+
+// Gives each label its top, near its line's end, so that none overlaps another.
+function spread(labels, { bottom }) {
+  labels.sort((one, other) => one.middle - other.middle);
+  let free = 0;
+  for (const label of labels) {
+    label.height = ROW * label.rows.length;
+    label.top = Math.max(free, label.middle - label.height / 2);
+    free = label.top + label.height;
+  }
+  let end = bottom + ROW;
+  for (const label of [...labels].reverse()) {
+    label.top = Math.min(label.top, end - label.height);
+    end = label.top;
+  }
+}
+
+// ---- measured points ------------------------------------------------------------------------
+
+// Each can be reached by keyboard, and chosen.
 function dots(svg, view, { x, y }) {
-  view.dots = view.data.points.map((point) => {
+  const { unit } = view;
+  const points = pointsOf(view);
+  view.dots = points.map((point) => {
     const made = draw(svg, "g", { class: "dot", role: "button", tabindex: "-1",
       "aria-label": point.label });
-    for (const value of point.values) {
+    made.style.setProperty("--private", point.colour);
+    for (const value of point[unit].values) {
       draw(made, "circle", { class: "draw", cx: x(point.epsilon), cy: y(value), r: 2 });
     }
-    draw(made, "circle", { class: "reach", cx: x(point.epsilon), cy: y(point.median), r: 11 });
-    draw(made, "circle", { class: "median", cx: x(point.epsilon), cy: y(point.median), r: 4.5 });
+    const middle = { cx: x(point.epsilon), cy: y(point[unit].median) };
+    draw(made, "circle", { class: "reach", ...middle, r: 11 });
+    draw(made, "circle", { class: "median", ...middle, r: 4.5 });
     draw(made, "title", {}, point.label);
     made.addEventListener("click", () => choose(view, point));
-    made.addEventListener("keydown", (event) => keyed(view, event, point));
+    made.addEventListener("keydown", (event) => keyed(view, event, points.indexOf(point)));
     return made;
   });
-  const here = view.data.points.indexOf(nearest(view.data.points, view.at));
+  const here = points.indexOf(nearest(points, view.at));
   view.dots[here].setAttribute("tabindex", "0");
 }
 
@@ -199,15 +330,15 @@ function choose(view, point) {
   view.pick(point.epsilon);
 }
 
-function keyed(view, event, point) {
+function keyed(view, event, place) {
   const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-  const next = view.dots[view.data.points.indexOf(point) + (by ?? 0)];
+  const next = view.dots[place + (by ?? 0)];
   if (by !== undefined && next !== undefined) {
     for (const dot of view.dots) dot.setAttribute("tabindex", "-1");
     next.setAttribute("tabindex", "0");
     next.focus();
   } else if (event.key === "Enter" || event.key === " ") {
-    choose(view, point);
+    choose(view, pointsOf(view)[place]);
   } else {
     return;
   }
@@ -229,30 +360,24 @@ function mark(view) {
 function marker(view, found) {
   const { inner, x, y } = view.scale;
   view.marker.replaceChildren();
-  name(view, view.scale);
   if (view.data.stale) return;
   const here = x(view.at);
   draw(view.marker, "line", { class: "now", x1: here, x2: here, y1: inner.top, y2: inner.bottom });
-  if (found === null) return;
-  const { words } = view.data;
-  const level = below(view.data).median;
-  draw(view.marker, "line", { class: "cost", x1: here, x2: here, y1: y(found.value),
-    y2: y(level) });
+  const value = found === null ? null : valueOf(found, view.unit);
+  if (value === null) return;
+  view.marker.style.setProperty("--private", found.low.colour);
   draw(view.marker, "circle", { class: found.measured ? "measured" : "between", cx: here,
-    cy: y(found.value), r: 7 });
-  const gap = printed(view, found.value) - printed(view, level);
-  const price = filled(gap > 0 ? words.price : words.nothing, { gap: printed(view, gap) });
-  const text = draw(view.marker, "text", { class: "name cost", y: y(found.high.high) - 26,
-    "text-anchor": "middle" }, found.measured ? price : `≈ ${price}`);
+    cy: y(value), r: 7 });
+  const words = printed(view, view.unit, value);
+  const text = draw(view.marker, "text", { class: "name value", y: y(value) - 13,
+    "text-anchor": "middle" }, found.measured ? words : `≈ ${words}`);
   const half = text.getComputedTextLength() / 2;
   text.setAttribute("x", Math.min(inner.right - half, Math.max(inner.left + half + 4, here)));
 }
 
-const printed = (view, value) => value.toFixed(view.data.digits);
-
 function words(view, found) {
   const { data, at } = view;
-  const { words: say, best, trivial } = data;
+  const say = data.words;
   if (data.stale) {
     explained(view, view.title, data.title);
     view.sentence.textContent = data.sentence;
@@ -260,6 +385,7 @@ function words(view, found) {
     return;
   }
   view.status.textContent = "";
+  view.details.textContent = found?.measured ? found.low.details : "";
   if (found === null) {
     const nothing = filled(say.unknown, { epsilon: shown(at) });
     explained(view, view.title, view.held ? nothing : data.title || nothing);
@@ -268,16 +394,27 @@ function words(view, found) {
     explained(view, view.title, found.low.title);
     explained(view, view.sentence, found.low.sentence);
   } else {
-    const gain = (trivial.median - found.value) / (trivial.median - best.median);
-    const values = { epsilon: shown(at), low: shown(found.low.epsilon),
-      high: shown(found.high.epsilon), share: `${Math.round(100 * gain)}%`,
-      private: printed(view, found.value), best: best.text, trivial: trivial.text };
-    const template = gain <= 0 ? say.betweenWorse : gain > 1 ? say.betweenBetter : say.between;
-    explained(view, view.title, filled(template, values));
-    explained(view, view.sentence, filled(say.sentence, values));
-    view.status.textContent = filled(say.interpolated, values) + (data.pending ? ` ${say.pending}` : "");
+    between(view, found);
   }
   view.caption.textContent = say.caption;
+}
+
+function between(view, found) {
+  const { data, at } = view;
+  const say = data.words;
+  const share = valueOf(found, "share");
+  const isOne = found.low.method === found.high.method;
+  const values = { epsilon: shown(at), low: shown(found.low.epsilon),
+    high: shown(found.high.epsilon), method: isOne ? found.low.method : say.several,
+    share: share === null ? "" : printed(view, "share", share),
+    private: printed(view, "error", valueOf(found, "error")) };
+  let clause = say.between;
+  if (share !== null && values.share.startsWith("-")) clause = say.betweenWorse;
+  if (share !== null && share >= 1) clause = say.betweenBetter;
+  explained(view, view.title, filled(`${say.start} ${clause}`, values));
+  explained(view, view.sentence, filled(say.sentence, values));
+  const pending = data.pending ? ` ${say.pending}` : "";
+  view.status.textContent = filled(say.interpolated, values) + pending;
 }
 
 // ---- one person's list ----------------------------------------------------------------------
@@ -289,17 +426,17 @@ function list(view) {
   if (there.length === 0) return;
   const { words: say, lists } = data;
   const now = nearest(there, at);
-  const kept = new Set(now.items.map((it) => it.id));
-  const before = new Set(lists.open.map((it) => it.id));
-  const came = now.items.filter((it) => !before.has(it.id));
-  const stay = lists.open.filter((it) => kept.has(it.id)).length;
+  const kept = new Set(now.items.map((item) => item.id));
+  const before = new Set(now.open.map((item) => item.id));
+  const came = now.items.filter((item) => !before.has(item.id));
+  const stay = now.open.filter((item) => kept.has(item.id)).length;
   view.list.replaceChildren();
   const epsilon = shown(now.epsilon);
-  const values = { epsilon, stay, all: lists.open.length, person: lists.person };
+  const values = { epsilon, stay, all: now.open.length, person: lists.person };
   part(view.list, "h2", "", filled(say.list, values));
   part(view.list, "p", "stay", filled(close(now.epsilon, at) ? say.stay : say.stayNear, values));
   const rows = part(view.list, "ul");
-  for (const item of lists.open) {
+  for (const item of now.open) {
     const row = part(rows, "li");
     if (kept.has(item.id)) {
       row.className = "kept";
