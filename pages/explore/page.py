@@ -78,9 +78,8 @@ def shown_methods(choice: Choice) -> None:
     """Draw a row of buttons: the best method, and each method of a paper."""
     if lesson.fixed_value("algorithm") is not None:
         return
-    offered = data_sets.offered_methods()
     first = "Best at each ε" if choice.entry.public else "Recommended"
-    titles = {data_sets.BEST: first} | story.papers_methods(offered)
+    titles = {data_sets.BEST: first} | story.papers_methods(data_sets.private_algorithms())
     shown = data_sets.BEST if choice.is_best else choice.algorithm
     with st.container(horizontal=True, gap="small", key="explore.methods"):
         for name, title in titles.items():
