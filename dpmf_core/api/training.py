@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import NoiseKind
 from dpmf_core.runs import data_access, execution, notebook_views
-from dpmf_core.runs.draws import Draws, Point
+from dpmf_core.runs.draws import Draws, Judgement, Measured, Point
 from dpmf_core.runs.filters import filtered
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.notebook_views import plot as plot
@@ -192,6 +193,15 @@ class Swept:
     def _repr_html_(self) -> str:
         return notebook_views.html_of_sweep(repr(self)[1:-1], self.frame())
 
+    @property
+    def draws(self) -> Draws:
+        """The table of measured draws, from which `summary` and all pages conclude.
+
+        `draws.by("rmse")` has the floor, the best known method, shares, costs and ranks;
+        `dpmf_core.runs.conclusions` puts them in sentences.
+        """
+        return Draws.of_runs(self.points, self.runs)
+
     def plot(self, metric: str | None = None) -> "Figure":
         """Draw medians against epsilon as a Plotly figure.
 
@@ -206,8 +216,7 @@ class Swept:
             If no run has it, for example on private data without released errors, or if plotly is
             not installed.
         """
-        grid_names = dict.fromkeys(name for point in self.points for name in point.grid)
-        return notebook_views.chart_of_sweep(self.frame(), metric, tuple(grid_names))
+        return notebook_views.chart_of_draws(self.draws.released(self.noisy), metric)
 
     def frame(self) -> pd.DataFrame:
         """One row per run, with its settings, epsilons and figures."""
@@ -215,6 +224,10 @@ class Swept:
 
     def summary(self, metric: str = "rmse") -> pd.DataFrame:
         """Median, lowest and highest draw for every method, epsilon and grid point.
+
+        The column `kept` is the share of what sharing is worth that a method keeps. It needs the
+        references among the algorithms (for RMSE "bmf", "user-mean" and "global-mean"), and is
+        empty on private data.
 
         Parameters
         ----------
@@ -226,14 +239,28 @@ class Swept:
         BadInput
             If no run has it.
         """
-        entries = Draws.of_runs(self.points, self.runs).measured(metric)
-        if not entries:
+        judgement = self.draws.by(metric)
+        if not judgement.measured:
             raise BadInput(f"No run of this sweep has the figure '{metric}'. Choose another one.")
         return pd.DataFrame(
-            {"method": it.label, "epsilon": it.epsilon, **it.grid}
-            | {"median": it.median, "low": it.low, "high": it.high, "draws": len(it.draws)}
-            for it in entries
+            {
+                "method": one.label,
+                "epsilon": one.epsilon,
+                **one.grid,
+                "median": one.median,
+                "low": one.low,
+                "high": one.high,
+                "draws": len(one.draws),
+                "kept": _kept(judgement, one),
+            }
+            for one in judgement.measured
         )
+
+
+def _kept(judgement: Judgement, one: Measured) -> float:
+    """The share that a method keeps; nan where it is undefined, and on private data."""
+    share = judgement.share(one) if judgement.table.is_public else None
+    return math.nan if share is None else share
 
 
 @_with_parameters("algorithm", "epsilon", "seed")

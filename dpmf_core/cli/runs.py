@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,7 +33,8 @@ from dpmf_core.cli.run_options import (
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import execution
-from dpmf_core.runs.draws import Draws, Point
+from dpmf_core.runs.conclusions import conclusions_of, share_text
+from dpmf_core.runs.draws import MAIN_METRICS, Draws, Judgement, Measured, Point
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
 from dpmf_core.runs.record import Run
@@ -127,7 +129,9 @@ def _stored_or_run(spec: RunSpec, store: Store) -> Run:
             part = "" if progress.part is None else ", part {} of {}".format(*progress.part)
             bar.set_description(name + part, refresh=False)
             curve = progress.curves[-1] if progress.curves else {}
-            figures = {it: f"{curve[it]:.3f}" for it in ("test_rmse", "objective") if it in curve}
+            figures = {
+                name: f"{curve[name]:.3f}" for name in ("test_rmse", "objective") if name in curve
+            }
             bar.set_postfix(figures, refresh=False)
             bar.total = progress.steps
             bar.update(progress.step - bar.n)
@@ -183,10 +187,11 @@ def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options
         write_csv(out, rows(points, runs, noisy, noisy_errors))
     keys = dict.fromkeys(point.key for point in points if point.key in runs)
     records = [runs[key].record for key in keys]
-    output.show(as_json, [record.export() for record in records], _table(points, runs))
+    words = [_table(Draws.of_runs(points, runs)), *_conclusions(points, runs)]
+    output.show(as_json, [record.export() for record in records], "\n".join(words))
     if figure is not None:
         click.echo(figure.verdict(points, runs, full).words, err=as_json)
-    for data_id in dict.fromkeys(it.spec.data.id for it in records if not it.public):
+    for data_id in dict.fromkeys(record.spec.data.id for record in records if not record.public):
         accounts.tell(data_id)
     if failures:
         click.echo(f"{len(failures)} of {len(runs) + len(failures)} runs failed.", err=True)
@@ -254,20 +259,45 @@ def measured(specs: Iterable[Any], unit: str = "") -> Iterator[Any]:
             yield job.result()
 
 
-def _table(points: list[Point], runs: dict[str, Run]) -> str:
-    """Medians over seeds for every method, grid point and epsilon."""
-    medians = {
-        metric: {(it.label, it.epsilon, *it.grid.items()): it for it in groups}
-        for metric in METRICS.values()
-        if metric.ranks and (groups := Draws.of_runs(points, runs).measured(metric.id))
-    }
-    if not medians:
+def _table(table: Draws) -> str:
+    """Medians over seeds for every method, grid point and epsilon, and the share kept."""
+    by_metric = [table.by(metric.id) for metric in METRICS.values() if metric.ranks]
+    judgements = [judgement for judgement in by_metric if judgement.measured]
+    if not judgements:
         return "No run finished."
+    medians = [{_place(one): one.median for one in judgement.measured} for judgement in judgements]
+    widest = max(judgements, key=lambda judgement: len(judgement.measured))
+    shares = _shares(judgements[0])
     body = []
-    for place, it in max(medians.values(), key=len).items():
-        values = [groups[place].median if place in groups else None for groups in medians.values()]
-        grid = ", ".join(f"{name}={value}" for name, value in it.grid.items()) or "-"
-        facts = [it.label, grid, epsilon_text(it.epsilon), len(it.draws)]
-        body.append([*facts, *(output.number(value, 4) for value in values)])
-    head = ["algorithm", "parameters", "epsilon", "seeds", *(metric.title for metric in medians)]
-    return output.table(head, body) + "\n(medians over seeds)"
+    for one in widest.measured:
+        place = _place(one)
+        grid = ", ".join(f"{name}={value}" for name, value in one.grid.items()) or "-"
+        share = share_text(shares[place]) if place in shares else "-"
+        values = [output.number(of_metric.get(place), 4) for of_metric in medians]
+        body.append([one.label, grid, epsilon_text(one.epsilon), len(one.draws), *values, share])
+    titles = [judgement.metric.title for judgement in judgements]
+    head = ["algorithm", "parameters", "epsilon", "seeds", *titles, "kept"]
+    return f"{output.table(head, body)}\n(medians over seeds)"
+
+
+def _place(one: Measured) -> tuple[Any, ...]:
+    return one.label, one.epsilon, tuple(one.grid.items())
+
+
+def _shares(judgement: Judgement) -> dict[tuple[Any, ...], float]:
+    """The share that each method keeps where it is defined; none on private data."""
+    if not judgement.table.is_public:
+        return {}
+    shares = {_place(one): judgement.share(one) for one in judgement.measured}
+    return {place: share for place, share in shares.items() if share is not None}
+
+
+def _conclusions(points: Iterable[Point], runs: dict[str, Run]) -> list[str]:
+    """Sentences on the best proven method at each epsilon; none on private data."""
+    titled = [replace(point, label=point.spec.kind.title) for point in points]
+    table = Draws.of_runs(titled, runs)
+    metric = next((name for name in MAIN_METRICS if table.measured(name)), None)
+    if metric is None:
+        return []
+    units = (run.record.guarantee.unit for run in runs.values() if run.spec.budget is not None)
+    return conclusions_of(table.by(metric), next(units, "user"))

@@ -13,7 +13,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.privacy.budget import Calibration
-from dpmf_core.runs.draws import Draws, Judgement, Measured, Point
+from dpmf_core.runs.draws import MAIN_METRICS, Draws, Judgement, Measured, Point
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known, proven_methods
@@ -263,7 +263,7 @@ def judgement_of(
     """
     if record.spec.budget is None:
         return None
-    metric = next((it for it in ("rmse", "objective") if record.metrics.get(it) is not None), None)
+    metric = next((name for name in MAIN_METRICS if record.metrics.get(name) is not None), None)
     if metric is None:
         return None
     others = references(record.spec)

@@ -191,6 +191,19 @@ def best_words(judgement: Judgement, epsilon: float, row: str = "user") -> str:
     return f"{finding} {no_difference_words(judgement, best)}".rstrip()
 
 
+def conclusions_of(judgement: Judgement, row: str = "user") -> list[str]:
+    """Sentences on the whole table: the best method at each epsilon, and the scale.
+
+    Empty on private data, whose errors choose no method.
+    """
+    if not judgement.table.is_public:
+        return []
+    sentences = [best_words(judgement, epsilon, row) for epsilon in judgement.epsilons]
+    if sentences and judgement.is_sharing_worth:
+        sentences.append(scale_words(judgement, row))
+    return [*sentences, *not_ranked_words(judgement)]
+
+
 # ---- which epsilon is enough ---------------------------------------------------------------------
 
 

@@ -27,6 +27,8 @@ from dpmf_core.runs.specification import RunSpec, Value
 
 LEAST_GAIN = 0.01  # of the floor's figure: below it sharing is worth nothing measurable
 AVERAGE = "average"  # the floor of samples, whose figures every run on samples has
+NOISY_ERROR = "noisy_rmse"  # of private data, released with noise
+MAIN_METRICS = ("rmse", "objective")  # of ratings, of samples
 HAVE_EPSILON = (Status.PROVEN, Status.CONDITIONAL)
 
 
@@ -198,6 +200,18 @@ class Draws:
     @property
     def is_public(self) -> bool:
         return all(row.public for row in self.rows)
+
+    def released(self, noisy: Mapping[str, float]) -> "Draws":
+        """The table without raw figures of private data.
+
+        noisy: errors that were released with noise, by `Point.key`.
+        """
+        rows = list[Draw]()
+        for row in self.rows:
+            key = row.point.key
+            metrics = {NOISY_ERROR: noisy[key]} if key in noisy else {}
+            rows.append(row if row.public else replace(row, metrics=metrics))
+        return Draws(tuple(rows), self.missing)
 
     def measured(self, metric: str) -> list[Measured]:
         """The draws of a metric by method, epsilon and grid point, in the table's order.

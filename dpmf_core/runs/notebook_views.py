@@ -5,13 +5,13 @@ shown.
 """
 
 import sys
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpmf_core.base.documents import html_table, render
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.evaluation.registry import METRICS, title_of
+from dpmf_core.runs.draws import NOISY_ERROR, Draws
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import BY_STEP
@@ -24,7 +24,7 @@ RAW = (
     "Errors are hidden because they are computed on private data without noise"
     " (run.record.metrics)."
 )
-BY_EPSILON = ("rmse", "noisy_rmse", "objective")
+BY_EPSILON = ("rmse", NOISY_ERROR, "objective")
 
 
 def register() -> None:
@@ -96,55 +96,57 @@ def plot(run: Run, metric: str | None = None) -> "Figure":
     return _lines(line, "step", figure, title_of(figure))
 
 
-def chart_of_sweep(
-    frame: "pd.DataFrame", metric: str | None = None, parameters: Collection[str] = ()
-) -> "Figure":
+def chart_of_draws(draws: Draws, metric: str | None = None) -> "Figure":
     """Plot medians of a figure against epsilon in Plotly.
 
     There is a line for each method and grid point; methods that release nothing are level, and
-    methods without a proof are left out. frame: a row for every run. parameters: the grid's
-    parameters. Raises BadInput if there is nothing to show.
+    methods without a proof are left out. draws: without raw figures of private data. Raises
+    BadInput if there is nothing to show.
     """
     import pandas as pd
 
-    available = [name for name in frame.columns if name in METRICS or name in BY_EPSILON]
+    names = dict.fromkeys(name for row in draws.rows for name in row.metrics)
+    available = [name for name in names if name in METRICS or name in BY_EPSILON]
     figure = metric or next((name for name in BY_EPSILON if name in available), "")
     if figure not in available:
         raise BadInput(
             f"The figures of this sweep are {', '.join(available) or 'none'}. Got '{figure}'."
             " Of private data they can be released with noise: sweep(..., noisy_errors=0.5)."
         )
-    proven = frame[frame["epsilon"].isna() | frame["exact_epsilon"].notna()].dropna(subset=[figure])
-    epsilons = sorted(proven["epsilon"].dropna().unique())
+    measured = draws.measured(figure)
+    proven = [one for one in measured if one.epsilon is None or None not in one.totals]
+    epsilons = sorted({one.epsilon for one in proven if one.epsilon is not None})
     if not epsilons:
         raise BadInput(
             f"No run of this sweep with a proven epsilon has the figure '{figure}', so there is"
             " nothing to plot. Add a private algorithm and epsilons."
         )
-    name = proven["label"]
-    for parameter in parameters:
-        values = proven[f"param.{parameter}"]
-        name = name + values.map(f", {parameter} = {{}}".format, na_action="ignore").fillna("")
-    runs, is_level = proven.assign(method=name), proven["epsilon"].isna()
-    ends = [runs[is_level].assign(epsilon=end) for end in {epsilons[0], epsilons[-1]}]
-    medians = pd.concat([runs[~is_level], *ends]).groupby(["method", "epsilon"])[figure].median()
+    rows = list[tuple[str, float, float]]()
+    for one in proven:
+        name = ", ".join([one.label, *(f"{name} = {value}" for name, value in one.grid.items())])
+        ends = dict.fromkeys((epsilons[0], epsilons[-1]))
+        rows += [(name, at, one.median) for at in (ends if one.epsilon is None else [one.epsilon])]
+    table = pd.DataFrame(rows, columns=["method", "epsilon", figure])
     title = METRICS[figure].label if figure in METRICS else figure
-    chart = _lines(medians.loc[name.unique()].reset_index(), "epsilon", figure, title)
-    ticks = {"tickvals": epsilons, "ticktext": [f"{it:g}" for it in epsilons]}
-    return chart.update_xaxes(type="log", title="ε", **ticks)
+    chart = _lines(table.sort_values("epsilon", kind="stable"), "epsilon", figure, title)
+    ticks = [f"{epsilon:g}" for epsilon in epsilons]
+    return chart.update_xaxes(type="log", title="ε", tickvals=epsilons, ticktext=ticks)
 
 
 def _lines(table: "pd.DataFrame", x: str, y: str, title: str) -> "Figure":
     """A line for each method, with markers."""
     with extra("app"):
         import plotly.express as px
-    look: dict[str, Any] = {"markers": True, "template": "simple_white", "labels": {y: title}}
-    figure: Figure = px.line(table, x=x, y=y, color="method", **look)
+    figure: Figure = px.line(
+        table, x=x, y=y, color="method", markers=True, template="simple_white", labels={y: title}
+    )
     return figure
 
 
 def html_of_sweep(title: str, frame: "pd.DataFrame") -> str:
-    """A row for every run, with epsilon if it is proved. frame: see `chart_of_sweep`."""
+    """A row for every run, with epsilon if it is proved. frame: a row for every run."""
     visible = frame.assign(epsilon=frame["epsilon"].where(frame["exact_epsilon"].notna()))
-    rows = [["" if it != it else it for it in row] for row in visible.itertuples(index=False)]
+    rows = [
+        ["" if cell != cell else cell for cell in row] for row in visible.itertuples(index=False)
+    ]
     return html_table(list(visible.columns), rows, title)

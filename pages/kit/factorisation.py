@@ -14,8 +14,18 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import shipped_runs
-from dpmf_core.runs.comparison import DRAWS, Comparison, part_comparison, references
-from dpmf_core.runs.epsilon_grid import EpsilonGrid, Point, at_epsilon
+from dpmf_core.runs.comparison import Comparison, at_epsilon, references
+from dpmf_core.runs.comparison import comparison as compare_with
+from dpmf_core.runs.conclusions import (
+    better_words,
+    cost_words,
+    floor_words,
+    kept_words,
+    needed_words,
+    no_difference_words,
+    share_text,
+)
+from dpmf_core.runs.draws import Judgement, Measured
 from dpmf_core.runs.inspection import pairs, row_length, small_pictures, topics
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
@@ -41,6 +51,7 @@ from pages.kit.sidebar_values import Choice
 METRIC = METRICS["objective"]
 WITH_COMPONENTS = ("main", "best")  # runs whose components are shown
 MATCHED_PARTS = "matched"  # name of these data among those shipped with runs
+GOAL = 0.8  # the share kept whose epsilon is stated
 CACHE_SIZE = 1000  # runs whose components are in memory, for all sessions
 Runs = dict[str, Run]
 Part = list[str] | str  # a topic's words, or a picture's file in base64
@@ -112,10 +123,10 @@ def draw_page(
             each=choice.entry.each or privacy_card.EACH,
         )
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
-    selection = part_comparison(spec, choice.shape)
+    selection = compare_with(spec, choice.shape)
     with head:
         count = most(int(spec.parameters["n_components"]))
-        runs, grid, has_parts = _first_view(subject, choice, spec, selection, proved, count)
+        runs, has_parts = _first_view(subject, choice, spec, selection, proved, count)
     drawing.first_view_ends(has_parts)
     with beneath:
         privacy_card.who_sees_what(f"{subject.row}s")
@@ -123,7 +134,7 @@ def draw_page(
         if "main" in runs:
             _draw_price(subject, selection, runs)
     if proved and len(runs) == len(selection.runs):
-        epsilon_grid.keep_filling(page, spec, grid)
+        epsilon_grid.keep_filling(page, spec, choice.shape)
     links.to("papers", "The source's figures, measured again", {"paper": "saha-2022"})
     st.caption(subject.source)
     if "main" in runs:
@@ -133,42 +144,42 @@ def draw_page(
 
 def _first_view(
     subject: Subject, choice: Choice, spec: RunSpec, selection: Comparison, proved: bool, most: int
-) -> tuple[Runs, EpsilonGrid, bool]:
+) -> tuple[Runs, bool]:
     """Draw the headline and the components, which follow epsilon, and the progress of runs.
 
     proved: whether epsilon is guaranteed. most: the number of components shown. While nothing is
-    known of the current choice, the previous result stays. Returns the finished runs, the grid, and
-    whether components are shown.
+    known of the current choice, the previous result stays. Returns the finished runs, and whether
+    components are shown.
     """
     page = subject.id
     head, news = st.container(), st.container()
 
-    def draw(waits: bool) -> tuple[EpsilonGrid, bool]:
-        grid = epsilon_grid.read(spec, METRIC.id, also=(choice.epsilon,))
+    def draw(waits: bool) -> bool:
+        table = epsilon_grid.read(spec, choice.shape, also=(choice.epsilon,))
+        judgement = table.by(METRIC.id)
+        line = judgement.line(selection.label)
         story = None
-        if waits or grid.point(choice.epsilon) is not None:
-            story = _story(subject, choice, spec, grid, proved, most)
+        if waits or any(one.epsilon == choice.epsilon for one in line):
+            story = _story(subject, choice, spec, judgement, line, proved, most)
         displayed_story = epsilon_grid.displayed(page, choice, story, waits)
         if displayed_story is not None:
             with head:
                 draw_matched_parts(f"{page}.matched", displayed_story)
-        return grid, displayed_story is not None
+        return displayed_story is not None
 
-    grid, has_parts = draw(waits=False)
+    has_parts = draw(waits=False)
     with news:
         runs = ask(page, selection.runs, whole=WITH_COMPONENTS)
     if not has_parts:
-        grid, has_parts = draw(waits=True)
+        has_parts = draw(waits=True)
     if not has_parts:
         with head:
             at = f"{subject.title} at ε = {budget_text(choice.epsilon)}"
             st.title(f"{at}, with privacy and without", anchor=False)
             st.write(odometer.opening_text(page))
     if proved:
-        note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec)])
-    if better := comparison.better_method(runs, selection.runs, METRIC.id):
-        st.markdown(better[1])
-    return runs, grid, has_parts
+        note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec, choice.shape)])
+    return runs, has_parts
 
 
 def _draw_price(subject: Subject, selection: Comparison, runs: Runs) -> None:
@@ -206,85 +217,139 @@ class MatchedParts:
 
 
 def _story(
-    subject: Subject, choice: Choice, spec: RunSpec, grid: EpsilonGrid, proved: bool, most: int
+    subject: Subject,
+    choice: Choice,
+    spec: RunSpec,
+    judgement: Judgement,
+    line: Sequence[Measured],
+    proved: bool,
+    most: int,
 ) -> Story | None:
     """Return what the browser draws, or None until a private and a non-private run exist.
 
-    proved: whether epsilon is guaranteed; otherwise only the chosen run is shown. most: the number
-    of components shown.
+    line: the chosen method along epsilon. proved: whether epsilon is guaranteed; otherwise only the
+    chosen run is shown. most: the number of components shown.
     """
     best = references(spec)["best"]
     plain = _find_parts(subject, choice, best, best)
-    points = {it.epsilon: it for it in grid.points if proved or it.epsilon == choice.epsilon}
-    candidates = {at: _find_parts(subject, choice, at_epsilon(spec, at), best) for at in points}
-    by_epsilon = {at: parts for at, parts in candidates.items() if parts is not None}
-    if plain is None or not by_epsilon or not grid.best:
+    points = list[dict[str, Any]]()
+    for one in line:
+        at = one.epsilon or 0.0
+        if plain is not None and (proved or at == choice.epsilon):
+            private = _find_parts(subject, choice, at_epsilon(spec, at), best)
+            if private is not None:
+                finding = _Finding(subject, choice, judgement, one, private, plain)
+                points.append(finding.point(line, proved, most))
+    if plain is None or not points or judgement.best_known is None:
         return None
-    title, without = (algorithms.find(it).title for it in (choice.algorithm, best.algorithm))
-
-    def point(at: float, private: MatchedParts) -> dict[str, Any]:
-        shared, alike = None, fmean(private.alike)
-        cells = [METRIC.text(points[at].median), str(len(points[at].values)), f"{alike:.2f}"]
-        if subject is TOPICS:
-            both = zip(private.parts, plain.parts, strict=True)
-            shared = fmean(len({*own} & {*other}) for own, other in both)
-            cells += ["" if it is None else f"{it:.2f}" for it in (shared, private.coherence)]
-        clause, sentence = _finding(subject, points[at], without, shared)
-        if sentence and private.coherence is not None and plain.coherence is not None:
-            sentence += (
-                f" Coherence {private.coherence:.2f} with privacy, {plain.coherence:.2f} without."
-            )
-        if sentence and (cost := comparison.purchase_text(choice, points[at])):
-            sentence += f" {cost}"
-        if proved:
-            words = comparison.headline(choice, points[at], title, clause)
-        else:
-            words = comparison.plain_headline(
-                None, title, clause, len(points[at].shared_draws) or DRAWS
-            )
-        return {
-            "epsilon": at,
-            "title": words,
-            "sentence": sentence,
-            "parts": private.parts[:most],
-            "alike": private.alike[:most],
-            "cells": cells,
-        }
-
+    title = algorithms.find(choice.algorithm).title
+    without = algorithms.find(best.algorithm).title
     return {
         "epsilon": choice.epsilon,
         "colour": colours.of(choice.algorithm),
         "kind": "words" if subject is TOPICS else "pictures",
         "plain": plain.parts[:most],
         "across": row_length(len(plain.parts[:most])),
-        "points": [point(at, it) for at, it in by_epsilon.items()],
-        "terms": [{"term": it, "meaning": words} for it, words in _meanings(subject).items()],
+        "points": points,
+        "terms": [{"term": term, "meaning": words} for term, words in _meanings(subject).items()],
         "words": _templates(subject, choice, title, without),
         "stale": False,
-        "pending": choice.epsilon not in by_epsilon,
+        "pending": choice.epsilon not in {point["epsilon"] for point in points},
     }
 
 
-def _finding(subject: Subject, point: Point, without: str, shared: float | None) -> tuple[str, str]:
-    """Return a clause for the headline, and sentences; '' without shared draws.
+@dataclass(frozen=True)
+class _Finding:
+    """What was measured at one epsilon, and the components next to the non-private ones."""
 
-    shared: mean number of surviving top ten words.
-    """
-    if not point.shared_draws:
-        return f"has found {subject.many}", ""
-    private, best, guess = (
-        _share(comparison.median(point.shared_draws, place)) for place in range(3)
+    subject: Subject
+    choice: Choice
+    judgement: Judgement
+    one: Measured
+    private: MatchedParts
+    plain: MatchedParts
+
+    def point(self, line: Sequence[Measured], proved: bool, most: int) -> dict[str, Any]:
+        """Return what the browser draws at this epsilon. line, proved, most: as in `_story`."""
+        clause = kept_words(self.judgement, self.one, self.subject.row)
+        if proved:
+            title = comparison.headline(self.choice, self.one, clause)
+        else:
+            title = f"With no proven ε, {self.one.title} {clause}"
+        return {
+            "epsilon": self.one.epsilon,
+            "title": title,
+            "sentence": " ".join(sentence for sentence in self._sentences(line) if sentence),
+            "parts": self.private.parts[:most],
+            "alike": self.private.alike[:most],
+            "cells": self._cells(),
+        }
+
+    @property
+    def _surviving_words(self) -> float | None:
+        """The mean number of a topic's top ten words that survive; None for images."""
+        if self.subject is not TOPICS:
+            return None
+        both = zip(self.private.parts, self.plain.parts, strict=True)
+        return fmean(len({*own} & {*other}) for own, other in both)
+
+    def _sentences(self, line: Sequence[Measured]) -> list[str]:
+        judgement, one, row = self.judgement, self.one, self.subject.row
+        other = better_words(judgement, one) or no_difference_words(judgement, one)
+        cost = judgement.cost(one)
+        return [
+            other,
+            self._needed(line),
+            self._survival(),
+            _unexplained(judgement, one, row),
+            self._coherence(),
+            "" if cost is None else cost_words(judgement, cost),
+            comparison.purchase_text(self.choice, one),
+        ]
+
+    def _needed(self, line: Sequence[Measured]) -> str:
+        shares = self.judgement.shares_along(line)
+        if not shares or not self.choice.entry.public:
+            return ""
+        value, uncertainty = needed_words(shares, GOAL)
+        return f"To keep {share_text(GOAL)}: {value}{uncertainty}."
+
+    def _survival(self) -> str:
+        words = self._surviving_words
+        if words is None:
+            return ""
+        return f"On average, {words:.1f} of each topic's top ten words survive."
+
+    def _coherence(self) -> str:
+        private, plain = self.private.coherence, self.plain.coherence
+        if private is None or plain is None:
+            return ""
+        return f"Coherence {private:.2f} with privacy, {plain:.2f} without."
+
+    def _cells(self) -> list[str]:
+        share = self.judgement.share(self.one)
+        cells = [
+            "" if share is None else share_text(share),
+            METRIC.text(self.one.median),
+            str(len(self.one.draws)),
+            f"{fmean(self.private.alike):.2f}",
+        ]
+        if self.subject is TOPICS:
+            of_topics = (self._surviving_words, self.private.coherence)
+            cells += ["" if figure is None else f"{figure:.2f}" for figure in of_topics]
+        return cells
+
+
+def _unexplained(judgement: Judgement, one: Measured, row: str) -> str:
+    """Return the unexplained part of a typical row with privacy, without, and by the average."""
+    best, floor = judgement.best_known, judgement.floor
+    if best is None or floor is None:
+        return ""
+    return (
+        f"Unexplained in a typical {row}: {_share(one.median)} with privacy,"
+        f" {_share(best.median)} with {best.label}, {_share(floor.median)} by"
+        f" {floor_words(judgement, row)} alone."
     )
-    sentences = [
-        f"Unexplained in a typical {subject.row}: {private} with privacy, {best} with {without},"
-        f" {guess} by the average {subject.row} alone."
-    ]
-    if shared is not None:
-        sentences.insert(0, f"On average, {shared:.1f} of each topic's top ten words survive.")
-    if point.cost:
-        sentences.append(point.cost.words(without))
-    nothing = f"finds no {subject.many}: it does no better than the average"
-    return comparison.gain_kept(point.shared_draws, without, nothing), " ".join(sentences)
 
 
 def _share(objective: float) -> str:
@@ -297,8 +362,8 @@ def _meanings(subject: Subject) -> dict[str, str]:
     a_row, row, many = subject.a_row, subject.row, subject.many
     return {
         "ε": TERMS["epsilon"].words,
-        "gain over guessing": f"How much more of {a_row} the {many} explain than the average {row}"
-        " alone. 100% is the non-private version.",
+        f"gains over the average {row}": f"How much more of {a_row} the {many} explain than the"
+        f" average {row} alone. 100% is the non-private version.",
         "survive": "Words in the lists with and without privacy; mean over the topics.",
         "Unexplained": f"The squared distance between {a_row} and its sum of {many}, as a share of"
         f" the {row}'s squared size; mean over all, median draw. The objective is half of it.",
@@ -335,7 +400,7 @@ def _templates(subject: Subject, choice: Choice, title: str, without: str) -> di
         "alt": f"{component}, with privacy: {{alike}}% similar to its partner.",
         "plainAlt": f"{component}, without privacy.",
         "numbers": "The numbers",
-        "columns": ["ε", "objective", "draws", "similarity (cosine)"]
+        "columns": ["ε", "kept", "objective", "draws", "similarity (cosine)"]
         + ["surviving words", "coherence"] * (subject is TOPICS),
     }
 

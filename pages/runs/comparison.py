@@ -6,13 +6,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS, title_of
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import neighbours
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
-from dpmf_core.runs.comparison import cost_of, differences, references
+from dpmf_core.runs.comparison import differences, judgement_of
+from dpmf_core.runs.conclusions import cost_words, kept_words
+from dpmf_core.runs.draws import Judgement, Measured
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.stored_charges import enter_stored
@@ -135,20 +136,28 @@ def _draw_curves(names: list[str], runs: list[Run]) -> None:
 
 def _draw_costs(names: Sequence[str], records: Sequence[RunRecord]) -> None:
     """Draw what privacy costs, where the runs to compare with are stored."""
-    n_private = sum(it.spec.budget is not None for it in records)
+    n_private = sum(record.spec.budget is not None for record in records)
     if not n_private:
         return
     st.subheader("What privacy costs", anchor=False)
-    costs = [cost_of(record, engine().known_runs.find) for record in records]
-    for name, record, cost in zip(names, records, costs, strict=True):
-        if cost is not None:
-            best = algorithms.find(references(record.spec)["best"].algorithm).title
-            st.markdown(f"- {safe_text.escape(name)}: {cost.words(best)}")
-    if sum(it is not None for it in costs) < n_private:
+    judgements = [judgement_of(record, engine().known_runs.find) for record in records]
+    for name, record, judged in zip(names, records, judgements, strict=True):
+        if judged is not None:
+            words = _cost_text(*judged, record.guarantee.unit)
+            st.markdown(f"- {safe_text.escape(name)}: {words}")
+    if sum(judged is not None for judged in judgements) < n_private:
         st.caption(
             "The other runs have nothing to compare with yet. With the same seed, Explore computes"
-            " the method without noise, the best known method without privacy, and guessing."
+            " the method without noise, the best known method without privacy, and the means that"
+            " need no model of others."
         )
+
+
+def _cost_text(judgement: Judgement, own: Measured, row: str) -> str:
+    """Return what a run keeps and costs, over its own draw. row: of the data."""
+    cost = judgement.cost(own)
+    costs = "" if cost is None else cost_words(judgement, cost)
+    return f"{kept_words(judgement, own, row)}. {costs}".rstrip()
 
 
 def _draw_differences(records: list[RunRecord]) -> None:
