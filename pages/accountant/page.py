@@ -111,8 +111,7 @@ def from_claim() -> Loaded:
     which = left.selectbox("Source", list(SOURCE_NOISE), **look)
     source, key = SOURCE_NOISE[which], f"accountant.nominal.{which}"
     st.session_state.setdefault(key, source.usual_epsilon)
-    box = right.container()
-    nominal = number_within(box, "Nominal ε", key, 0.01, 50.0, step=0.5, format="%g")
+    nominal = number_within(right.container(), "Nominal ε", key, 0.01, 50.0)
     claims = source.claims(nominal)
     main = claims[0]
     st.write(
@@ -249,8 +248,7 @@ def _ask(column: DeltaGenerator, name: str, label: str, first: float, read: Any)
     session_widgets.start(key, name, first, read)
     if isinstance(first, int):
         return column.number_input(label, 1, 1000, **bind(key)) or first
-    box = column.container()
-    return number_within(box, label, key, 0.01, 1000.0, step=0.5, format="%g")
+    return number_within(column.container(), label, key, 0.01, 1000.0)
 
 
 def _use(each: float) -> None:

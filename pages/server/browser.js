@@ -72,3 +72,15 @@ addEventListener("click", (event) => {
   history.pushState(null, "", location.pathname);
   dispatchEvent(new PopStateEvent("popstate"));
 }, true);
+
+// ---- a keypad for decimal numbers --------------------------------------------------------------
+
+// Boxes of decimal numbers are boxes of text, which take a decimal comma too. Streamlit cannot ask
+// for a keypad, so a box is marked by the way that it is completed.
+const DECIMAL = "[data-testid=stTextInputField][autocomplete=off]";
+
+for (const name of ["pointerdown", "focusin"]) {
+  addEventListener(name, ({ target }) => {
+    if (target instanceof Element && target.matches(DECIMAL)) target.inputMode = "decimal";
+  }, true);
+}
