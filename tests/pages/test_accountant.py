@@ -82,6 +82,16 @@ def test_text_and_table_are_inverse(text):
     assert ledger.text_of(ledger.table(text)) == text
 
 
+def test_a_decimal_comma_in_a_cell_is_read_and_thousands_are_refused():
+    rows = ledger.table("g:10:5")
+    rows["noise multiplier"] = rows["replace-one factor"] = "1,5"
+    assert ledger.event_of(rows) == ledger.event_of(ledger.table("g:1.5:5:1.5"))
+    assert ledger.text_of(rows) == "g:1.5:5:1.5"
+    rows["noise multiplier"] = "1,000"
+    with pytest.raises(BadInput, match="1,000"):
+        ledger.event_of(rows)
+
+
 @pytest.mark.parametrize("event", [saha(0.5).event, Repeat(Laplace(20.0), 10)])
 def test_figures_agree_with_the_accountant(event):
     totals = ledger.totals(event, 1e-6)
