@@ -71,7 +71,7 @@ def buttons(app):
     return {str(it.key).rpartition(".buy.")[2]: it for it in app.button if ".buy." in str(it.key)}
 
 
-@pytest.mark.parametrize("name", ["explore", "compare", "tune", "accountant"])
+@pytest.mark.parametrize("name", ["explore", "compare", "tune", "accountant", "ledger"])
 def test_nothing_is_trained_unasked(name, mine):
     app = page_with(f"{name}/page.py", mine)
     assert not app.error, [it.value for it in app.error]
@@ -181,6 +181,13 @@ def test_a_budget_refuses_in_words(mine):
     assert total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
 
 
+def test_the_account_of_private_data_stands_on_both_views_of_account(mine):
+    for view in ("accountant", "ledger"):
+        app = page_with(f"{view}/page.py", mine)
+        assert app.title[0].value == "The account of your data"
+        assert len(app.title) == 1 and len(app.header) >= 2
+
+
 def test_a_budget_is_set_where_the_figure_stands(mine):
     app = page_with("accountant/page.py", mine)
     widget_of(app.text_input, "sidebar.budget.epsilon").set_value("3").run()
@@ -234,8 +241,8 @@ def test_verify_account_shows_what_was_drawn_from_the_session_s_data_and_what_is
     assert f"Released from these data so far: ε = {epsilon_text(total)} of 5.00" in strip
 
 
-def test_without_private_data_verify_account_opens_on_its_example():
-    app = settled(app_of(behind_sidebar("accountant/page.py")))
+def test_without_private_data_the_ledger_opens_on_its_example():
+    app = settled(app_of(behind_sidebar("ledger/page.py")))
     assert app.title[0].value.startswith("Example: ")
     assert "The account of your data" not in words(app)
 
