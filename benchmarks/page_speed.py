@@ -149,7 +149,7 @@ class Bench:
         return seconds
 
     def _type(self, epsilon: float, labelled: bool = True) -> float:
-        field = self.page.get_by_role("spinbutton", name="ε, exactly")
+        field = self.page.get_by_role("textbox", name="ε, exactly")
         field.fill(f"{epsilon:g}")
         end = f"clock.at('{epsilon:g}')" + f" && clock.labelled('{epsilon:g}')" * labelled
         return look(self.page, "keydown", end, lambda: field.press("Enter"))

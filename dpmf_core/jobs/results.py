@@ -120,17 +120,21 @@ class Results:
         A run that comes with the package has no arrays. While its data are not open, only such a
         run is found; the data are opened meanwhile. Raises BadInput.
         """
-        if is_own_data(spec):
-            return _charged(self._remembered_run(spec))
-        self._identify(spec)
-        return _charged(self._store.find(spec))
+        return self.find_runs([spec])[0]
+
+    def find_runs(self, specs: Sequence[RunSpec]) -> list[Run | None]:
+        """`find` for several runs."""
+        shared = iter(self._store.find_runs(self._identified(specs)))
+        runs = []
+        for spec in specs:
+            run = self._remembered_run(spec) if is_own_data(spec) else next(shared)
+            runs.append(_charged(run))
+        return runs
 
     def find_all(self, specs: Sequence[RunSpec]) -> list[Summary | None]:
         """`find` for several runs, as summaries."""
-        shared_specs = [spec for spec in specs if not is_own_data(spec)]
-        for spec in {spec.data: spec for spec in shared_specs}.values():
-            self._identify(spec)
-        shared, summaries = iter(self._store.find_all(shared_specs)), list[Summary | None]()
+        shared = iter(self._store.find_all(self._identified(specs)))
+        summaries: list[Summary | None] = []
         for spec in specs:
             if is_own_data(spec):
                 run = _charged(self._remembered_run(spec))
@@ -144,10 +148,9 @@ class Results:
             return summary
         return summary if _charged(self.stored(summary["key"])) else None
 
-    def is_stored(self, spec: RunSpec) -> bool:
-        """Whether the store itself has a run, as far as its data are open."""
-        known = self._identify(spec)
-        return known is not None and self._store.has(run_key(spec, known))
+    def lacking(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
+        """The runs on shared data that the store does not have, as far as their data are open."""
+        return self._store.lacking(self._identified(specs))
 
     def whole(self, spec: RunSpec) -> Run | None:
         """`find`, with the run's arrays."""
@@ -155,6 +158,13 @@ class Results:
             return _charged(self._remembered_run(spec))
         known = self._identify(spec)
         return None if known is None else _charged(self.stored(run_key(spec, known)))
+
+    def _identified(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
+        """Return the runs on shared data; have these data opened if they are not known."""
+        shared = [spec for spec in specs if not is_own_data(spec)]
+        for spec in {spec.data: spec for spec in shared}.values():
+            self._identify(spec)
+        return shared
 
     def _identify(self, spec: RunSpec) -> data_access.DataIdentity | None:
         """Return a run's data identity if known; otherwise have the data opened."""

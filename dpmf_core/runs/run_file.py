@@ -140,6 +140,11 @@ class RunFile:
         by_key = {key: _summary(key, text) for key, text in self._all(query, json.dumps([*keys]))}
         return {key: summary for key, summary in by_key.items() if summary is not None}
 
+    def stored_keys(self, keys: Iterable[str]) -> set[str]:
+        """Those of these keys whose runs are stored."""
+        query = "SELECT key FROM runs WHERE key IN (SELECT value FROM json_each(?))"
+        return {key for (key,) in self._all(query, json.dumps([*keys]))}
+
     def epsilons(self, dataset: str, algorithm: str) -> list[float]:
         """The nominal epsilons, ascending, of the runs of an algorithm on a data set."""
         query = (

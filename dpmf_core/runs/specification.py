@@ -4,6 +4,7 @@
 the command line, the sidebar and the links to pages are made from it.
 """
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
@@ -33,6 +34,25 @@ ACCOUNTING = 2
 SOURCE_RULES = 2  # version of the sources' noise rules; raise it when one of them changes
 # the seeded privacy stream of the shape, separate from those of the algorithm's releases
 SHAPE_STREAM = 1 << 20
+# fields of `DataSpec` that are left out if they have their defaults
+_OPTIONAL_OF_DATA = (*Preparation.model_fields, "item_features", "item_choice", "row_count")
+
+
+@functools.cache
+def _defaults(model: type[BaseModel]) -> dict[str, Any]:
+    """The default of each field. Reading one from a model's fields takes far longer."""
+    return {name: field.default for name, field in model.model_fields.items()}
+
+
+def _without_defaults(
+    model: BaseModel, content: dict[str, Any], names: Iterable[str]
+) -> dict[str, Any]:
+    """The model's content without those of the named fields that have their defaults."""
+    defaults = _defaults(type(model))
+    for name in names:
+        if getattr(model, name) == defaults[name]:
+            content.pop(name, None)  # defaults may be left out already
+    return content
 
 
 class DataSpec(Preparation):
@@ -68,11 +88,7 @@ class DataSpec(Preparation):
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
         """Leave out unused options, so that a run keeps its key when options are added."""
-        fields: dict[str, Any] = whole(self)
-        for name in (*Preparation.model_fields, "item_features", "item_choice", "row_count"):
-            if getattr(self, name) == type(self).model_fields[name].default:
-                fields.pop(name, None)
-        return fields
+        return _without_defaults(self, whole(self), _OPTIONAL_OF_DATA)
 
     def suited_to(self, algorithm: str) -> "DataSpec":
         """The specification without item features if the algorithm does not use them.
@@ -119,11 +135,7 @@ class RunSpec(BaseModel):
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
         """Leave out default noise and the default number of points, which has changed."""
-        fields: dict[str, Any] = whole(self)
-        for name in ("curve_points", "without_noise"):
-            if getattr(self, name) == type(self).model_fields[name].default:
-                fields.pop(name, None)  # defaults may be left out already
-        return fields
+        return _without_defaults(self, whole(self), ("curve_points", "without_noise"))
 
     @model_validator(mode="after")
     def _has_noise_or_no_budget(self) -> Self:

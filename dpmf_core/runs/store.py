@@ -75,27 +75,36 @@ class Store(RunFile):
 
     # -- finding -----------------------------------------------------------------------------------
 
-    def find(self, spec: RunSpec) -> Run | None:
-        """A run from the store or the package, without its model; None if neither has it.
+    def find_runs(self, specs: Sequence[RunSpec]) -> list[Run | None]:
+        """Each run from the store, or from the package without its model; None if neither has it.
 
         It opens no data. The store identifies a run by its data's bytes, so it finds nothing for
         data that this process has not opened yet. Raises BadInput of the data.
         """
+        keys = _known_keys(specs)
+        return [self._find(spec, key) for spec, key in zip(specs, keys, strict=True)]
+
+    def _find(self, spec: RunSpec, key: str) -> Run | None:
         with contextlib.suppress(DamagedRun):
-            if (data := known_identity(spec.data)) and (run := self.get(run_key(spec, data))):
+            if (run := self.get(key)) is not None:
                 return run
         record = shipped_runs.record(spec)
         return None if record is None else Run(record)
 
     def find_all(self, specs: Sequence[RunSpec]) -> list[Summary | None]:
-        """`find` for several runs, as summaries."""
-        known = {data: known_identity(data) for data in {spec.data for spec in specs}}
-        keys = [run_key(spec, data) if (data := known[spec.data]) else "" for spec in specs]
-        here = self.summaries([key for key in keys if key])
+        """`find_runs`, as summaries."""
+        keys = _known_keys(specs)
+        here = self.summaries(keys)
         return [
             here.get(key) or shipped_runs.summary(spec)
             for key, spec in zip(keys, specs, strict=True)
         ]
+
+    def lacking(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
+        """The runs that the store itself does not have, as far as their data are open."""
+        keys = _known_keys(specs)
+        here = self.stored_keys(keys)
+        return [spec for spec, key in zip(specs, keys, strict=True) if key not in here]
 
     def whole(self, spec: RunSpec) -> Run | None:
         """A run with its model; None if it is not in the store or is damaged.
@@ -190,3 +199,16 @@ class Store(RunFile):
                 f"{self.path} cannot be changed ({error}). Nothing was changed. Free some space or"
                 " repair that folder, then try again."
             ) from error
+
+
+def _known_keys(specs: Sequence[RunSpec]) -> list[str]:
+    """The runs' keys, "" while their data are not open. Raises BadInput of the data.
+
+    The files of each data set are looked at once.
+    """
+    identities = {data: known_identity(data) for data in {spec.data for spec in specs}}
+    keys = []
+    for spec in specs:
+        data = identities[spec.data]
+        keys.append("" if data is None else run_key(spec, data))
+    return keys

@@ -17,6 +17,7 @@ from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.privacy.mechanisms import MECHANISMS, Mechanism
 from dpmf_core.runs.needed_epsilon import Measured
 from pages.kit import charts, colours
+from pages.kit.session_widgets import read_decimal
 
 # mechanisms of a ledger made by hand
 KINDS: dict[str, type[Mechanism]] = {
@@ -34,17 +35,39 @@ TICK_TEXTS = [f"{tick:g}" for tick in TICKS]
 
 
 def columns() -> dict[str, Any]:
-    select, number = st.column_config.SelectboxColumn, st.column_config.NumberColumn
-    times = "How often it is released"
-    moves = "Sensitivity to replacing a unit divided by that to removing one, 1 to 2"
-    scale: dict[str, Any] = {"help": "Noise scale divided by sensitivity", "required": True}
+    """Return the table's columns; decimal numbers are texts, as in `number_within`."""
     return {
-        "noise": select(options=list(KINDS), required=True, default="Gaussian", format_func=str),
-        "noise multiplier": number(format="%.4g", default=10.0, **scale),
-        "times": number(help=times, format="%.15g", default=1.0, required=True),
+        "noise": st.column_config.SelectboxColumn(
+            options=list(KINDS), required=True, default="Gaussian", format_func=str
+        ),
+        "noise multiplier": st.column_config.TextColumn(
+            help="Noise scale divided by sensitivity",
+            default="10",
+            required=True,
+            alignment="right",
+        ),
+        "times": st.column_config.NumberColumn(
+            help="How often it is released", format="%.15g", default=1, required=True
+        ),
         "released": st.column_config.TextColumn(help="A name for the statistic"),
-        "replace-one factor": number(help=moves, format="%.4g", default=2.0),
+        "replace-one factor": st.column_config.TextColumn(
+            help="Sensitivity to replacing a unit divided by that to removing one, 1 to 2",
+            default="2",
+            alignment="right",
+        ),
     }
+
+
+def _cell_text(number: float) -> str:
+    return f"{number:.8g}"
+
+
+def _cell_number(cell: Any) -> Any:
+    """Return the number that a cell says, or the cell if it says none."""
+    try:
+        return read_decimal(cell)
+    except ValueError:
+        return cell
 
 
 def table(text: str) -> pd.DataFrame:
@@ -66,11 +89,12 @@ def checked_text(text: str) -> str:
     return text
 
 
-def _release_row(part: str, number: int) -> tuple[str, float, float, str, float]:
+def _release_row(part: str, number: int) -> tuple[str, str, float, str, str]:
     kind, *numbers = part.split(":")
     try:
         z, times, factor = map(float, [*numbers, "2"] if len(numbers) == 2 else numbers)
-        return LETTERS[kind.lower()[:1]], z, times, f"statistic {number}", factor
+        noise = LETTERS[kind.lower()[:1]]
+        return noise, _cell_text(z), times, f"statistic {number}", _cell_text(factor)
     except (ValueError, KeyError):
         raise BadInput(
             "Write a release in a link as g:10:5 for Gaussian noise of multiplier 10, five times;"
@@ -80,10 +104,14 @@ def _release_row(part: str, number: int) -> tuple[str, float, float, str, float]
 
 def text_of(rows: pd.DataFrame) -> str:
     """Return the link's text of a table that `event_of` accepts."""
-    return ",".join(
-        f"{row[0][0].lower()}:{row[1]:.8g}:{row[2]:.0f}" + ("" if row[4] == 2 else f":{row[4]:.8g}")
-        for row in rows.itertuples(index=False)
-    )
+    releases = []
+    for noise, multiplier, times, _, factor in rows.itertuples(index=False):
+        release = f"{noise[0].lower()}:{_cell_text(read_decimal(multiplier))}:{times:.0f}"
+        replace_one_factor = read_decimal(factor)
+        if replace_one_factor != 2:
+            release += f":{_cell_text(replace_one_factor)}"
+        releases.append(release)
+    return ",".join(releases)
 
 
 class _Release(BaseModel):
@@ -106,8 +134,12 @@ def _release(number: int, noise: Any, *cells: Any) -> Event:
     if noise not in KINDS:
         got = "nothing" if pd.isna(noise) else repr(noise)
         raise BadInput(f"Row {number}: the noise must be one of {', '.join(KINDS)}. Got {got}.")
-    multiplier, times, statistic, factor = (None if pd.isna(it) else it for it in cells)
-    numbers = {"noise_multiplier": multiplier, "times": times, "replace_one_factor": factor}
+    multiplier, times, statistic, factor = ("" if pd.isna(cell) else cell for cell in cells)
+    numbers = {
+        "noise_multiplier": _cell_number(multiplier),
+        "times": times,
+        "replace_one_factor": _cell_number(factor),
+    }
     row, name = checked(_Release, f"row {number}", numbers), str(statistic or f"row {number}")[:80]
     leaf = KINDS[noise](row.noise_multiplier, name, 1.0, row.replace_one_factor)
     return Repeat(leaf, row.times)
@@ -115,8 +147,14 @@ def _release(number: int, noise: Any, *cells: Any) -> Event:
 
 def rows_of(ledger: Ledger) -> pd.DataFrame:
     rows = [
-        (it.mechanism, it.noise_multiplier, float(count), it.statistic, it.replace_one_factor)
-        for it, count in ledger
+        (
+            leaf.mechanism,
+            _cell_text(leaf.noise_multiplier),
+            float(count),
+            leaf.statistic,
+            _cell_text(leaf.replace_one_factor),
+        )
+        for leaf, count in ledger
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

@@ -93,9 +93,9 @@ def _controls(disabled: bool) -> tuple[AuditSpec, bool]:
     sidebar_values.dial(FIRST)
     key, limits = sidebar_values.EPSILON, sidebar_values.CONTROLS["epsilon"].range
     session_widgets.start(key, "epsilon", FIRST, within(float, *limits))
-    look: dict[str, Any] = {"step": 0.5, "format": "%g"}
-    look["disabled"] = disabled or not takes_epsilon
-    epsilon = number_within(second.container(), "Its ε", key, *limits, **look)
+    place = second.container()
+    is_fixed = disabled or not takes_epsilon
+    epsilon = number_within(place, "Its ε", key, *limits, disabled=is_fixed)
     session_widgets.start("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS))
     box = bind("audit.runs") | {"disabled": disabled, "help": "Half of them with the canary."}
     count: int = third.number_input("Runs", 40, MOST_RUNS, step=500, **box)

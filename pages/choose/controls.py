@@ -31,6 +31,7 @@ WHOM: dict[Protect, str] = {
 WISHES = {"spend": "at most ε", "keep": "gain I need", "reach": "error I accept"}
 GOALS: dict[Goal, str] = {"ratings": "Ratings", "lists": "Lists of 20"}
 SPEND = 0.01, 100.0  # the range of epsilon
+LARGEST_ERROR = 0.01, 1e9  # the range of the largest error that is allowed
 FILE = "file"  # in the address: "own" if the question is about an uploaded file
 INQUIRY = "choose.asked"  # in the session: the question asked
 # parts of the question: the default, and how a link's text is read
@@ -41,7 +42,7 @@ PARTS: dict[str, tuple[Any, Read]] = {
     "spend": (2.0, within(float, *SPEND)),
     "keep": (80, within(int, 1, 100)),
     "found": (25, within(int, 1, 100)),
-    "error": (0.9, within(float, 0.01, 1e9)),
+    "error": (0.9, within(float, *LARGEST_ERROR)),
     "goal": ("ratings", one_of(GOALS)),
     "budget_delta": (None, within(float, 1e-15, 0.49)),
     "draws": (None, one_of(("few", "many"))),
@@ -256,10 +257,11 @@ def _draw_cost() -> None:
     _segments("2. What may it cost?", WISHES, "wish")
     if _value_of("wish") == "spend":
         text = "Smaller is more private; 1 is considered strong."
-        number_within(st.container(), "ε, at most", _key("spend"), *SPEND, format="%g", help=text)
+        number_within(st.container(), "ε, at most", _key("spend"), *SPEND, help=text)
     elif _value_of("wish") == "keep":
         _number("Percent of the gain over guessing, at least", "keep", 1, 100, step=5)
     elif _value_of("goal") == "lists":
         _number("Percent of liked items found, at least", "found", 1, 100)
     else:
-        _number("RMSE of predictions, at most", "error", 0.01, None, step=0.01)
+        label = "RMSE of predictions, at most"
+        number_within(st.container(), label, _key("error"), *LARGEST_ERROR)

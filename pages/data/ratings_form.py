@@ -19,6 +19,7 @@ from dpmf_datasets.upload_reading import Preview
 from pages.data import layout_form, session_data, uploaded_data
 from pages.data.uploaded_data import LONGEST
 from pages.kit import safe_text
+from pages.kit.session_widgets import UNBOUNDED, optional_number
 
 ANOTHER = "another"
 MOST_VALUES = 3  # of a column
@@ -234,15 +235,21 @@ def _bounds(name: str) -> Bounds | None:
     if scale != ANOTHER:
         return SCALES.get(scale or "")
     left, right, _ = st.columns([1, 1, 2])
-    low = left.number_input(
+    low = optional_number(
+        left.container(),
         "Lowest possible rating",
-        value=None,
-        format="%g",
-        key=f"data.low.{name}",
+        f"data.low.{name}",
+        -UNBOUNDED,
+        UNBOUNDED,
         placeholder="e.g. 0",
     )
-    high = right.number_input(
-        "Highest", value=None, format="%g", key=f"data.high.{name}", placeholder="e.g. 20"
+    high = optional_number(
+        right.container(),
+        "Highest",
+        f"data.high.{name}",
+        -UNBOUNDED,
+        UNBOUNDED,
+        placeholder="e.g. 20",
     )
     return None if low is None or high is None else (low, high)
 

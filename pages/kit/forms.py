@@ -12,6 +12,7 @@ from dpmf_core.privacy import Budget
 from dpmf_core.runs.sweep import typed_parameters
 from dpmf_core.teaching.glossary import linked
 from pages.kit import lesson, links
+from pages.kit.session_widgets import UNBOUNDED, optional_number
 from pages.kit.sidebar_values import COMPLAINTS
 from pages.kit.sweep_charts import parameter, value_text
 
@@ -30,17 +31,18 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
     options = [True, False] if field.get("type") == "boolean" else field.get("enum")
     if options:
         return st.selectbox(label, options, index=None, format_func=value_text, **common)
-    kind: Any = int if field.get("type") == "integer" else float
     low = field.get("minimum", field.get("exclusiveMinimum"))
     high = field.get("maximum", field.get("exclusiveMaximum"))
-    return st.number_input(
+    if field.get("type") == "integer":
+        return st.number_input(label, low, high, value=None, step=1, **common)
+    return optional_number(
+        st.container(),
         label,
-        None if low is None else kind(low),
-        None if high is None else kind(high),
-        value=None,
-        step=1 if kind is int else None,
-        format=None if kind is int else "%g",
-        **common,
+        key,
+        -UNBOUNDED if low is None else low,
+        UNBOUNDED if high is None else high,
+        placeholder=common["placeholder"],
+        help=common["help"],
     )
 
 

@@ -9,7 +9,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.teaching import class_records
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, sequence_of
 from pages.kit import links
-from pages.kit.page_table import BY_ID, page_meant
+from pages.kit.page_table import BY_ID, page_meant, view_meant
 
 NAME, SEAT, PLACE = "class", "seat", "at"  # parameters in the address
 # prefixes of the session's keys that survive a change of the lesson's page
@@ -47,7 +47,8 @@ def _check_page(link: LessonLink) -> LessonLink:
             f"This lesson link leads to a page that does not exist here: '{link.page}'. You see the"
             " page without the lesson."
         )
-    return link.model_copy(update={"page": page, "query": query | link.query})
+    values = query | link.query
+    return link.model_copy(update={"page": view_meant(BY_ID[page], values).id, "query": values})
 
 
 def _begin(sequence: LessonSequence, token: str, owner: str) -> None:

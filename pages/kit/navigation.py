@@ -114,7 +114,7 @@ def _draw_unknown(page: page_table.Page) -> None:
 def _draw(page: page_table.Page) -> None:
     if page.data_kind is not None:
         source = st.session_state.get("accountant.source", st.query_params.get("from", "hand"))
-        by_hand = page.id == "accountant" and source == "hand"  # the ledger needs no epsilon
+        by_hand = page.id == "ledger" and source == "hand"  # it needs no epsilon
         sidebar.draw(page.data_kind, (*page.unused, *["epsilon"] * by_hand))
     section = page_table.SECTIONS[page.section].title
     names = dict.fromkeys((page.title, section, PRODUCT))  # a section may be named as its view

@@ -26,6 +26,7 @@ from dpmf_core.runs.tuning.selection_budget import under_budget
 from dpmf_core.teaching.glossary import linked
 from dpmf_datasets import is_own
 from pages.kit import data_sets, drawing, safe_text
+from pages.kit.session_widgets import UNBOUNDED, number_within, optional_number
 
 Work = Any  # a RunSpec or a Measurement
 LOOK = 1.0  # seconds between updates of an account while runs go on
@@ -355,21 +356,14 @@ def _budget(account: Account, where: str, units: int) -> None:
     budget = account.budget
     st.markdown("**A budget for all releases from these data**")
     left, right = st.columns(2)
-    epsilon = left.number_input(
-        "Total ε",
-        value=budget.epsilon if budget else None,
-        key=f"{where}.budget.epsilon",
-        format="%g",
-        placeholder="none",
+    epsilon_key = f"{where}.budget.epsilon"
+    delta_key = f"{where}.budget.delta"
+    st.session_state.setdefault(epsilon_key, budget.epsilon if budget else None)
+    st.session_state.setdefault(delta_key, budget.delta if budget else default_delta(units))
+    epsilon = optional_number(
+        left.container(), "Total ε", epsilon_key, 0, UNBOUNDED, placeholder="none"
     )
-    delta = right.number_input(
-        "Total δ",
-        1e-15,
-        0.49,
-        budget.delta if budget else default_delta(units),
-        key=f"{where}.budget.delta",
-        format="%.1e",
-    )
+    delta = number_within(right.container(), "Total δ", delta_key, 1e-15, 0.49)
     allow_unprotected = st.checkbox(
         "Also allow methods without a guarantee",
         budget.allow_unprotected if budget else False,

@@ -1,5 +1,6 @@
 """The sections of the app and their views. A new view is a folder with a `page.py` and a line."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -67,6 +68,7 @@ class Page(Titled):
     for_operator: whether only an operator of the server may open it.
     has_dial: whether small screens have epsilon's slider at the bottom.
     also: further addresses that lead to it, each with its parameters, if any.
+    parameters: those of links without a view that mean this view of the section.
     script_folder: the folder of its script, if it has none of its own.
     """
 
@@ -81,6 +83,7 @@ class Page(Titled):
     for_operator: bool = False
     has_dial: bool = True
     also: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
     script_folder: str = ""
 
     @property
@@ -122,8 +125,11 @@ PAGES = (
          takes_parts=True, also=("tuning", "search")),
     Page("take-away", "4 Export", "ios_share", "choose", "take", in_lessons=False,
          script_folder="choose", also=("take",)),
-    Page("accountant", "Account", "calculate", "verify", "", "ratings", takes_parts=True,
-         has_dial=False, also=("account", "accounting")),
+    Page("accountant", "Account", "calculate", "verify", "", "ratings",
+         tab="Plan several models", unused=("epsilon",), takes_parts=True, has_dial=False,
+         also=("account", "accounting"), parameters=("models", "years", "total")),
+    Page("ledger", "Ledger", "receipt_long", "verify", "ledger", "ratings", under="accountant",
+         takes_parts=True, has_dial=False, parameters=("from", "ledger")),
     Page("audit", "Attack", "policy", "verify", "attack", also=("audits", "attack")),
     Page("papers", "Papers", "fact_check", "papers",
          also=("paper", "theory?section=bounds", "errata?section=corrections",
@@ -159,12 +165,24 @@ def page_meant(address: str) -> tuple[str, dict[str, str]] | None:
     return (page, dict(parse_qsl(query))) if page else None
 
 
-def page_address(name: str) -> str | None:
-    """Return the address of the page that a name means; '' for the first page, None for none."""
+def view_meant(page: Page, parameters: Collection[str]) -> Page:
+    """Return the view that a link to a section's first view means by its parameters."""
+    if page.view or SECTIONS[page.section].parameter in parameters:
+        return page
+    views = (view for view in PAGES if view.section == page.section)
+    return next((view for view in views if {*view.parameters} & {*parameters}), page)
+
+
+def page_address(name: str, parameters: Collection[str] = ()) -> str | None:
+    """Return the address of the page that a name means; '' for the first page, None for none.
+
+    parameters: names of those in the link.
+    """
     found_page = page_meant(name)
     if found_page is None:
         return None
-    page, query = BY_ID[found_page[0]], found_page[1]
+    page_id, query = found_page
+    page = view_meant(BY_ID[page_id], parameters)
     address = "" if page.section == HOME else page.address
     return f"{address}{'&' if '?' in address else '?'}{urlencode(query)}" if query else address
 

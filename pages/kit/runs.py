@@ -113,13 +113,20 @@ class Request:
         """Take known runs, only on data that the operator allows; return the names of the rest."""
         known = engine().known_runs
         is_allowed = functools.cache(lambda data: is_own(data) or limits.allowed_here(data))
+        with_arrays = names if whole is None else whole
+        records: dict[str, RunSpec] = {}
         for name in names:
-            work, light = self.specs[name], whole is not None and name not in whole
-            if isinstance(work, RunSpec) and is_allowed(work.data.id):
-                # a record may be shipped
-                run = known.find(work) if light else known.whole(work)
-                if run is not None:
-                    self.results[name] = Run(run.record, {}) if light else run
+            work = self.specs[name]
+            if not isinstance(work, RunSpec) or not is_allowed(work.data.id):
+                continue
+            if name not in with_arrays:
+                records[name] = work
+            elif (run := known.whole(work)) is not None:
+                self.results[name] = run
+        # records may be shipped
+        for name, run in zip(records, known.find_runs(list(records.values())), strict=True):
+            if run is not None:
+                self.results[name] = Run(run.record, {})
         return [name for name in names if name not in self.results]
 
     def submit(
@@ -335,12 +342,14 @@ def may_begin(place: str, seconds: float, what: str, signature: str, few: bool =
 
 def note_shipped(specs: Sequence[RunSpec]) -> None:
     """Draw a note if some of these runs are shipped with dpmf and not stored here."""
-    lacking = [spec for spec in specs if not engine().known_runs.is_stored(spec)]
-    if records := [it for it in map(shipped_runs.record, lacking) if it is not None]:
-        methods = dict.fromkeys(f"{it.title} version {it.version}" for it in records)
-        st.caption(
-            f"{len(records)} results shown here are shipped with dpmf and were not computed on this"
-            " machine.",
-            help=f"Computed on {max(it.created for it in records)[:10]} with exactly these"
-            f" settings, by {', '.join(methods)}.",
-        )
+    lacking = engine().known_runs.lacking(specs)
+    records = [record for record in map(shipped_runs.record, lacking) if record is not None]
+    if not records:
+        return
+    methods = dict.fromkeys(f"{record.title} version {record.version}" for record in records)
+    st.caption(
+        f"{len(records)} results shown here are shipped with dpmf and were not computed on this"
+        " machine.",
+        help=f"Computed on {max(record.created for record in records)[:10]} with exactly these"
+        f" settings, by {', '.join(methods)}.",
+    )

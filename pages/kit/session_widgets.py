@@ -1,6 +1,9 @@
 """Widgets bound to a session value that a link, a lesson or another widget may set first."""
 
+import math
+import re
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -11,6 +14,9 @@ from pages.kit import lesson, safe_text
 
 Read = Callable[[str], Any]  # turns a link's text into a value; raises ValueError
 REPLACED_WIDGETS = 20  # replaced widgets of a key that a browser may still report
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # or three decimals
+SMALLEST_ON_KEYPAD = 1e-4  # a smaller number is written with an exponent
+UNBOUNDED = 1e9  # of a box without a limit of its own
 
 
 def bind(key: str, options: Sequence[Any] | None = None, emptiable: bool = False) -> dict[str, Any]:
@@ -67,6 +73,71 @@ def one_of(names: Collection[str]) -> Read:
     return read
 
 
+# ---- boxes of decimal numbers --------------------------------------------------------------------
+
+
+def read_decimal(text: str) -> float:
+    """Return the number that a person typed, with a point or a comma for its decimals.
+
+    Raises ValueError on other text, and on "1,000", which may mean 1000 or 1.0.
+    """
+    if THOUSANDS.fullmatch(text.strip()):
+        raise ValueError
+    if "." not in text:
+        text = text.replace(",", ".")  # two commas are no number either
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """The numbers that a box takes. is_optional: whether it may be empty, for None."""
+
+    low: float
+    high: float
+    is_optional: bool = False
+
+    def read(self, text: str) -> float | None:
+        """Return a box's number; raise ValueError on any other text."""
+        if self.is_optional and not text.strip():
+            return None
+        number = read_decimal(text)
+        if not self.low <= number <= self.high:
+            raise ValueError
+        return number
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a box did not take, and the number that it kept."""
+
+    text: str
+    number: float | None
+
+    def words(self, label: str, allowed: NumberRange) -> str:
+        kept = "it stays empty" if self.number is None else f"{self.number:g} is used"
+        words = f"{label}: give a number from {allowed.low:g} to {allowed.high:g}."
+        if "," in self.text:
+            words += " Write thousands without a comma, and decimals with a point."
+        return safe_text.escape(f"{words} Got '{self.text[:40]}'; {kept}.")
+
+
+def _number_text(number: float | None) -> str:
+    return "" if number is None else f"{number:g}".replace("e-0", "e-")
+
+
+def _shows(text: str, number: float | None) -> bool:
+    """Return whether a box with this text shows the number."""
+    if text == _number_text(number):
+        return True
+    try:
+        return read_decimal(text) == number
+    except ValueError:
+        return False
+
+
 def number_within(
     place: DeltaGenerator,
     label: str,
@@ -78,40 +149,77 @@ def number_within(
 ) -> float:
     """Draw a box for the session's number under key that says in words why it refuses one.
 
-    Streamlit's own limits mark the box red, say nothing, and keep the number from the session.
+    It is a box of text, because browsers drop the comma of "2,5" from a box of numbers.
+
+    below: where the refusal is drawn; by default in the same place. look: further arguments of
+    `st.text_input`.
+    """
+    _draw_number(place, label, key, NumberRange(low, high), below, **look)
+    number: float = st.session_state[key]
+    return number
+
+
+def optional_number(
+    place: DeltaGenerator, label: str, key: str, low: float, high: float, **look: Any
+) -> float | None:
+    """Draw a box as `number_within` does, which may be empty."""
+    st.session_state.setdefault(key, None)
+    _draw_number(place, label, key, NumberRange(low, high, is_optional=True), **look)
+    number: float | None = st.session_state[key]
+    return number
+
+
+def _draw_number(
+    place: DeltaGenerator,
+    label: str,
+    key: str,
+    allowed: NumberRange,
+    below: DeltaGenerator | None = None,
+    **look: Any,
+) -> None:
+    """Draw the box, and why it refused its last text.
 
     A browser repeats the values of all widgets with every request, even if it has not yet heard of
     a new value: a box set by the server would be set back. So no value is ever set: a box that must
     show another number is a new widget.
-
-    below: where the refusal is drawn; by default in the same place. look: further arguments of
-    `st.number_input`.
     """
     state = st.session_state
-    # the last value of each of the latest widgets, by number
-    turns: dict[int, Any] = state.setdefault(f"{key}.turns", {})
-    value, last = state[key], max(turns, default=0)
-    turn = last if turns.get(last, value) == value else last + 1
-    turns[turn] = value
+    number: float | None = state[key]
+    # the last text of each of the latest widgets, by number
+    turns: dict[int, str] = state.setdefault(f"{key}.turns", {})
+    turn = max(turns, default=0)
+    text = turns.get(turn, _number_text(number))
+    if not _shows(text, number):
+        turn += 1
+        text = _number_text(number)
+    turns[turn] = text
     turns.pop(turn - REPLACED_WIDGETS, None)
-    change: dict[str, Any] = {"on_change": _keep, "args": (key, turn, low, high)}
-    place.number_input(label, value=value, key=f"{key}.{turn}", **change, **look)
-    number: float = state[key]
-    if (got := state.get(f"{key}.refused")) is not None:
-        (below or place).error(
-            f"{label}: give a number from {low:g} to {high:g}. Got {got:,.10g}; {number:g} is used."
-        )
-    return number
+    place.text_input(
+        label,
+        text,
+        key=f"{key}.{turn}",
+        # `pages/server/browser.js` shows a keypad for it, which has no minus and no exponent
+        autocomplete="off" if allowed.low >= SMALLEST_ON_KEYPAD else None,
+        on_change=_keep,
+        args=(key, turn, allowed),
+        **look,
+    )
+    refusal: Refusal | None = state.get(f"{key}.refused")
+    if refusal is not None and refusal.number == number:
+        (below or place).error(refusal.words(label, allowed))
 
 
-def _keep(key: str, turn: int, low: float, high: float) -> None:
-    """Take a box's new number, unless a replaced one repeats its last or it is out of range."""
+def _keep(key: str, turn: int, allowed: NumberRange) -> None:
+    """Take a box's new number, unless a replaced box repeats its last text or it is refused."""
     state = st.session_state
-    number, turns = state[f"{key}.{turn}"], state[f"{key}.turns"]
-    if turns.get(turn, number) == number:
+    text = state[f"{key}.{turn}"]
+    turns = state[f"{key}.turns"]
+    if turns.get(turn, text) == text:
         return
-    turns[turn] = number
-    is_within = low <= number <= high
-    state[f"{key}.refused"] = None if is_within else number
-    if is_within:
-        state[key] = number
+    turns[turn] = text
+    try:
+        state[key] = allowed.read(text)
+    except ValueError:
+        state[f"{key}.refused"] = Refusal(text, state[key])
+    else:
+        state.pop(f"{key}.refused", None)

@@ -201,8 +201,6 @@ def _delta(fixed: bool) -> None:
         "δ",
         session_key("delta"),
         *CONTROLS["delta"].range,
-        format="%.1e",
-        step=1e-6,
         disabled=fixed,
         help=linked(
             "The bound e^ε holds for every set of results up to a slack of δ. Default 1/(10 n)."
@@ -283,9 +281,10 @@ def _swap_default_delta() -> None:
 def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
     _slider("sidebar.slider", fixed, unused, "side")
     left, right = st.columns([5, 6], vertical_alignment="bottom")
-    limits, below = CONTROLS["epsilon"].range, st.container()
-    look: dict[str, Any] = {"format": "%g", "step": 0.5, "disabled": fixed}
-    number_within(left, "ε, exactly", session_key("epsilon"), *limits, below=below, **look)
+    below = st.container()
+    limits = CONTROLS["epsilon"].range
+    key = session_key("epsilon")
+    number_within(left, "ε, exactly", key, *limits, below=below, disabled=fixed)
     with right.popover("Real uses", width="stretch"):
         st.caption(CAUTION)
         for it in DEPLOYMENTS.values():

@@ -60,7 +60,7 @@ def one_erratum(erratum: Erratum) -> None:
         settings = {"attack": spec.algorithm, "fault": spec.fault}
         links.to("audit", "Attack it with other settings", settings)
     elif "ε" in erratum.figures[0]:
-        links.to("accountant", "Account for the sources' noise at another ε", {"from": "claim"})
+        links.to("ledger", "Account for the sources' noise at another ε", {"from": "claim"})
 
 
 def compute(erratum: Erratum) -> None:

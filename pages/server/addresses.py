@@ -3,7 +3,7 @@
 That page is Streamlit's, with a script before its own. Redirects keep all parameters.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from urllib.parse import unquote, urlencode
 
@@ -28,11 +28,15 @@ FIRST_ONCE = "explore"  # its links once were the server's address alone
 class Addresses:
     """Redirects a browser to the page that an address means.
 
-    page_address: returns the address of the page that a name means, or None.
+    page_address: returns the address of the page that a name means with parameters of these names,
+    or None.
     """
 
     def __init__(
-        self, app: ASGIApp, page_address: Callable[[str], str | None], base: str = ""
+        self,
+        app: ASGIApp,
+        page_address: Callable[[str, Collection[str]], str | None],
+        base: str = "",
     ) -> None:
         self.app, self.page_address = app, page_address
         self.base = f"/{base.strip('/')}".rstrip("/") + "/"
@@ -59,13 +63,13 @@ class Addresses:
         if not scope["path"].startswith(self.base):
             return None
         name = unquote(scope["path"].removeprefix(self.base).rstrip("/"))
+        names = QueryParams(query).keys()
         if not name:
-            names = QueryParams(query).keys()
             is_of_a_run = {*CONTROLS, *OLD_NAMES}.intersection(names) or any(
                 it.startswith("p.") for it in names
             )
             return FIRST_ONCE if is_of_a_run else None
-        own = None if "/" in name else self.page_address(name)
+        own = None if "/" in name else self.page_address(name, names)
         if own is not None:
             return None if own == name else own
         is_file = name.partition("/")[0] in (*STREAMLIT, *NO_PAGES) or "." in name

@@ -43,6 +43,15 @@ history.pushState = function (state, unused, url) {
 
 addEventListener("popstate", () => { before = null; });
 
+// ---- a place on a page that is now a view of its own ----------------------------------------------
+
+// The server never sees the part of an address after #.
+if (location.hash === "#many-models") {
+  const address = new URL(location);
+  for (const name of ["view", "from", "ledger"]) address.searchParams.delete(name);
+  history.replaceState(history.state, "", address);
+}
+
 // ---- a menu over the page closes when a person has chosen from it --------------------------
 
 // Streamlit closes it on phones alone, not in a narrow window.
@@ -72,3 +81,15 @@ addEventListener("click", (event) => {
   history.pushState(null, "", location.pathname);
   dispatchEvent(new PopStateEvent("popstate"));
 }, true);
+
+// ---- a keypad for decimal numbers --------------------------------------------------------------
+
+// Boxes of decimal numbers are boxes of text, which take a decimal comma too. Streamlit cannot ask
+// for a keypad, so a box is marked by the way that it is completed.
+const DECIMAL = "[data-testid=stTextInputField][autocomplete=off]";
+
+for (const name of ["pointerdown", "focusin"]) {
+  addEventListener(name, ({ target }) => {
+    if (target instanceof Element && target.matches(DECIMAL)) target.inputMode = "decimal";
+  }, true);
+}

@@ -224,17 +224,22 @@ def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection
     left, right = st.columns(2)
     key = f"tune.cap.{choice.epsilon:g}"
     st.session_state.setdefault(key, choice.epsilon)
-    look: dict[str, Any] = {"format": "%g"}
-    look["help"] = "Trainings share what remains after scoring and choosing."
-    cap = number_within(left.container(), "Largest total ε", key, 0.01, 1000.0, **look)
-    text = "Each trial's score is computed from private validation ratings."
-    key, label = "tune.noise", "Noise multiplier of each score"
-    noise = right.number_input(label, 0.1, 1000.0, 5.0, key=key, format="%g", help=text)
+    help_text = "Trainings share what remains after scoring and choosing."
+    cap = number_within(left.container(), "Largest total ε", key, 0.01, 1000.0, help=help_text)
+    st.session_state.setdefault("tune.noise", 5.0)
+    noise = number_within(
+        right.container(),
+        "Noise multiplier of each score",
+        "tune.noise",
+        0.1,
+        1000.0,
+        help="Each trial's score is computed from private validation ratings.",
+    )
     return PrivateSelection.parse(
         searches=(search,),
         distribution="geometric",  # the logarithmic one costs less, but often tries only one
         trials=float(min(trials, MOST)),
-        score_noise=noise or 5.0,
+        score_noise=noise,
     ).within(cap)
 
 

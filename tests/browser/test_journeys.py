@@ -114,7 +114,7 @@ def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit):
     settle(page)
     before = [page.locator(it).inner_text() for it in FOLLOWERS]
     sidebar = page.get_by_test_id("stSidebar")
-    slider, box = sidebar.get_by_role("slider"), sidebar.get_by_role("spinbutton", name="exactly")
+    slider, box = sidebar.get_by_role("slider"), sidebar.get_by_role("textbox", name="exactly")
     slider_to(page, slider, 5)
     page.mouse.down()
     slider_to(page, slider, 0.5)
@@ -192,6 +192,26 @@ def test_from_a_lesson_to_its_code_on_a_phone(visit, server, monkeypatch):
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
 
 
+def test_a_decimal_comma_in_the_box_of_epsilon_is_read_and_thousands_are_refused(visit):
+    page = visit(f"/explore?{SMALL}&epsilon=5")
+    headline(page, "At ε = 5,")
+    box = page.get_by_test_id("stSidebar").get_by_role("textbox", name="exactly")
+    box.click()
+    expect(box).to_have_attribute("inputmode", "decimal")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("2,5")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"[?&]epsilon=2\.5(&|$)"))
+    expect(page.get_by_test_id("stSidebar").get_by_role("slider")).to_have_attribute(
+        "aria-valuenow", "2.5"
+    )
+    expect(box).to_be_focused()
+    box.fill("1,000")
+    box.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Got '1,000'; 2.5 is used.")
+    expect(box).to_have_value("2.5")
+
+
 def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit):
     teacher = visit(f"/explore?{SMALL}&epsilon=1")
     settle(teacher)
@@ -213,7 +233,7 @@ def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit
         box = student.get_by_label("ε, exactly")
         expect(box).to_be_disabled()
         expect(box).to_have_value("1")
-        expect(student.get_by_role("spinbutton", name="δ")).to_have_count(0)
+        expect(student.get_by_role("textbox", name="δ")).to_have_count(0)
         expect(student.get_by_role("link", name="Glossary")).to_have_count(0)
 
 

@@ -24,7 +24,8 @@ OTHER_VIEWS: dict[str, dict[str, str]] = {
     "faces": {"epsilon": "1"},
     "papers": {"erratum": "balu-gradient"},
     "tune": SMALL,
-    "accountant": {"from": "claim"},  # on data whose runs come with the package
+    "accountant": {"models": "4", "total": "3"},
+    "ledger": {"from": "claim"},  # on data whose runs come with the package
     "audit": {"attack": "private-bias", "runs": "100", "fault": "small-noise"},
 }
 FIRST_VIEWS = [(it.id, {}) for it in PAGES if not it.for_operator and it.id != "runs"]

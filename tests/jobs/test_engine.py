@@ -8,7 +8,7 @@ import pytest
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.jobs import machine, worker
 from dpmf_core.jobs.machine import Limits
-from dpmf_core.runs import execution
+from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.store import Store
 from tests.support.engines import (
     LONG,
@@ -46,6 +46,24 @@ def test_a_run_is_computed_and_kept_and_then_read(engine):
     assert engine.known_runs.find_all([spec(QUICK, seed=1), spec(QUICK, seed=2)])[1] is None
     found = engine.known_runs.find(spec(QUICK, seed=1))
     assert found.record == again.result().record
+
+
+def test_a_look_for_many_runs_looks_once_at_the_files_of_their_data(engine, monkeypatch):
+    engine.submit(spec(QUICK, seed=0)).result(WAIT)
+    stamps = []
+    stamp_of = data_access._stamp
+    monkeypatch.setattr(data_access, "_stamp", lambda data: stamps.append(data) or stamp_of(data))
+    known = engine.known_runs
+    one, many = [spec(QUICK, seed=0)], [spec(QUICK, seed=seed) for seed in range(20)]
+    for look in (known.find_runs, known.find_all, known.lacking):
+        counts = []
+        for specs in (one, many):
+            stamps.clear()
+            look(specs)
+            counts.append(len(stamps))
+        assert counts[0] == counts[1]
+    assert [it is not None for it in known.find_runs(many)] == [True] + 19 * [False]
+    assert known.lacking(many) == many[1:]
 
 
 def test_work_that_two_ask_for_is_computed_once(engine):

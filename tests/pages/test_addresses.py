@@ -107,3 +107,36 @@ def test_no_address_means_two_pages_and_every_section_has_a_first_one():
         assert page_meant(section) == (first_page(section).id, {})
     assert page_of("explore", "trade-off") is page_of("explore", "compare")
     assert page_of("learn", "topics") is page_of("explore", "nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("link", "there"),
+    [
+        ("/accountant?from=claim", "/verify?view=ledger&from=claim"),
+        ("/verify?from=hand&ledger=g:10:5", "/verify?view=ledger&from=hand&ledger=g:10:5"),
+        ("/account?ledger=g:10:5", "/verify?view=ledger&ledger=g:10:5"),
+        ("/accountant?models=4&from=hand&ledger=g:10:5,g:20:1", "/verify?models=4&from=hand"
+         "&ledger=g:10:5,g:20:1"),
+        ("/accountant?total=3", "/verify?total=3"),
+    ],
+)  # fmt: skip
+def test_a_link_to_account_as_one_page_opens_the_view_that_it_means(link, there):
+    answer = browser("/course").get(f"/course{link}")
+    assert (
+        urljoin(f"http://x/course{link}", answer.headers["location"]) == f"http://x/course{there}"
+    )
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "/verify",
+        "/verify?models=4",
+        "/verify?view=ledger&from=claim",
+        "/verify?view=ledger&models=4",
+        "/verify?view=attack&from=claim",
+        "/papers?from=claim",
+    ],
+)
+def test_a_link_that_names_its_view_or_means_the_first_one_is_left_alone(link):
+    assert browser().get(link).status_code == 200

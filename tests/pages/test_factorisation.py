@@ -41,7 +41,7 @@ def test_on_private_documents_only_what_was_bought_is_shown(mine):
     state = brought(mine.entry, "documents") | chosen
     app = app_of(behind_sidebar("topics/page.py"), state)
     settled(app)
-    widget_of(app.number_input, "sidebar.epsilon").set_value(3.0)
+    widget_of(app.text_input, "sidebar.epsilon").set_value("3")
     settled(app)
     account = account_of(mine.entry.id)
     assert not account.entries
@@ -51,7 +51,7 @@ def test_on_private_documents_only_what_was_bought_is_shown(mine):
     assert [it["epsilon"] for it in story(app)["points"]] == [3.0]
     assert "3.00" in point(app, 3.0)["sentence"]
     entry_count = len(account.entries)
-    widget_of(app.number_input, "sidebar.epsilon").set_value(2.0)
+    widget_of(app.text_input, "sidebar.epsilon").set_value("2")
     settled(app)
     assert [it["epsilon"] for it in story(app)["points"]] == [3.0]  # nothing was bought at 2
     assert len(account.entries) == entry_count and story(app)["words"]["pending"] == ""

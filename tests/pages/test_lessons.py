@@ -63,6 +63,19 @@ def test_a_lesson_link_with_the_former_name_of_compare_opens_it():
     assert app.query_params["epsilons"] == "2"
 
 
+@pytest.mark.parametrize(
+    ("query", "view"), [({"from": "claim"}, "ledger"), ({"models": "4"}, "accountant")]
+)
+def test_a_lesson_link_to_account_as_one_page_opens_the_view_that_it_means(query, view):
+    step = LessonLink.parse(page="accountant", query=query)
+    app = app_of(SEQUENCE)
+    app.query_params["class"] = link_token(LessonSequence.parse(steps=[step]))
+    app.run()
+    assert not app.exception
+    assert app.session_state["lesson.link"].page == view
+    assert ("view" in app.query_params) == (view == "ledger")
+
+
 @pytest.mark.parametrize("came_back", [True, False])
 def test_the_back_button_leads_to_the_page_before_in_a_sequence(came_back, monkeypatch):
     """A browser that repeats an old address, because it has not heard of the new one, does not."""

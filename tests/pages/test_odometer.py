@@ -71,14 +71,14 @@ def buttons(app):
     return {str(it.key).rpartition(".buy.")[2]: it for it in app.button if ".buy." in str(it.key)}
 
 
-@pytest.mark.parametrize("name", ["explore", "compare", "tune", "accountant"])
+@pytest.mark.parametrize("name", ["explore", "compare", "tune", "accountant", "ledger"])
 def test_nothing_is_trained_unasked(name, mine):
     app = page_with(f"{name}/page.py", mine)
     assert not app.error, [it.value for it in app.error]
     assert entries(mine) == 0
     assert "0.00" in words(app)
     assert bool(buttons(app)) is (name in ("explore", "compare"))
-    widget_of(app.sidebar.number_input, "sidebar.epsilon").set_value(1.0)
+    widget_of(app.sidebar.text_input, "sidebar.epsilon").set_value("1")
     settled(app)
     assert entries(mine) == 0
 
@@ -97,7 +97,7 @@ def test_each_button_says_what_it_costs_and_costs_it(mine):
     buttons(app)["Other private methods"].click()
     settled(app)
     assert 0 <= price - total_epsilon(mine) < 0.01  # rounded up
-    widget_of(app.sidebar.number_input, "sidebar.epsilon").set_value(1.0)
+    widget_of(app.sidebar.text_input, "sidebar.epsilon").set_value("1")
     settled(app)
     assert 0 <= price - total_epsilon(mine) < 0.01  # moving epsilon trains nothing
     assert f"{price:.2f}" in buttons(app)["This run"].label
@@ -115,7 +115,7 @@ def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine):
     settled(app)
     assert [it["epsilon"] for it in component(app, "hero")["points"]] == [2.0]
     for epsilon in (0.5, 1.0, 5.0, 10.0):
-        widget_of(app.sidebar.number_input, "sidebar.epsilon").set_value(epsilon)
+        widget_of(app.sidebar.text_input, "sidebar.epsilon").set_value(f"{epsilon:g}")
         settled(app)
         buttons(app)["This run"].click()
         settled(app)
@@ -181,9 +181,16 @@ def test_a_budget_refuses_in_words(mine):
     assert total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
 
 
+def test_the_account_of_private_data_stands_on_both_views_of_account(mine):
+    for view in ("accountant", "ledger"):
+        app = page_with(f"{view}/page.py", mine)
+        assert app.title[0].value == "The account of your data"
+        assert len(app.title) == 1 and len(app.header) >= 2
+
+
 def test_a_budget_is_set_where_the_figure_stands(mine):
     app = page_with("accountant/page.py", mine)
-    app.number_input(key="sidebar.budget.epsilon").set_value(3.0).run()
+    widget_of(app.text_input, "sidebar.budget.epsilon").set_value("3").run()
     app.checkbox(key="sidebar.budget.unprotected").check().run()
     next(it for it in app.button if it.key == "sidebar.budget.set").click().run()
     account = account_of(mine.entry.id)
@@ -234,8 +241,8 @@ def test_verify_account_shows_what_was_drawn_from_the_session_s_data_and_what_is
     assert f"Released from these data so far: ε = {epsilon_text(total)} of 5.00" in strip
 
 
-def test_without_private_data_verify_account_opens_on_its_example():
-    app = settled(app_of(behind_sidebar("accountant/page.py")))
+def test_without_private_data_the_ledger_opens_on_its_example():
+    app = settled(app_of(behind_sidebar("ledger/page.py")))
     assert app.title[0].value.startswith("Example: ")
     assert "The account of your data" not in words(app)
 

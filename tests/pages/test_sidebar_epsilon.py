@@ -51,8 +51,8 @@ def test_a_page_shows_its_own_epsilon_until_somebody_moves_the_dial(app):
 @pytest.mark.parametrize("moved_to", [0.7, 5.0])
 def test_a_dial_that_was_moved_is_carried_to_every_page(app, moved_to):
     walk(app, "documents")
-    box = widget_of(app.number_input, "sidebar.epsilon")
-    box.set_value(moved_to).run()
+    box = widget_of(app.text_input, "sidebar.epsilon")
+    box.set_value(f"{moved_to:g}").run()
     walked = ["ratings", "start", "images", "documents"]
     assert [walk(app, where) for where in walked] == [moved_to] * 4
 

@@ -11,7 +11,7 @@ from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.tuning.search import price
 from dpmf_datasets import session_files
 from pages.tune import open_search
-from tests.pages.driving import app_of, behind_sidebar, brought, run_until, settled
+from tests.pages.driving import app_of, behind_sidebar, brought, run_until, settled, widget_of
 
 SCRIPT = behind_sidebar("tune/page.py")
 
@@ -35,8 +35,9 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
     app.button(key="tune.go").click()
     run_until(app, lambda: verdicts(app))
     app.button(key="tune.use").click().run()
-    deviation = app.number_input(key="explore.private-bias.prior_deviation").value
-    assert deviation == app.session_state["explore.private-bias.prior_deviation"] is not None
+    deviation = app.session_state["explore.private-bias.prior_deviation"]
+    box = widget_of(app.text_input, "explore.private-bias.prior_deviation")
+    assert float(box.value) == pytest.approx(deviation, rel=1e-5)
     assert verdicts(app) and app.button(key="tune.next.take-away")
     assert app.title[0].value.startswith("The best of 5 trials: validation RMSE 0.")
     assert "95%" in verdicts(app)[0]

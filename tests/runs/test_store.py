@@ -147,10 +147,10 @@ def test_a_run_is_found_by_its_specification(tmp_path):
     store = Store(tmp_path)
     store.put(run := execution.run(spec))
     data_access.forget("cinema-small")
-    assert store.find(spec) is None and store.find_all([spec]) == [None]
+    assert store.find_runs([spec]) == store.find_all([spec]) == [None]
     whole = store.whole(spec)  # which opens the data
     assert whole.key == run.key
-    found, other = store.find(spec), store.find(shipped)
+    found, other = store.find_runs([spec, shipped])
     assert found.record == whole.record and found.arrays.keys()
     assert other.record.cached and not other.arrays
     assert other.spec == shipped.canonical()

@@ -1,0 +1,206 @@
+"""What does this composition cost?
+
+Compose releases by hand, or load those of a run, a method or a paper, and account them by every
+rule.
+"""
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpmf_core.base.errors import BadInput
+from dpmf_core.jobs.engine import engine
+from dpmf_core.papers.source_noise import SOURCE_NOISE
+from dpmf_core.privacy import (
+    VALUE,
+    Event,
+    Guarantee,
+    Relation,
+    Status,
+    neighbours,
+    normal_form,
+)
+from dpmf_core.privacy.accounting import epsilon as epsilon_of
+from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full, epsilon_text
+from dpmf_core.runs.planning import prepare
+from dpmf_core.teaching.glossary import linked
+from pages.accountant import ledger, own_accounts
+from pages.kit import links, privacy_card, safe_text, session_widgets, sidebar
+from pages.kit.privacy_card import Promise
+from pages.kit.session_widgets import number_within
+
+Loaded = tuple[Event, float, Promise]  # a ledger, its delta and its guarantee
+HERE = Guarantee(
+    Status.CONDITIONAL,
+    "unit",
+    ("the ledger lists every release of the run with its true noise multiplier",),
+)
+STATED = Guarantee(
+    Status.CONDITIONAL, "unit", ("the source states its releases and sensitivities correctly",)
+)
+
+
+# ---- where a ledger comes from -------------------------------------------------------------------
+
+
+def by_hand() -> Loaded:
+    """Draw the editable table. The link holds it; so does the session while the table is hidden."""
+    state = st.session_state
+    if "accountant.editor" not in state:
+        if "accountant.held" not in state:
+            start = ledger.START
+            session_widgets.start("accountant.text", "ledger", start, ledger.checked_text)
+            state["accountant.held"] = ledger.table(state["accountant.text"])
+        state["accountant.rows"] = state["accountant.held"]
+    rows = st.data_editor(
+        state["accountant.rows"],
+        num_rows="dynamic",
+        hide_index=True,
+        key="accountant.editor",
+        column_config=ledger.columns(),
+    )
+    state["accountant.held"] = rows.reset_index(drop=True)
+    event = ledger.event_of(rows)
+    links.put_in_address({"ledger": ledger.text_of(rows)})
+    return event, sidebar.choice().delta, HERE
+
+
+def from_plan() -> Loaded:
+    choice = sidebar.choice()
+    ready = prepare(choice.spec(), choice.shape, choice.assumptions)
+    st.caption(f"{ready.algorithm.title} on {choice.entry.title} with the sidebar's settings.")
+    return ready.plan, choice.delta, ready.guarantee
+
+
+def from_run() -> Loaded:
+    rows = {row["key"]: row for row in engine().store.rows() if row["epsilon"] and row["public"]}
+    if not rows:
+        raise BadInput("No private run is stored yet. Train one on Explore.")
+    text = "{title} on {dataset}, ε = {cost}, seed {seed}".format
+    names = {key: text(**row, cost=epsilon_text(row["epsilon"])) for key, row in rows.items()}
+    run_key = st.selectbox(
+        "Run",
+        list(rows),
+        format_func=names.__getitem__,
+        key="accountant.run",
+        persist_state="session",
+    )
+    run = engine().store.get(run_key)
+    if run is None:
+        raise BadInput("This run has been deleted. Choose another.")
+    return run.record.event, run.record.delta or 0.0, run.record.guarantee
+
+
+def from_claim() -> Loaded:
+    left, right = st.columns(2)
+    which = left.selectbox(
+        "Source",
+        list(SOURCE_NOISE),
+        format_func=lambda name: SOURCE_NOISE[name].id,
+        key="accountant.claim",
+        persist_state="session",
+    )
+    source = SOURCE_NOISE[which]
+    key = f"accountant.nominal.{which}"
+    st.session_state.setdefault(key, source.usual_epsilon)
+    nominal = number_within(right.container(), "Nominal ε", key, 0.01, 50.0)
+    claims = source.claims(nominal)
+    main = claims[0]
+    st.write(
+        f"**{main.title}** says: {main.words} (δ = {delta_text(main.delta)}). The noise of the"
+        " whole run costs:"
+    )
+    rows = [
+        {"the same noise": claim.title, "nominal ε": budget_text(nominal)}
+        | {
+            f"exact total ε, {neighbours('unit', relation)}": epsilon_text(
+                epsilon_of(claim.event, claim.delta, relation)
+            )
+            for relation in Relation
+        }
+        for claim in claims
+    ]
+    safe_text.table(pd.DataFrame(rows))
+    return main.event, main.delta, STATED
+
+
+SOURCES = {
+    "hand": ("By hand", by_hand),
+    "plan": ("The sidebar's method", from_plan),
+    "run": ("A stored run", from_run),
+    "claim": ("A paper's claim", from_claim),
+}
+
+
+# ---- what it costs -------------------------------------------------------------------------------
+
+
+def edit_by_hand(event: Event) -> None:
+    st.session_state["accountant.held"] = ledger.rows_of(normal_form(event))
+    st.session_state["accountant.source"] = "hand"
+
+
+def choose_source() -> str:
+    """Ask where the ledger comes from. A link that says so wins over the session."""
+    state = st.session_state
+    in_link = st.query_params.get("from")
+    if in_link in SOURCES and in_link != state.get("accountant.address"):
+        is_shown = state.get("accountant.source", in_link) == in_link
+        state["accountant.source"] = state["accountant.address"] = in_link
+        if not is_shown:
+            st.rerun()  # the sidebar was drawn for another source
+    state.setdefault("accountant.source", "hand")
+    source = st.segmented_control(
+        "Ledger",
+        list(SOURCES),
+        format_func=lambda name: SOURCES[name][0],
+        key="accountant.source",
+        persist_state="session",
+        required=True,
+    )
+    links.put_in_address({"from": source})
+    state["accountant.address"] = source
+    return source or "hand"
+
+
+def draw_account(heading: DeltaGenerator) -> None:
+    source = choose_source()
+    if source != "hand":
+        links.put_in_address({"ledger": None})
+    event, delta, promise = SOURCES[source][1]()
+    if not promise.has_epsilon:
+        st.info(promise.words)
+        return
+    ledger.check(event)
+    if source != "hand" and normal_form(event):
+        st.button(
+            "Edit this ledger by hand", on_click=edit_by_hand, args=(event,), key="accountant.take"
+        )
+    with heading:
+        draw_headline(event, delta, promise)
+    privacy_card.draw(event, promise, delta)
+    st.header("What this ε means", anchor=False)
+    privacy_card.meaning(event, delta, promise.unit, "accountant.meaning")
+    ledger.draw_figures(event, delta)
+
+
+def draw_headline(event: Event, delta: float, promise: Promise) -> None:
+    is_example = st.query_params.get("ledger") == ledger.START
+    releases = sum(count for _, count in normal_form(event))
+    exact = epsilon_of(event, delta)
+    what = f"These {releases:,} releases cost"
+    if is_example:
+        what = f"Example: {releases} releases cost"
+    elif releases == 1:
+        what = "This release costs"
+    own_accounts.draw_heading(f"{what} ε = {epsilon_text(exact)}")
+    words = linked(f"{epsilon_in_full(exact, delta, promise.unit)}, in total, not per release.")
+    if promise.unit != VALUE:
+        most = epsilon_text(epsilon_of(event, delta, Relation.REPLACE_ONE))
+        words += f" If a unit is replaced rather than removed: at most {most}."
+    if is_example:
+        words += " To account for your own releases, choose or edit the ledger below."
+    st.write(words)
+
+
+own_accounts.draw_with(draw_account)
