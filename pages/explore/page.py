@@ -5,9 +5,9 @@ detail.
 """
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.privacy import NOTHING
@@ -65,28 +65,24 @@ def draw_story(
     visible_story = epsilon_grid.displayed("explore", choice, new_story, waits)
     if visible_story is None:
         return False
-    draw_hero("explore.hero", visible_story, partial(put, "epsilon"))
-    if new_story is not None:
-        shown_methods(choice)
-        shares = judgement.shares_along(line)
-        if len(shares) > 1:  # a single point needs no question
-            wanted_share(choice.epsilon, new_story["method"]["name"], shares)
+    methods = offered_methods(choice)
+    draw_hero(
+        "explore.hero", visible_story, methods, partial(put, "epsilon"), partial(put, "algorithm")
+    )
+    shares = judgement.shares_along(line)
+    if new_story is not None and len(shares) > 1:  # a single point needs no question
+        wanted_share(choice.epsilon, new_story["method"]["name"], shares)
     return True
 
 
-def shown_methods(choice: Choice) -> None:
-    """Draw a row of buttons: the best method, and each method of a paper."""
+def offered_methods(choice: Choice) -> list[dict[str, object]]:
+    """Return what a click shows: the best method, and each method of a paper."""
     if lesson.fixed_value("algorithm") is not None:
-        return
+        return []
     first = "Best at each ε" if choice.entry.public else "Recommended"
     titles = {data_sets.BEST: first} | story.papers_methods(data_sets.private_algorithms())
     shown = data_sets.BEST if choice.is_best else choice.algorithm
-    with st.container(horizontal=True, gap="small", key="explore.methods"):
-        for name, title in titles.items():
-            key = f"explore.method.{name}"
-            is_shown = name == shown
-            style: Any = "primary" if is_shown else "secondary"
-            st.button(title, key, type=style, on_click=put, args=("algorithm", name))
+    return [{"id": name, "title": titles[name], "shown": name == shown} for name in titles]
 
 
 BETWEEN = (
@@ -138,15 +134,18 @@ def plain_finding(
     st.title(words, anchor=False)
 
 
-def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> None:
+def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> DeltaGenerator:
+    """Draw the meaning of epsilon and the privacy label; return the place below the label."""
     left, right = st.columns(2, gap="large")
     with right:
         privacy_card.label(ready.plan, ready.guarantee, choice.delta, public=choice.entry.public)
+        beneath = st.container()
     with left:
         if ready.guarantee.has_epsilon and ready.plan != NOTHING:
             meanings = story.meanings(choice, spec, ready)
             draw_hundred("explore.hundred", choice.epsilon, meanings)
         privacy_card.attack_link(choice.algorithm)
+    return beneath
 
 
 # ---- the run in detail ---------------------------------------------------------------------------
@@ -238,7 +237,7 @@ def main() -> None:
     with head:
         is_drawn = is_measured and draw_story(choice, spec, judgement, line, waits=False)
     with middle:
-        meaning_and_card(choice, spec, ready)
+        beneath = meaning_and_card(choice, spec, ready)
     with news:
         runs = selection.runs
         is_slow = choice.entry.public and is_in_parts(choice.dataset)
@@ -252,7 +251,7 @@ def main() -> None:
         with head:
             plain_finding(choice, proved, selection, finished_runs)
     if proved:
-        with waiting_place:
+        with beneath:
             own = epsilon_grid.specs(spec, choice.shape)
             note_shipped([*selection.runs.values(), *own])
     if MAIN in finished_runs:

@@ -383,6 +383,7 @@ def _templates(choice: Choice, judgement: Judgement, line: Sequence[Measured]) -
     return {
         "across": ALONG_SOURCE if choice.calibration == "source" else ALONG,
         "units": {"share": "Share kept", "error": "RMSE"},
+        "methods": "Method that is shown",
         "worse": "worse than no model",
         "unknown": f"{measured} ε = {{epsilon}}",
         "start": "At ε = {epsilon}, {method}",

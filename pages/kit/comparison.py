@@ -85,7 +85,7 @@ def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
     fig = charts.figure(
         kind.title,
         "",
-        height=60 + 35 * len(names),
+        height=60 + 29 * len(names),
         xaxis={"range": [low - 0.06 * (high - low) - 1e-3, high + 0.25 * (high - low) + 1e-3]},
         yaxis={
             "categoryorder": "array",

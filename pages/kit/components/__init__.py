@@ -71,7 +71,13 @@ def _taking(
 # ---- first views ---------------------------------------------------------------------------------
 
 
-def draw_hero(key: str, story: Story, on_pick: Callable[[float], None]) -> None:
+def draw_hero(
+    key: str,
+    story: Story,
+    methods: Sequence[Mapping[str, object]],
+    on_pick: Callable[[float], None],
+    on_method: Callable[[str], None],
+) -> None:
     """Draw the share kept, or the error, against epsilon with its headline and one person's list.
 
     All follow the slider. story: epsilon, title, sentence, alt; method (name and short name of the
@@ -80,11 +86,20 @@ def draw_hero(key: str, story: Story, on_pick: Callable[[float], None]) -> None:
     values; others, thin lines (name, short, colour, points); levels, the ends of the scale (kind,
     share, error, and a name and a short one by unit); units, "share" and "error" or only the
     latter; range of the axis; lists of one person or None; terms with their meanings; words; stale
-    and pending. on_pick: called with the epsilon of a chosen point.
+    and pending. methods: that a click shows (id, title, and whether it is shown). on_pick: called
+    with the epsilon of a chosen point. on_method: called with the id of a chosen method.
     """
     epsilons = [point["epsilon"] for point in story["points"]]
     take = _taking(key, "picked", epsilons.__contains__, on_pick)
-    _mount_story("hero", key, story, on_picked_change=take)
+    ids = [method["id"] for method in methods]
+
+    def take_method() -> None:
+        name = st.session_state[key].get("method_shown")
+        if name in ids:
+            on_method(name)
+
+    data = {**story, "methods": list(methods)}
+    _mount_story("hero", key, data, on_picked_change=take, on_method_shown_change=take_method)
 
 
 def draw_matched_parts(key: str, story: Story) -> None:

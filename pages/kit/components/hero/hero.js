@@ -8,7 +8,7 @@ import { close, explained, filled, heading, nearest, part, sayDrawn, shown, tabl
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 250;
 const MARGIN = { left: 44, top: 14, bottom: 40 };
-const NAMES = { wide: 98, narrow: 74 }; // room for the names of lines on the right
+const NAMES = { wide: 104, narrow: 80 }; // room for the names of lines on the right
 const NARROW = 420; // width below which names are short
 const LETTERS = { wide: 15, narrow: 11 }; // in a row of a name
 const ROW = 13; // height of a row of a name
@@ -26,6 +26,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   view.data = data;
   view.pick = (epsilon) => setTriggerValue("picked", epsilon);
+  view.show = (method) => setTriggerValue("method_shown", method);
   if (!view.held) view.at = data.epsilon;
   window.addEventListener("dpmf:epsilon", view.hear);
   view.resize.observe(view.plot);
@@ -57,7 +58,9 @@ function built(parentElement) {
   const caption = part(figure, "figcaption");
   const numbers = part(figure, "details");
   const list = part(both, "section", "list");
-  return { ...story, units, plot, caption, numbers, list, held: false };
+  const methods = part(root, "div", "methods");
+  methods.setAttribute("role", "group");
+  return { ...story, units, plot, caption, numbers, list, methods, held: false };
 }
 
 function drawn(view) {
@@ -69,6 +72,7 @@ function drawn(view) {
   table(view.numbers, view.data.words, view.data.points);
   view.details = document.createElement("p");
   view.numbers.firstChild.after(view.details);
+  methods(view);
   mark(view);
 }
 
@@ -94,6 +98,19 @@ function units(view) {
       drawn(view);
     });
     if (unit === focused) button.focus();
+  }
+}
+
+// A click on a method draws the page with it.
+function methods(view) {
+  const { data } = view;
+  view.methods.setAttribute("aria-label", data.words.methods);
+  view.methods.replaceChildren();
+  for (const { id, title, shown: isShown } of data.methods) {
+    const button = part(view.methods, "button", "", title);
+    button.type = "button";
+    button.setAttribute("aria-pressed", String(isShown));
+    button.addEventListener("click", () => view.show(id));
   }
 }
 
@@ -194,7 +211,9 @@ function axes(svg, view, { inner, x, y, low, high }) {
 
 function valueTicks({ unit }, low, high) {
   const step = 10 ** Math.floor(Math.log10((high - low) / 2));
-  let every = (high - low) / step > 6 ? 2 * step : step;
+  let every = step;
+  if ((high - low) / step > 6) every = 2 * step;
+  if ((high - low) / step > 12) every = 5 * step;
   if (unit === "share") every = high - low > 2 ? 0.5 : 0.25;
   const ticks = [];
   for (let tick = Math.ceil(low / every); tick * every < high; tick += 1) ticks.push(tick * every);
@@ -225,7 +244,7 @@ function band(svg, view, scale) {
 // The best known method's name stands on the left, where private lines are far; the floor's on the
 // right, on the side away from them.
 function levelLine(svg, view, level) {
-  const { inner, y, narrow } = view.scale;
+  const { inner, y } = view.scale;
   const at = y(level[view.unit]);
   draw(svg, "line", { class: `level ${level.kind}`, x1: inner.left, x2: inner.right, y1: at, y2: at });
   const isFloor = level.kind === "floor";
@@ -233,8 +252,11 @@ function levelLine(svg, view, level) {
   const place = isFloor
     ? { x: inner.right - 2, "text-anchor": "end", y: at + (isUp ? -5 : 14) }
     : { x: inner.left + 4, y: at + (isUp ? 14 : -5) };
-  const words = (narrow ? level.short : level.name)[view.unit];
-  return draw(svg, "text", { class: `name level-name ${level.kind}`, ...place }, words);
+  const { name, short } = level;
+  const text = draw(svg, "text", { class: `name level-name ${level.kind}`, ...place },
+    name[view.unit]);
+  if (text.getComputedTextLength() > inner.right - inner.left - 8) text.textContent = short[view.unit];
+  return text;
 }
 
 // What lies below 0%, if anything does and the words have room next to the floor's name.
@@ -261,11 +283,14 @@ function lineNames(svg, view) {
     .map((line) => ({ ...line, rows: rowsOf(scale.narrow ? line.short : line.name, scale.narrow),
       middle: scale.y(line.value) }));
   spread(labels, scale.inner);
-  for (const { rows, top, colour, className } of labels) {
+  const { right } = scale.inner;
+  for (const { rows, top, middle, height, colour, className } of labels) {
+    const lead = draw(svg, "line", { class: `lead ${className}`, x1: right + 1, y1: middle,
+      x2: right + 9, y2: top + height / 2 });
+    lead.style.stroke = colour;
     const made = draw(svg, "text", { class: `name line-name ${className}` });
-    made.style.fill = colour;
     rows.forEach((row, place) => draw(made, "tspan",
-      { x: scale.inner.right + 7, y: top + ROW * (place + 0.8) }, row));
+      { x: right + 12, y: top + ROW * (place + 0.75) }, row));
   }
 }
 
