@@ -11,7 +11,7 @@ the best known method without privacy.
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -575,47 +575,3 @@ def is_reference(algorithm: str) -> bool:
     """Whether private methods may be compared with this non-private, non-trivial method."""
     kind = algorithms.REGISTRY.get(algorithm)
     return kind is not None and not kind.is_trivial and not issubclass(kind, PrivateAlgorithm)
-
-
-# ---- which epsilon is enough ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class NeededEpsilon:
-    """The smallest epsilon that reaches a goal.
-
-    is_measured: whether it was measured itself. is_first: whether nothing smaller was measured.
-    """
-
-    epsilon: float
-    is_measured: bool = True
-    is_first: bool = False
-
-    @property
-    def rounded(self) -> float:
-        """The epsilon with two digits if it lies between measured points."""
-        return self.epsilon if self.is_measured else float(f"{self.epsilon:.2g}")
-
-
-def needed_epsilon(
-    line: Iterable[Measured],
-    goal: float,
-    of_draws: Callable[[tuple[float, ...]], float] = statistics.median,
-    digits: int = 2,
-) -> NeededEpsilon | None:
-    """The smallest epsilon whose value is at least the goal, such as a share.
-
-    Linear along log epsilon between measured points, never extrapolated; None if no point is good
-    enough. of_draws: which draw at each epsilon counts. digits: decimals that are compared.
-    """
-    points = sorted((one.epsilon, of_draws(one.draws)) for one in line if one.epsilon is not None)
-    for place, (epsilon, value) in enumerate(points):
-        if round(value, digits) < round(goal, digits):
-            continue
-        if place == 0 or value <= goal:
-            return NeededEpsilon(epsilon, is_first=place == 0)
-        epsilon_before, value_before = points[place - 1]
-        share = (goal - value_before) / (value - value_before)
-        between = epsilon_before * math.exp(share * math.log(epsilon / epsilon_before))
-        return NeededEpsilon(between, is_measured=False)
-    return None

@@ -43,6 +43,18 @@ def test_at_the_best_known_it_does_as_well():
     )
 
 
+def test_a_share_between_measured_points_is_about_so_much():
+    words = conclusions.share_words(judged({}), 0.5, about="about ")
+    assert words == "keeps about 50% of what sharing ratings is worth"
+    assert conclusions.share_figure(0.5, "about ") == "about 50% kept"
+
+
+def test_a_figure_below_the_floor_is_no_percentage():
+    assert conclusions.share_figure(-0.02) == "Worse than no model"
+    assert conclusions.share_figure(-0.002) == "0% kept"
+    assert conclusions.share_figure(0.87) == "87% kept"
+
+
 def test_where_sharing_is_worth_nothing_measurable_there_is_no_percentage():
     judgement = judged({("bmf", None): (0.995,), ("spectral", 2.0): (0.999,)})
     words = conclusions.kept_words(judgement, judgement.line("Spectral")[0])

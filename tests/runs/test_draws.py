@@ -8,9 +8,7 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.draws import (
     Draws,
     Measured,
-    NeededEpsilon,
     PrivacyCost,
-    needed_epsilon,
     shared_draws,
 )
 from tests.support.tables import point, table
@@ -242,36 +240,3 @@ def test_the_front_holds_what_is_better_than_all_at_smaller_epsilons():
         ("Spectral", 1.0),
         ("Spectral", 5.0),
     ]
-
-
-# ---- which epsilon is enough ---------------------------------------------------------------------
-
-
-def shares(*points):
-    return [Measured("A", "dpals", epsilon, {}, draws) for epsilon, draws in points]
-
-
-LINE = shares((1.0, (0.3, 0.2, 0.4)), (4.0, (0.7, 0.6, 0.9)), (16.0, (0.8, 0.7, 0.9)))
-
-
-@pytest.mark.parametrize(
-    ("goal", "epsilon", "measured"), [(0.7, 4.0, True), (0.5, 2.0, False), (0.8, 16.0, True)]
-)
-def test_the_needed_epsilon_lies_along_log_epsilon_between_measured_points(goal, epsilon, measured):
-    needed = needed_epsilon(LINE, goal)
-    assert needed.epsilon == pytest.approx(epsilon) and needed.is_measured is measured
-
-
-def test_the_best_and_the_worst_draw_need_less_and_more():
-    assert needed_epsilon(LINE, 0.6, max).epsilon < needed_epsilon(LINE, 0.6).epsilon
-    assert needed_epsilon(LINE, 0.6, min).epsilon == 4.0
-
-
-def test_nothing_is_extrapolated():
-    assert needed_epsilon(LINE, 0.81) is None and needed_epsilon([], 0.5) is None
-    assert needed_epsilon(LINE, 0.1) == NeededEpsilon(1.0, is_first=True)
-
-
-def test_a_dip_counts_from_its_first_crossing():
-    dipping = shares((1.0, (0.3,)), (2.0, (0.8,)), (4.0, (0.6,)), (8.0, (0.9,)))
-    assert needed_epsilon(dipping, 0.8) == NeededEpsilon(2.0)
