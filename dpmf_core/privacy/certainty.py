@@ -25,7 +25,6 @@ WHAT_IS_AN_EXCEPTION = (
     "An exception is a case in which the attacker becomes more certain than the bound, often only"
     " a little. It does not mean that someone is revealed."
 )
-CERTAIN = "100% sure"  # of an attacker who sees exact figures
 TOOK_PART = "that you took part"
 # by privacy unit: what an attacker may suspect
 CLAIMS = {
@@ -102,9 +101,13 @@ class Certainty:
 
     @property
     def words_of_figure(self) -> str:
-        """What `percent` is, as the rest of a sentence that begins with it."""
+        """What `percent` is, as the rest of a sentence that begins with it.
+
+        `words` states the premises in full, next to it.
+        """
         what = "is the highest certainty that someone who starts at 50:50 can reach"
-        return self.with_premises(f"{what} {self.claim}")
+        rarely = ", with rare exceptions" if self.exception and self.exceptions else ""
+        return f"{what} {self.claim}{rarely}."
 
     def with_premises(self, sentence: str) -> str:
         """A sentence about the bound, without its full stop, with exceptions and premises."""
@@ -150,11 +153,6 @@ def cases_text(exception: float) -> str:
         n_cases *= 10
     count = math.ceil(exception * n_cases * (1 - ROUNDING))
     return f"{count:,} of {n_cases:,} cases"
-
-
-def range_text(low: float, high: float) -> str:
-    """Measured beliefs from `low` to `high`, in [0, 1], such as "41.7% to 58.2% sure"."""
-    return f"{low:.1%} to {high:.1%} sure"
 
 
 def success_text(success: float) -> str:

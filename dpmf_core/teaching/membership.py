@@ -1,12 +1,11 @@
-"""Membership attacks on sums of a film club: the best attack, partial knowledge, and a game."""
+"""Membership attacks on sums of a film club: the best attack, and a game."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.gaussian import gaussian_mu
@@ -60,47 +59,6 @@ def best_attack(epsilon: float, films: int = FILMS, delta: float = 1e-5) -> floa
     right with probability Φ(μ/2).
     """
     return float(ndtr(math.sqrt(films) / noise_of(epsilon, delta) / 2))
-
-
-# ---- an attacker who knows some of your ratings --------------------------------------------------
-
-
-@dataclass(frozen=True)
-class MembershipAttack:
-    """Success of an attacker who starts at 50:50.
-
-    beliefs: the belief that you took part after each publication with you, (n_publications,).
-    right: the share of correct answers; half of the publications are without you.
-    """
-
-    beliefs: Sums
-    right: float
-
-
-def attack(
-    known_ratings: Sequence[float], noise: float, publications: int = 4_000
-) -> MembershipAttack:
-    """Attack sums of ratings, film by film, that are published again and again.
-
-    The attacker knows everyone else's ratings and some of yours, and takes the likelihood ratio
-    of the sums of these films with and without you. Seeds are fixed and public.
-
-    Parameters
-    ----------
-    known_ratings
-        Above 0.
-    noise
-        Standard deviation of the noise on every sum; 0: none.
-    """
-    rows = np.asarray(known_ratings, float)
-    if not noise:
-        return MembershipAttack(np.ones(publications), 1.0)
-    noise_sample = np.zeros((2 * publications, len(rows)))
-    Gaussian.draw(np.random.default_rng(2), noise_sample, noise, 0.0)
-    without, with_you = noise_sample[:publications], noise_sample[publications:] + rows
-    ratios, alarms = ((it @ rows - rows @ rows / 2) / noise**2 for it in (with_you, without))
-    right = (np.mean(ratios > 0) + np.mean(alarms <= 0)) / 2
-    return MembershipAttack(expit(ratios), float(right))
 
 
 # ---- the attack as a game ------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import Event, Gaussian
-from dpmf_core.privacy.certainty import certainty_of, success_text
+from dpmf_core.privacy.certainty import certainty_of
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_mu
 from dpmf_core.privacy.interpretation import success_of
@@ -28,7 +28,7 @@ from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.references import paper_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
-from pages.kit import colours
+from pages.kit import colours, privacy_card
 from pages.kit.comparison import headline, purchase_text
 from pages.kit.sidebar_values import EPSILONS as SLIDER_STOPS
 from pages.kit.sidebar_values import Choice
@@ -338,15 +338,8 @@ def meanings(choice: Choice, spec: RunSpec, ready: PreparedRun) -> list[dict[str
 def _meaning(choice: Choice, event: Event, unit: str, epsilon: float) -> dict[str, object]:
     """Return one point. epsilon: the nominal one, which a source's rule does not keep."""
     certainty = certainty_of(event, choice.delta, unit)
-    whom = "one person" if unit == "user" else f"one {unit}"
     nominal = "nominal " if choice.calibration == "source" else ""
-    return {
-        "epsilon": epsilon,
-        "title": f"What {nominal}ε = {budget_text(epsilon)} means for {whom}",
-        "certainty": certainty.words(),
-        "guess": success_text(success_of(event)),
-        "figures": certainty.in_hundred,
-    }
+    return privacy_card.in_hundred(epsilon, certainty, success_of(event), nominal)
 
 
 @functools.lru_cache(maxsize=256)

@@ -19,8 +19,8 @@ from dpmf_core.privacy import (
     normal_form,
 )
 from dpmf_core.privacy.accounting import group_epsilon, rule_of
-from dpmf_core.privacy.certainty import WHAT_IS_AN_EXCEPTION, certainty_of
-from dpmf_core.privacy.formatting import delta_text, epsilon_in_full, epsilon_text
+from dpmf_core.privacy.certainty import WHAT_IS_AN_EXCEPTION, Certainty, certainty_of, success_text
+from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full, epsilon_text
 from dpmf_core.privacy.interpretation import false_negatives
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.privacy_record import GuaranteeRecord
@@ -223,8 +223,27 @@ def meaning(event: Event, delta: float, unit: str, key: str) -> None:
 
 # ---- who sees what -------------------------------------------------------------------------------
 
+
 # of Graphviz: boxes marked $noisy contain noise, $bare ones show private data to others; dashed
 # arrows carry no noise
+def in_hundred(
+    epsilon: float, certainty: Certainty, success: float, nominal: str = ""
+) -> dict[str, object]:
+    """Return what an epsilon means for one unit, for `draw_hundred`.
+
+    epsilon: the one that is named. success: how often the best attacker is right. nominal:
+    "nominal " if a source's rule does not keep the named epsilon.
+    """
+    whom = "one person" if certainty.unit in PEOPLE else f"one {certainty.unit}"
+    return {
+        "epsilon": epsilon,
+        "title": f"What {nominal}ε = {budget_text(epsilon)} means for {whom}",
+        "certainty": certainty.words(),
+        "guess": success_text(success),
+        "figures": certainty.in_hundred,
+    }
+
+
 DIAGRAMS = Path(__file__).with_name("diagrams")
 USERS, DOCUMENTS, IMAGES = "users", "documents", "images"
 RATINGS, LOCAL, SKETCH, RETENTION = "ratings", "local", "sketch", "retention"

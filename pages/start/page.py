@@ -1,60 +1,63 @@
 """What is this, what does it show, and where do I begin?"""
 
-import math
 from functools import partial
 
 import streamlit as st
 
-from dpmf_core.algorithms import REGISTRY
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.needed_epsilon import share_kept
+from dpmf_core.runs.first_views import DEFAULT_EPSILON
+from dpmf_core.runs.references import paper_of
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit import charts, colours, links, sidebar_values
+from pages.kit import charts, links, sidebar_values
 from pages.kit.components import draw_price_curve
 from pages.kit.page_table import PAGES, SECTIONS, first_page
 from pages.start import price, you
 
 IN_FRONT = ("learn", "explore", "choose")  # sections
-FIRST = 2.0  # the first epsilon: both sides of the price are visible there
+PAPERS = "start.papers"  # in the session: whether the papers' methods are drawn
 
 
 @st.fragment
 def figure() -> None:
     """Draw what is kept at each epsilon; the handle moves without the server."""
-    choice, stops = price.choice(), price.stops()
-    dial, best = sidebar_values.dial(FIRST), price.best_title()
-    epsilons = [it["epsilon"] for it in stops]
-    words = {
-        "name": "Epsilon",
-        "low": "more private",
-        "high": "more accurate",
-        "best": f"100%: the best known without privacy ({best})",
-        "open": f"{REGISTRY[choice.algorithm].title} without noise",
-        "trivial": "0%: guessing the mean",
-        "price": "what noise costs",
-    }
+    epsilon = sidebar_values.dial(DEFAULT_EPSILON)
+    places = price.places(epsilon)
+    here = price.nearest(places, epsilon)
+    with_papers = bool(st.session_state.get(PAPERS))
     draw_price_curve(
         "start.price",
-        stops,
-        share_kept([price.levels()]) or 0.0,
-        min(epsilons, key=lambda it: abs(math.log(it / dial))),
-        words,
-        colours.of(choice.algorithm),
+        price.stops(places),
+        here,
+        price.words(),
+        price.papers_lines() if with_papers else [],
         partial(sidebar_values.put, "epsilon"),
         follows=you.has_rated(),
     )
-    numbers = charts.Ready("What is kept at each epsilon", price.table())
+    below_figure(here, with_papers)
+    you.draw(epsilon)
+
+
+def below_figure(epsilon: float, with_papers: bool) -> None:
+    """Draw the figure's numbers, what exactly they are, and the way to each method."""
+    numbers = charts.Ready("What is kept at each epsilon", price.table(with_papers))
     charts.below("start.price", numbers, leaves=True, caption=price.caption())
-    epsilon = budget_text(dial)
-    links.to("explore", f"Explore ε = {epsilon} in full", {"epsilon": epsilon})
-    you.draw(dial)
+    text = budget_text(epsilon)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.popover("What exactly?", icon=":material/help:", type="tertiary"):
+            st.markdown(price.exact_words(epsilon))
+        links.to("explore", f"Explore ε = {text} in full", {"epsilon": text})
+        st.toggle("Compare with the papers' methods", key=PAPERS, persist_state="session")
+        if with_papers:
+            for algorithm, shares in price.papers_shares().items():
+                label = f"{shares[0].label} ({paper_of(algorithm)})"
+                links.to("explore", label, {"algorithm": algorithm, "epsilon": text})
 
 
 def section(name: str) -> None:
-    it = SECTIONS[name]
+    described = SECTIONS[name]
     with st.container(border=True, height="stretch"):
-        links.to(first_page(name).id, f"**{it.title}**", {}, it.material_icon)
-        st.write(it.words)
+        links.to(first_page(name).id, f"**{described.title}**", {}, described.material_icon)
+        st.write(described.words)
         with st.container(horizontal=True, gap="xsmall"):
             for page in PAGES:
                 if page.section == name:
@@ -69,11 +72,11 @@ def main() -> None:
         st.title("dpmf: what privacy costs", anchor=False, width="content")
         links.to("lessons", f"New here? Lesson 0: {first.title}", {"lesson": lesson_id})
     st.markdown(
-        f"We trained a film recommender on {price.choice().entry.n_users:,} people's ratings."
-        " **How much worse does it get if noise hides whether you were one of them?** We"
-        " trained it on the same data with and without differential privacy."
+        f"We trained a film recommender on the ratings of {price.entry().n_users:,} synthetic"
+        " people, with and without differential privacy. **How much worse does it get if noise"
+        " hides whether you were one of them?**"
     )
-    if not price.grid().missing:
+    if price.best_shares():
         figure()
     with st.container(key="start.doors"):
         for column, name in zip(st.columns(len(IN_FRONT)), IN_FRONT, strict=True):

@@ -1,140 +1,214 @@
-"""The start page's figure: how much of the gain each epsilon keeps, from shipped runs."""
+"""The start page's figure: the best proven method at each epsilon, from the runs of the package."""
 
 import functools
-import statistics
+import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from dpmf_core.algorithms import REGISTRY
-from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.privacy import Relation, default_delta, neighbours
-from dpmf_core.privacy.certainty import Certainty, certainty_at
-from dpmf_core.privacy.formatting import budget_text, delta_text
-from dpmf_core.runs import shipped_runs
+from dpmf_core.privacy.certainty import WHAT_IS_AN_EXCEPTION, Certainty, certainty_at
+from dpmf_core.privacy.formatting import budget_text, epsilon_in_full
+from dpmf_core.runs import conclusions
+from dpmf_core.runs.along_epsilon import interpolate
 from dpmf_core.runs.comparison import DRAWS
-from dpmf_core.runs.epsilon_grid import EpsilonGrid, grid_runs, read_grid
-from dpmf_core.runs.needed_epsilon import answer
-from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.privacy_cost import PrivacyCost
-from pages.explore.story import USUAL
-from pages.kit import data_sets
-from pages.kit.comparison import best_known_title
-from pages.kit.sidebar_values import EPSILONS, Choice
+from dpmf_core.runs.draws import Judgement, Measured
+from dpmf_core.runs.first_views import METRICS, shipped_draws, usual_run
+from dpmf_core.runs.references import paper_of
+from dpmf_core.runs.specification import RunSpec
+from pages.explore.story import BEST_LINE, USUAL
+from pages.kit import colours, data_sets
+from pages.kit.sidebar_values import EPSILONS
 
-COLUMNS = ("kept", "lowest draw", "highest draw", "RMSE")
-RMSE = METRICS["rmse"]
+# ---- what is known -------------------------------------------------------------------------------
 
 
 @functools.cache
-def choice() -> Choice:
-    """Return the defaults of a page about ratings."""
-    first = data_sets.FIRST["ratings"]
-    return Choice(**first, delta=default_delta(data_sets.find(first["dataset"]).n_users))
+def run() -> RunSpec:
+    """Return the run that a page about ratings shows first."""
+    return usual_run("ratings")
 
 
 @functools.cache
-def grid() -> EpsilonGrid:
-    runs = grid_runs(choice().spec())
-    return read_grid(runs, [shipped_runs.summary(it.spec) for it in runs], RMSE.id)
+def judgement() -> Judgement:
+    return shipped_draws("ratings").by(METRICS["ratings"])
 
 
 @functools.cache
-def table() -> pd.DataFrame:
-    """Return the measured points: epsilon, share of the gain kept, RMSE."""
-    return pd.DataFrame(
-        {
-            "epsilon": kept.epsilon,
-            "kept": kept.median,
-            "lowest draw": min(kept.values),
-            "highest draw": max(kept.values),
-            "RMSE": errors.median,
-        }
-        for kept, errors in zip(grid().kept, grid().points, strict=True)
-    )
+def best_shares() -> Sequence[Measured]:
+    """Return the shares that the best proven method keeps at each measured epsilon, ascending."""
+    return judgement().shares_along(judgement().best_line)
 
 
 @functools.cache
-def stops() -> Sequence[dict[str, Any]]:
-    """Return the figure's data at each place of its handle, linear along log epsilon.
-
-    The places are the measured epsilons and the slider's stops between them.
-    """
-    known = table()
-    measured = known["epsilon"].tolist()
-    places = sorted({*measured, *(it for it in EPSILONS if measured[0] < it < measured[-1])})
-    lines = [np.interp(np.log(places), np.log(measured), known[it]).tolist() for it in COLUMNS]
-    return [
-        {
-            "epsilon": epsilon,
-            "kept": kept,
-            "low": low,
-            "high": high,
-            "measured": epsilon in measured,
-            "facts": _facts(epsilon, kept, error, "" if epsilon in measured else "about "),
-        }
-        for epsilon, kept, low, high, error in zip(places, *lines, strict=True)
-    ]
+def papers_shares() -> dict[str, Sequence[Measured]]:
+    """Return the shares of the papers' methods along epsilon, by algorithm."""
+    labels = dict.fromkeys((one.algorithm, one.label) for one in judgement().ranked)
+    return {
+        algorithm: judgement().shares_along(judgement().line(label))
+        for algorithm, label in labels
+        if paper_of(algorithm)
+    }
 
 
-def caption() -> str:
-    it = choice()
-    value, detail = answer(grid().kept, USUAL / 100)
-    return (
-        f"{REGISTRY[it.algorithm].title} (private ALS) on {it.entry.title}, a synthetic data set."
-        f" Points are measured medians of {DRAWS} draws of split and noise; the band is their"
-        f" range. To keep {USUAL}%: {value}{detail}."
-    )
+def entry() -> Any:
+    return data_sets.find(run().data.id)
 
 
-def _facts(epsilon: float, kept: float, error: float, about: str) -> list[dict[str, str]]:
-    """Return numbers with their meaning. about: 'about ' between measured points."""
-    cost, best = PrivacyCost.of(RMSE, [(error, *levels())]), best_title()
-    certainty = certainty_here(epsilon)
-    return [
-        {
-            "number": f"ε = {budget_text(epsilon)}",
-            "words": f"in total, for all releases ({_terms()}). Drag the point to the left for"
-            " more privacy.",
-        },
-        {
-            "number": f"{about}{max(0.0, kept):.0%} kept",
-            "words": f"of what {best}, the best known method without privacy, can learn."
-            f" Predicted ratings are off by {about}{RMSE.text(error)} stars; by"
-            f" {RMSE.text(cost.best)} with {best}, by {RMSE.text(cost.guess)} when guessing the"
-            f" mean. {cost.words(best)}",
-        },
-        {
-            "number": certainty.percent,
-            "words": certainty.words_of_figure,
-        },
-    ]
+def delta() -> float:
+    budget = run().budget
+    assert budget is not None
+    return budget.delta
 
 
 def certainty_here(epsilon: float) -> Certainty:
     """Return what an epsilon of these data lets an attacker become certain of."""
-    return certainty_at(epsilon, choice().delta, _unit())
+    return certainty_at(epsilon, delta())
 
 
-def levels() -> tuple[float, float, float]:
-    """Return errors of the method without noise, of the best known method, and of guessing."""
-    own, best, guess = (statistics.median(it) for it in (grid().open, grid().best, grid().trivial))
-    return own, best, guess
+def nearest(epsilons: Sequence[float], epsilon: float) -> float:
+    """Return the nearest of these epsilons on a logarithmic scale."""
+    return min(epsilons, key=lambda known: abs(math.log(known / epsilon)))
 
 
-def best_title() -> str:
-    return best_known_title(choice().algorithm)
+def best_at(epsilon: float) -> Measured:
+    """Return the best proven method at the nearest measured epsilon."""
+    best = judgement().best(nearest(judgement().epsilons, epsilon))
+    assert best is not None  # at the epsilons of a judgement
+    return best
 
 
-@functools.cache
-def _unit() -> str:
-    it = choice()
-    return prepare(it.spec(), it.shape, it.assumptions).guarantee.unit
+# ---- the figure ----------------------------------------------------------------------------------
 
 
-def _terms() -> str:
-    """Return the terms of epsilon."""
-    relation = neighbours(_unit(), Relation.ADD_REMOVE)
-    return f"δ = {delta_text(choice().delta)}, per {_unit()}, {relation}, exact rule"
+def places(also: float) -> tuple[float, ...]:
+    """Return where the handle stops: measured epsilons, and the slider's stops between them.
+
+    also: a further epsilon, if it lies between them.
+    """
+    measured = judgement().epsilons
+    between = [epsilon for epsilon in (*EPSILONS, also) if measured[0] < epsilon < measured[-1]]
+    return tuple(sorted({*measured, *between}))
+
+
+@functools.lru_cache(maxsize=64)
+def _values(epsilons: tuple[float, ...]) -> list[Measured]:
+    shares = [interpolate(best_shares(), epsilon) for epsilon in epsilons]
+    return [share for share in shares if share is not None]
+
+
+def stops(epsilons: tuple[float, ...]) -> list[dict[str, Any]]:
+    """Return what the figure shows at each of these places of its handle."""
+    measured = set(judgement().epsilons)
+    return [
+        {
+            "epsilon": share.epsilon,
+            "kept": share.median,
+            "low": share.low,
+            "high": share.high,
+            "measured": share.epsilon in measured,
+            "colour": colours.of(share.algorithm),
+            "facts": _facts(share, share.epsilon in measured),
+        }
+        for share in _values(epsilons)
+    ]
+
+
+def _facts(share: Measured, is_measured: bool) -> list[dict[str, str]]:
+    """Return three numbers, each with a sentence."""
+    about = "" if is_measured else "about "
+    epsilon = share.epsilon or 0.0
+    kept = conclusions.share_words(judgement(), share.median, about=about)
+    certainty = certainty_here(epsilon)
+    return [
+        {
+            "number": f"ε = {budget_text(epsilon)}",
+            "words": "bounds what everything that is published reveals about one person; drag the"
+            " point to the left for more privacy.",
+        },
+        {
+            "number": conclusions.share_figure(share.median, about),
+            "words": f"{share.label} {kept}.",
+        },
+        {"number": certainty.percent, "words": certainty.words_of_figure},
+    ]
+
+
+def papers_lines() -> list[dict[str, Any]]:
+    """Return the thin lines of the papers' methods."""
+    return [
+        {
+            "name": shares[0].label,
+            "colour": colours.of(algorithm),
+            "points": [[share.epsilon, share.median] for share in shares],
+        }
+        for algorithm, shares in papers_shares().items()
+        if shares
+    ]
+
+
+def table(with_papers: bool) -> pd.DataFrame:
+    """Return the measured points: epsilon, method, share kept, RMSE."""
+    lines = [judgement().best_line]
+    if with_papers:
+        lines += [judgement().line(shares[0].label) for shares in papers_shares().values()]
+    return pd.DataFrame(
+        {
+            "epsilon": one.epsilon,
+            "method": one.label,
+            "kept": share.median,
+            "lowest draw": share.low,
+            "highest draw": share.high,
+            "RMSE": one.median,
+        }
+        for line in lines
+        for one in line
+        if (share := judgement().shares(one)) is not None
+    )
+
+
+def words() -> dict[str, str]:
+    """Return the names of the figure's parts."""
+    best_known = judgement().best_known
+    return {
+        "name": "Epsilon",
+        "low": "more private",
+        "high": "more accurate",
+        "best": f"100%: {conclusions.best_known_words(judgement())}",
+        "bestShort": "100%: " + ("" if best_known is None else f"{best_known.label}, not private"),
+        "floor": f"0%: {conclusions.floor_words(judgement())}",
+        "own": BEST_LINE,
+        "price": "what privacy costs",
+    }
+
+
+def caption() -> str:
+    return (
+        f"At each ε the best proven private method on {entry().title}, a synthetic data set,"
+        " trained with and without privacy."
+    )
+
+
+# ---- what exactly --------------------------------------------------------------------------------
+
+
+def exact_words(epsilon: float) -> str:
+    """Return what the figure's numbers mean, as Markdown. epsilon: the handle's."""
+    best = best_at(epsilon)
+    at = budget_text(best.epsilon or 0.0)
+    kept = conclusions.kept_words(judgement(), best)
+    cost = judgement().cost(best)
+    needed = "".join(conclusions.needed_words(best_shares(), USUAL / 100))
+    costs = "" if cost is None else conclusions.cost_words(judgement(), cost)
+    others = conclusions.no_difference_words(judgement(), best)
+    return "\n\n".join(
+        [
+            f"**Epsilon.** {epsilon_in_full(epsilon, delta())}, for all releases together.",
+            f"**Certainty.** {certainty_here(epsilon).words()} {WHAT_IS_AN_EXCEPTION}",
+            f"**The scale.** {conclusions.scale_words(judgement())}",
+            f"**At ε = {at}**, {best.label} {kept}. {costs} {others}".rstrip(),
+            f"**To keep {USUAL}%:** {needed}.",
+            f"**Draws.** Points are measured: medians of {DRAWS} draws of split and noise. The band"
+            " is their range. Between points the line is interpolated along log ε.",
+        ]
+    )

@@ -4,7 +4,7 @@ Ratings stay in the visitor's session; they are neither stored nor put into an a
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,64 +13,86 @@ import streamlit as st
 from dpmf_core.algorithms import Recommender
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import top_items
-from dpmf_core.privacy.certainty import CERTAIN, WHAT_IS_AN_EXCEPTION, range_text
+from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.privacy.gaussian import gaussian_mu
+from dpmf_core.privacy.interpretation import success_of
 from dpmf_core.runs import shipped_runs
-from dpmf_core.runs.comparison import references
-from dpmf_core.runs.epsilon_grid import EPSILONS, OPEN, TRIVIAL, at_epsilon
-from dpmf_core.teaching import membership
-from pages.kit import safe_text
+from dpmf_core.runs.comparison import TRIVIAL, references
+from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.specification import RunSpec
+from pages.kit import privacy_card, safe_text
+from pages.kit.components import draw_hundred
+from pages.kit.sidebar_values import EPSILONS
 from pages.start import price
 
 FILMS = "films"  # name of these data among those shipped with runs
-COUNT, LENGTH, N_KNOWN = 5, 5, 3  # films to rate; recommendations; ratings the attacker knows
+COUNT, LENGTH = 5, 5  # films to rate; recommendations
 STARS = range(1, 6)
-BOUND = "The bound e^ε / (1 + e^ε) holds for every attacker and all Gaussian noise of this ε"
 STARS_KEY = "start.stars."  # in the session, with a film's title: its rating
+WITH_LIST = "start.listed"  # in the session: whether a list was shown
+WITHOUT_NOISE = "Without noise"
 
 
 def films_to_rate(ratings: Ratings) -> dict[str, Any]:
     """Return all titles, and the most rated films without a common genre, with their genres."""
     assert ratings.item_features is not None and ratings.titles is not None
-    names, genres = np.array(ratings.item_features.names), ratings.item_features.values
+    names = np.array(ratings.item_features.names)
+    genres = ratings.item_features.values
     asked_items = list[int]()
     for film in np.argsort(-np.bincount(ratings.items, minlength=ratings.n_items), kind="stable"):
         if not (genres[asked_items] @ genres[film]).any():
             asked_items.append(int(film))
-    words = {ratings.titles[it]: ", ".join(names[genres[it] > 0]) for it in asked_items[:COUNT]}
-    return {"titles": list(ratings.titles), "asked": words}
+    genres_by_title = {
+        ratings.titles[film]: ", ".join(names[genres[film] > 0]) for film in asked_items[:COUNT]
+    }
+    return {"titles": list(ratings.titles), "asked": genres_by_title}
 
 
 @functools.cache
 def films() -> dict[str, Any] | None:
     """Return the shipped result of `films_to_rate` for this page's data, if any."""
-    values = shipped_runs.view_data(references(price.choice().spec())[TRIVIAL], FILMS)
+    values = shipped_runs.view_data(references(price.run())[TRIVIAL], FILMS)
     return values if isinstance(values, dict) else None
 
 
-@functools.cache
-def model(epsilon: float | None) -> Recommender | None:
-    """Return the first draw's released model at this epsilon; None for the method without noise."""
-    spec = price.choice().spec()
-    run = shipped_runs.released_run(
-        references(spec)[OPEN] if epsilon is None else at_epsilon(spec, epsilon)
+# ---- the lists -----------------------------------------------------------------------------------
+
+
+def run_of(best: Measured) -> RunSpec:
+    """Return the first draw of a method at its epsilon."""
+    return next(
+        row.point.spec
+        for row in price.judgement().table.rows
+        if (row.point.label, row.point.epsilon) == (best.label, best.epsilon)
+        and row.point.spec.seed == price.run().seed
     )
-    return None if run is None else run.model
 
 
-def recommended(epsilon: float | None, ratings: Mapping[str, int]) -> list[str]:
+@functools.cache
+def model(epsilon: float, with_noise: bool) -> Recommender | None:
+    """Return what the best method at a measured epsilon released in the first draw, if shipped."""
+    spec = run_of(price.best_at(epsilon))
+    released_run = shipped_runs.released_run(spec if with_noise else spec.open())
+    return None if released_run is None else released_run.model
+
+
+def recommended(
+    epsilon: float, ratings: Mapping[str, int], *, with_noise: bool = True
+) -> list[str]:
     """Return the list of a person with these ratings who is not in the data, best first."""
-    recommender, titles = model(epsilon), (films() or {}).get("titles", [])
+    recommender = model(epsilon, with_noise)
+    titles: list[str] = (films() or {}).get("titles", [])
     if recommender is None or not titles:
         return []
-    items, bounds = [titles.index(title) for title in ratings], price.choice().entry.bounds
+    items = [titles.index(title) for title in ratings]
     own = Ratings.of(
         [0] * len(items),
         items,
         list(ratings.values()),
         n_users=1,
         n_items=len(titles),
-        bounds=bounds,
+        bounds=price.entry().bounds,
     )
     best = top_items(recommender, recommender.personal(own), own, np.array([0]), LENGTH)[0]
     return [titles[item] for item in best if item >= 0]
@@ -79,10 +101,14 @@ def recommended(epsilon: float | None, ratings: Mapping[str, int]) -> list[str]:
 def has_rated() -> bool:
     """Return whether the visitor has rated all films that the page asks for."""
     titles = (films() or {}).get("asked", ())
-    return bool(titles) and all(st.session_state.get(f"{STARS_KEY}{it}") for it in titles)
+    return bool(titles) and all(st.session_state.get(f"{STARS_KEY}{title}") for title in titles)
+
+
+# ---- what is drawn -------------------------------------------------------------------------------
 
 
 def draw(epsilon: float) -> None:
+    """Draw the films to rate, the visitor's lists, and what an attacker may become sure of."""
     known_films = films()
     if known_films is None:
         return
@@ -100,60 +126,64 @@ def draw(epsilon: float) -> None:
             key=f"{STARS_KEY}{title}",
             persist_state="session",
         )
-        ratings |= {title: stars} if stars is not None else {}
-    if len(ratings) < COUNT:
-        st.caption(f"{len(ratings)} of {COUNT} rated.")
-        return
+        if stars is not None:
+            ratings[title] = stars
     left, right = st.columns(2, gap="large")
-    with left:
-        _draw_lists(min(EPSILONS, key=lambda it: abs(np.log(it / epsilon))), ratings)
     with right:
-        _draw_attack(epsilon, ratings)
+        st.subheader("Can an attacker tell that you took part?", anchor=False)
+        draw_hundred("start.hundred", epsilon, meanings(price.delta()))
+    with left:
+        _draw_lists(price.best_at(epsilon), ratings)
 
 
-def _draw_lists(epsilon: float, ratings: Mapping[str, int]) -> None:
-    """Draw the lists. epsilon: the nearest measured one."""
-    own, plain = (recommended(it, ratings) for it in (epsilon, None))
+def _draw_lists(best: Measured, ratings: Mapping[str, int]) -> None:
+    """Draw the lists of a method at its epsilon, or rows that take their place."""
     st.subheader("Your list", anchor=False)
-    lists = {f"At ε = {budget_text(epsilon)}": own, "Without noise": plain}
-    for column, (heading, titles) in zip(st.columns(2), lists.items(), strict=True):
-        texts = {it: safe_text.escape_letters(it) for it in titles}
-        lines = [f"1. {text if it in own else f'~~{text}~~'}" for it, text in texts.items()]
-        column.markdown("\n".join([f"**{heading}**\n", *lines]))
-    count = len(set(own) & set(plain))
+    places = [column.empty() for column in st.columns(2)]
+    count = st.empty()
     st.caption(
-        f"{count} of {len(plain)} stay. Struck out: lost to noise. Move the point above. You were"
-        f" not among the {price.choice().entry.n_users:,} people: your list is computed here, from"
+        f"You were not among the {price.entry().n_users:,} people: your list is computed here, from"
         " the released model and your own ratings, and only you see it."
     )
-
-
-def _draw_attack(epsilon: float, ratings: Mapping[str, int]) -> None:
-    delta = price.choice().delta
-    noise = membership.noise_of(epsilon, delta, COUNT, max(STARS))
-    attack = _attack(tuple(ratings.values())[:N_KNOWN], noise)
-    certainty = price.certainty_here(epsilon)
-    low, high = np.quantile(attack.beliefs, (0.05, 0.95))
-    st.subheader("Can an attacker tell that you took part?", anchor=False)
-    st.write(
-        "The attacker starts at 50:50, knows everyone else's ratings and your first three, and sees"
-        " the sum of each film's ratings."
+    epsilon = best.epsilon or 0.0
+    headings = (f"{best.label} at ε = {budget_text(epsilon)}", WITHOUT_NOISE)
+    is_complete = len(ratings) == COUNT
+    if not (is_complete and st.session_state.get(WITH_LIST)):
+        for place, heading in zip(places, headings, strict=True):
+            place.markdown(_list_text(heading, [":gray[…]"] * LENGTH))
+        waiting = "Computing your list." if is_complete else f"{len(ratings)} of {COUNT} rated."
+        count.caption(waiting)
+    if not is_complete:
+        return
+    own = recommended(epsilon, ratings)
+    plain = recommended(epsilon, ratings, with_noise=False)
+    for place, heading, titles in zip(places, headings, (own, plain), strict=True):
+        place.markdown(_list_text(heading, [_row(title, own) for title in titles]))
+    n_same = len(set(own) & set(plain))
+    count.caption(
+        f"{n_same} of {len(plain)} stay. Struck out: lost to noise. Move the point above."
     )
-    figures: dict[str, Any] = {
-        "Without noise": CERTAIN,
-        f"With noise, ε = {budget_text(epsilon)}": range_text(low, high),
-        "The bound": f"at most {certainty.percent}",
-    }
-    for column, (label, value) in zip(st.columns(3), figures.items(), strict=True):
-        column.markdown(f"{label}  \n**{value}**")
-    right = f"{attack.right:.0%}" if attack.right < 0.995 else "over 99%"
-    st.write(f"With noise the attacker is right in **{right}** of cases. Guessing is right in 50%.")
-    st.caption(
-        f"Measured on {len(attack.beliefs):,} simulated publications with you and as many without"
-        f" you: five sums with Gaussian noise of {noise:.3g} stars. The range covers 90% of them."
-        " Everyone else's ratings do not matter, because the attacker subtracts them."
-        f" {certainty.with_premises(BOUND)} {WHAT_IS_AN_EXCEPTION}"
-    )
+    st.session_state[WITH_LIST] = True
 
 
-_attack = functools.lru_cache(256)(membership.attack)
+def _list_text(heading: str, rows: Sequence[str]) -> str:
+    return "\n".join([f"**{heading}**\n", *(f"1. {row}" for row in rows)])
+
+
+def _row(title: str, own: Sequence[str]) -> str:
+    """Return a row of a list, struck out if noise lost it. own: the list with noise."""
+    text = safe_text.escape_letters(title)
+    return text if title in own else f"~~{text}~~"
+
+
+@functools.cache
+def meanings(delta: float) -> list[dict[str, object]]:
+    """Return what each epsilon of the slider means, ascending."""
+    return [
+        privacy_card.in_hundred(
+            epsilon,
+            price.certainty_here(epsilon),
+            success_of(Gaussian(1 / gaussian_mu(epsilon, delta))),
+        )
+        for epsilon in EPSILONS
+    ]

@@ -5,8 +5,6 @@ import pytest
 
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.runs import shipped_runs
-from dpmf_core.runs.comparison import references
-from dpmf_core.runs.epsilon_grid import at_epsilon
 from dpmf_core.runs.store import Store
 from pages.start import price, you
 from tests.pages.driving import app_of, component, words
@@ -14,34 +12,36 @@ from tests.pages.driving import app_of, component, words
 STARS = (5, 1, 4, 2, 5)
 
 
-def shipped(epsilon):
-    spec = price.choice().spec()
-    run = shipped_runs.released_run(
-        references(spec)["open"] if epsilon is None else at_epsilon(spec, epsilon)
-    )
-    assert run is not None, "run `python -m benchmarks.shipped`"
-    return run
-
-
-@pytest.mark.parametrize("epsilon", [None, 0.1, 2.0, 31.6])
-def test_the_list_is_what_the_algorithm_itself_would_recommend(epsilon):
+@pytest.mark.parametrize("with_noise", [True, False])
+@pytest.mark.parametrize("epsilon", [0.1, 2.0, 31.6])
+def test_the_list_is_what_the_best_method_itself_would_recommend(epsilon, with_noise):
     films = you.films()
-    assert films is not None and len(films["titles"]) == price.choice().entry.n_items
+    assert films is not None and len(films["titles"]) == price.entry().n_items
+    spec = you.run_of(price.judgement().best(epsilon))
+    assert spec.budget.epsilon == epsilon and spec.seed == 0
+    run = shipped_runs.released_run(spec if with_noise else spec.open())
+    assert run is not None, "run `python -m benchmarks.shipped`"
     asked = list(films["asked"])
     items = [films["titles"].index(title) for title in asked]
-    bounds, count = price.choice().entry.bounds, len(films["titles"])
+    bounds, count = price.entry().bounds, len(films["titles"])
     own = Ratings.of([0] * 5, items, STARS, n_users=1, n_items=count, bounds=bounds)
-    model = shipped(epsilon).model
-    scores = model.scores(model.personal(own), np.array([0]))[0]
+    scores = run.model.scores(run.model.personal(own), np.array([0]))[0]
     order = [item for item in np.argsort(-scores, kind="stable") if item not in items]
     expected = [films["titles"][item] for item in order[: you.LENGTH]]
-    assert you.recommended(epsilon, dict(zip(asked, STARS, strict=True))) == expected
+    ratings = dict(zip(asked, STARS, strict=True))
+    assert you.recommended(epsilon, ratings, with_noise=with_noise) == expected
 
 
-def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(data_folder):
+def n_rows(app):
+    """How many rows the lists have."""
+    return sum(element.value.count("\n1. ") for element in app.markdown)
+
+
+def test_rating_five_films_shows_a_list_and_stores_nothing(data_folder):
     app = app_of("start/page.py").run()
     films = you.films()
-    assert films is not None and "100% sure" not in words(app)
+    assert films is not None and "0 of 5 rated." in words(app)
+    assert n_rows(app) == 2 * you.LENGTH  # the place of the lists is kept
     assert component(app, "price_curve")["follows"] is False  # there is no list that could
     for title, stars in zip(films["asked"], STARS, strict=True):
         app.segmented_control(key=f"start.stars.{title}").set_value(stars)
@@ -50,7 +50,16 @@ def test_rating_five_films_shows_a_list_and_an_attack_and_stores_nothing(data_fo
     ratings = dict(zip(films["asked"], STARS, strict=True))
     shown = words(app)
     assert component(app, "price_curve")["follows"] is True
-    assert "100% sure" in shown and "at most 88.1%" in shown
+    assert n_rows(app) == 2 * you.LENGTH
+    assert "of 5 stay" in shown and f"{price.best_at(2.0).label} at ε = 2" in shown
     for title in you.recommended(2.0, ratings):
         assert title.split(" (")[0] in shown
     assert not app.query_params and not Store(data_folder).rows()
+
+
+def test_the_attacker_is_a_hundred_figures_before_and_after_rating():
+    hundred = component(app_of("start/page.py").run(), "hundred")
+    (point,) = [point for point in hundred["points"] if point["epsilon"] == hundred["epsilon"]]
+    assert hundred["epsilon"] == 2.0 and point["figures"] == 88
+    assert point["certainty"] == price.certainty_here(2.0).words()
+    assert "times in 100" in point["guess"]

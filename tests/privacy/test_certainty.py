@@ -96,6 +96,15 @@ def test_who_is_almost_certain_has_no_exceptions():
     assert "more certain" not in words
 
 
+def test_a_figure_of_a_certainty_leaves_its_premises_to_the_sentence_in_full():
+    words = certainty_at(2.0, 5e-6).words_of_figure
+    assert words == (
+        "is the highest certainty that someone who starts at 50:50 can reach that you took part,"
+        " with rare exceptions."
+    )
+    assert certainty_at(40.0, 1e-5).words_of_figure.endswith("that you took part.")
+
+
 def test_the_best_attacker_is_never_right_always():
     assert "over 99 times in 100" in success_text(0.9999)
     assert "60 times in 100" in success_text(0.6002)
@@ -109,10 +118,9 @@ STATED = re.compile(
     r"|except with probability|(?i:starts at 50:50 can)"
 )
 LOGISTIC = re.compile(r"\bexpit\b|1 \+ math\.exp|1 \+ Math\.exp")
-# arrays of beliefs, conversions between a pure epsilon and mu, and orders of a Renyi curve
+# conversions between a pure epsilon and mu, and orders of a Renyi curve
 COMPUTING = {
     HOME,
-    "dpmf_core/teaching/membership.py",
     "dpmf_core/privacy/odometer.py",
     "dpmf_core/privacy/accounting.py",
 }

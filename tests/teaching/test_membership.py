@@ -11,45 +11,11 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.teaching.membership import (
     FILMS_SEEN,
     SUSPECTS,
-    attack,
     best_score,
     game_round,
-    noise_of,
 )
 
 EPSILONS = (0.5, 2.0, 8.0)
-
-
-def logits(shares):
-    return np.asarray(np.log(shares) - np.log1p(-shares))
-
-
-@pytest.mark.parametrize("known", [(5, 4, 1), (1, 1, 2)])
-def test_the_attackers_belief_is_that_of_two_gaussians(known):
-    """The log likelihood ratio is normal with mean d²/2 and standard deviation d."""
-    noise = noise_of(2.0, 5e-6, 5, 5.0)
-    assert noise == pytest.approx(5 * math.sqrt(5) / gaussian_mu(2.0, 5e-6))
-    d = math.hypot(*known) / noise
-    result = attack(known, noise, 40_000)
-    ratios = logits(result.beliefs)
-    assert ratios.std() == pytest.approx(d, rel=0.02)
-    assert ratios.mean() == pytest.approx(d**2 / 2, abs=4 * d / 200)
-    assert result.right == pytest.approx(norm.cdf(d / 2), abs=4 * 0.5 / math.sqrt(80_000))
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_beliefs_pass_the_bound_only_by_delta(epsilon):
-    """P[with you, past e^ε / (1 + e^ε)] less e^ε times the same without you is δ."""
-    delta = 1e-2
-    beliefs = attack((5,) * 5, noise_of(epsilon, delta, 5, 5.0), 400_000).beliefs
-    past = beliefs > 1 / (1 + math.exp(-epsilon))
-    slack = np.mean(past * -np.expm1(np.minimum(epsilon - logits(beliefs), 0)))
-    assert slack == pytest.approx(delta, rel=0.06)
-
-
-def test_without_noise_the_attacker_is_sure_and_right():
-    result = attack((1, 1, 1), 0.0)
-    assert (result.beliefs == 1).all() and result.right == 1
 
 
 def share_won(epsilon, rounds):

@@ -176,31 +176,30 @@ def draw_epsilon_slider(
 
 def draw_price_curve(
     key: str,
-    stops: Sequence[dict[str, object]],
-    without_noise: float,
-    first: float,
+    stops: Sequence[dict[str, Any]],
+    now: float,
     words: Mapping[str, str],
-    colour: str,
+    others: Sequence[Mapping[str, Any]],
     then: Callable[[float], None],
     follows: bool,
 ) -> None:
     """Draw the share kept at each epsilon, with a handle that moves in the browser, and its facts.
 
-    stops: ascending by epsilon; each has `kept`, `low` and `high` as shares of 1, `measured`, and
-    `facts`, a list of numbers with their words. without_noise: the share that the method keeps
-    without noise. first: the handle's first place. words: `name` of the handle, `low` and `high`
-    ends of the axis, `best` and `trivial` for all and nothing kept, `open` for the method without
-    noise, `price` for the space between the curve and that line. then: called with the chosen
-    epsilon, and if the page follows, with those that a held handle passes.
+    stops: ascending by epsilon; each has `kept`, `low` and `high` as shares of 1, `measured`,
+    `colour`, and `facts`, a list of numbers with their words. now: the stop where the handle is.
+    words: `name` of the handle, `low` and `high` ends of the axis, `best`, `bestShort` where that
+    is too long, and `floor` for all and nothing kept, `own` for the curve if there are others,
+    `price` for the space above it. others: thin lines with `name`, `colour` and `points`, pairs of
+    an epsilon and a share. then: called with the chosen epsilon, and if the page follows, with
+    those that a held handle passes.
     """
     epsilons = [stop["epsilon"] for stop in stops]
     data = {
         "stops": list(stops),
-        "open": without_noise,
-        "first": epsilons.index(first),
+        "now": epsilons.index(now),
         "words": dict(words),
+        "others": list(others),
         "follows": follows,
-        "colour": colour,
     }
     take = _taking(key, "released", epsilons.__contains__, then)
     _mount("price_curve", key, data, on_released_change=take)

@@ -4,6 +4,9 @@
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 300;
 const AROUND = { left: 46, right: 14, top: 26, bottom: 44 };
+const NAMES = { width: 104, height: 15 }; // of thin lines, at their right ends
+const ROOMY = 250; // width from which the space above the curve has room for its name
+const LOWEST = -0.5; // the axis ends here; what lies below it has an arrow
 const FOLLOW = 200; // milliseconds between words to a session that follows a held handle
 const ENTRANCE = 1600; // milliseconds in which the handle first walks to its place
 const KEYS = {
@@ -18,14 +21,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (view === undefined) {
     view = built(parentElement);
     view.data = data;
-    view.at = data.first;
+    view.at = data.now;
     views.set(parentElement, view);
     listen(view);
     new ResizeObserver(() => draw(view)).observe(view.plot);
     enter(view);
   }
+  const epsilon = view.data.stops[view.at].epsilon;
   view.data = data;
-  view.release = (epsilon) => setTriggerValue("released", epsilon);
+  view.at = nearest(data.stops, (stop) => Math.log(stop.epsilon / epsilon));
+  view.release = (released) => setTriggerValue("released", released);
   draw(view);
 }
 
@@ -61,46 +66,97 @@ function draw(view) {
   if (width === 0) return;
   const { svg, data } = view;
   svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-  view.x = (place) => AROUND.left + share(data, place) * (width - AROUND.left - AROUND.right);
+  const right = width - (data.others.length ? NAMES.width : AROUND.right);
+  view.right = right;
+  view.bottom = lowest(data);
+  view.x = (epsilon) => AROUND.left + share(data, epsilon) * (right - AROUND.left);
   view.y = (kept) => AROUND.top
-    + (1 - Math.min(1, Math.max(0, kept))) * (HEIGHT - AROUND.top - AROUND.bottom);
+    + (1 - Math.max(view.bottom, kept)) / (1 - view.bottom) * (HEIGHT - AROUND.top - AROUND.bottom);
   svg.replaceChildren();
-  frame(view, width);
-  curve(view, width);
+  frame(view);
+  for (const line of data.others) thin(view, line);
+  curve(view);
+  names(view);
   show(view);
 }
 
-function frame({ svg, data, x, y }, width) {
-  const right = width - AROUND.right;
-  for (const [kept, kind] of [[1, "best"], [data.open, "open"], [0, "trivial"]]) {
-    const [at, end] = kind === "open" ? [right - 2, " end"] : [AROUND.left + 2, ""];
+// Where the axis of shares ends: at 0, or below the smallest share.
+function lowest(data) {
+  const shares = data.stops.map((stop) => stop.low);
+  for (const line of data.others) shares.push(...line.points.map(([, kept]) => kept));
+  const smallest = Math.min(...shares);
+  return smallest < 0 ? Math.max(LOWEST, smallest - 0.05) : 0;
+}
+
+function frame({ svg, data, x, y, right, bottom }) {
+  for (const [kept, kind] of [[1, "best"], [0, "floor"]])
     shape(svg, "line", { x1: AROUND.left, x2: right, y1: y(kept), y2: y(kept), class: kind });
-    shape(svg, "text", { x: at, y: y(kept) - 7, class: `name${end}` }, data.words[kind]);
-  }
-  for (const kept of [0, 0.5, 1])
-    shape(svg, "text", { x: AROUND.left - 8, y: y(kept) + 4, class: "tick end" }, `${100 * kept}%`);
+  const place = { x: AROUND.left + 2, y: y(1) - 7, class: "name" };
+  const best = shape(svg, "text", place, data.words.best);
+  if (best.getComputedTextLength() > right - AROUND.left) best.textContent = data.words.bestShort;
+  shape(svg, "text", { x: right - 2, y: y(0) - 7, class: "name end" }, data.words.floor);
+  for (const kept of [LOWEST, 0, 0.5, 1])
+    if (kept >= bottom)
+      shape(svg, "text", { x: AROUND.left - 8, y: y(kept) + 4, class: "tick end" },
+        `${100 * kept}%`.replace("-", "−"));
   for (const epsilon of [0.1, 0.3, 1, 3, 10, 30])
-    shape(svg, "text", { x: x(epsilon), y: y(0) + 18, class: "tick middle" }, epsilon);
+    shape(svg, "text", { x: x(epsilon), y: y(bottom) + 18, class: "tick middle" }, epsilon);
   shape(svg, "text", { x: AROUND.left, y: HEIGHT - 6, class: "tick" }, `← ${data.words.low}`);
   shape(svg, "text", { x: (AROUND.left + right) / 2, y: HEIGHT - 6, class: "tick middle" }, "ε");
   shape(svg, "text", { x: right, y: HEIGHT - 6, class: "tick end" }, `${data.words.high} →`);
 }
 
-function curve({ svg, data, x, y }, width) {
-  const points = data.stops.map((stop) => [x(stop.epsilon), y(stop.kept)]);
-  const line = points.map((point) => point.join(",")).join(" ");
-  const measured = data.stops.filter((stop) => stop.measured);
-  const edge = (end) => measured.map((stop) => `${x(stop.epsilon)},${y(stop[end])}`);
-  const ends = [points[points.length - 1][0], points[0][0]].map((at) => `${at},${y(data.open)}`).join(" ");
-  shape(svg, "polygon", { points: `${line} ${ends}`, class: "price-of-it" });
+function joined(points) {
+  return points.map((point) => point.join(",")).join(" ");
+}
+
+function curve(view) {
+  const { svg, data, x, y, right } = view;
+  const { stops } = data;
+  const points = stops.map((stop) => [x(stop.epsilon), y(stop.kept)]);
+  const measured = stops.filter((stop) => stop.measured);
+  const edge = (end) => measured.map((stop) => [x(stop.epsilon), y(stop[end])]);
+  const above = [[points[points.length - 1][0], y(1)], [points[0][0], y(1)]];
+  shape(svg, "polygon", { points: joined([...points, ...above]), class: "price-of-it" });
   shape(svg, "polygon", {
-    points: [...edge("low"), ...edge("high").reverse()].join(" "), fill: data.colour, opacity: 0.2,
+    points: joined([...edge("low"), ...edge("high").reverse()]), class: "band",
   });
-  shape(svg, "polyline", { points: line, fill: "none", stroke: data.colour, "stroke-width": 2.5 });
-  for (const stop of measured)
-    shape(svg, "circle", { cx: x(stop.epsilon), cy: y(stop.kept), r: 3, fill: data.colour });
-  const at = AROUND.left + 0.2 * (width - AROUND.left - AROUND.right);
-  shape(svg, "text", { x: at, y: y(0.75), class: "label middle" }, data.words.price);
+  shape(svg, "polyline", { points: joined(points), class: "curve" });
+  for (const stop of measured) mark(view, stop.epsilon, stop.kept, stop.colour);
+  if (right - AROUND.left > ROOMY)
+    shape(svg, "text", { x: AROUND.left + 14, y: y(0.8), class: "label" }, data.words.price);
+}
+
+function thin(view, line) {
+  const points = line.points.map(([epsilon, kept]) => [view.x(epsilon), view.y(kept)]);
+  shape(view.svg, "polyline", { points: joined(points), class: "thin", stroke: line.colour });
+  for (const [epsilon, kept] of line.points)
+    if (kept < view.bottom) mark(view, epsilon, kept, line.colour);
+}
+
+// A point, or an arrow down to one that lies below the axis.
+function mark({ svg, x, y, bottom }, epsilon, kept, fill) {
+  const [across, down] = [x(epsilon), y(kept)];
+  if (kept >= bottom) shape(svg, "circle", { cx: across, cy: down, r: 3.5, fill });
+  else shape(svg, "path", { d: `M${across - 5} ${down}h10l-5 8z`, fill });
+}
+
+// The lines' names at their right ends, moved apart where they would cover each other.
+function names({ svg, data, y, right }) {
+  if (!data.others.length) return;
+  const { kept } = data.stops[data.stops.length - 1];
+  const own = { name: data.words.own, colour: "currentColor", kept, kind: "label" };
+  const others = data.others.map(({ name, colour, points }) =>
+    ({ name, colour, kept: points[points.length - 1][1], kind: "" }));
+  const labels = [own, ...others].sort((one, other) => other.kept - one.kept);
+  let below = AROUND.top;
+  for (const { name, colour, kept, kind } of labels) {
+    const at = Math.max(y(kept), below);
+    below = at + NAMES.height;
+    const points = joined([[right, y(kept)], [right + 10, at]]);
+    shape(svg, "polyline", { points, class: "thin", stroke: colour });
+    shape(svg, "text", { x: right + 13, y: at + 4, class: kind }, name);
+  }
 }
 
 function show(view) {
@@ -108,12 +164,13 @@ function show(view) {
   const stop = data.stops[view.at];
   handle.style.left = `${view.x(stop.epsilon)}px`;
   handle.style.top = `${view.y(stop.kept)}px`;
-  handle.style.background = data.colour;
+  handle.style.background = stop.colour;
   handle.setAttribute("aria-label", data.words.name);
   handle.setAttribute("aria-valuemin", data.stops[0].epsilon);
   handle.setAttribute("aria-valuemax", data.stops[data.stops.length - 1].epsilon);
   handle.setAttribute("aria-valuenow", stop.epsilon);
-  handle.setAttribute("aria-valuetext", stop.facts.map((it) => `${it.number}: ${it.words}`).join(" "));
+  handle.setAttribute("aria-valuetext",
+    stop.facts.map(({ number, words }) => `${number}: ${words}`).join(" "));
   while (facts.children.length < stop.facts.length) {
     const fact = part(facts, "fact");
     part(fact, "number");
@@ -134,10 +191,16 @@ function share(data, epsilon) {
   return Math.log(epsilon / low.epsilon) / Math.log(high.epsilon / low.epsilon);
 }
 
+function nearest(stops, away) {
+  const distances = stops.map((stop) => Math.abs(away(stop)));
+  return distances.indexOf(Math.min(...distances));
+}
+
 function move(view, place) {
   view.walking = undefined;
   view.at = Math.min(view.data.stops.length - 1, Math.max(0, place));
   if (view.x) show(view);
+  tell(view);
   if (!view.held || !view.data.follows || view.due !== undefined) return;
   view.due = setTimeout(() => {
     view.due = undefined;
@@ -145,10 +208,15 @@ function move(view, place) {
   }, FOLLOW);
 }
 
+// The page's other components follow in the browser.
+function tell(view) {
+  const detail = { epsilon: view.data.stops[view.at].epsilon, held: view.held };
+  window.dispatchEvent(new CustomEvent("dpmf:epsilon", { detail }));
+}
+
 function under(view, event) {
   const left = event.clientX - view.plot.getBoundingClientRect().left;
-  const away = view.data.stops.map((stop) => Math.abs(view.x(stop.epsilon) - left));
-  return away.indexOf(Math.min(...away));
+  return nearest(view.data.stops, (stop) => view.x(stop.epsilon) - left);
 }
 
 function letGo(view) {
@@ -156,6 +224,7 @@ function letGo(view) {
   if (!view.held) return;
   view.held = false;
   view.root.classList.remove("held");
+  tell(view);
   view.release(view.data.stops[view.at].epsilon);
 }
 
