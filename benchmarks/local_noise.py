@@ -11,7 +11,7 @@ import pandas as pd
 import dpmf_datasets as datasets
 from benchmarks.report import RESULTS
 from dpmf import sweep
-from dpmf_core.runs.needed_epsilon import Measured, needed_epsilon
+from dpmf_core.runs.draws import Measured, needed_epsilon
 
 FILE = RESULTS / "local-noise.csv"
 DATA = ("cinema-small", "ml-1m", "cinema")
@@ -45,7 +45,8 @@ def equal_errors(frame: pd.DataFrame) -> Iterator[list[object]]:
         here = by[name, users]
         for epsilon in (0.5, 1.0, 2.0):
             error = here["private-bias", epsilon]
-            line = [Measured(at, (-own,)) for at, own in here["local-bias"].items()]
+            own = here["local-bias"].items()
+            line = [Measured("", "local-bias", at, {}, (-value,)) for at, value in own]
             crossing = needed_epsilon(line, -error, digits=12)
             reached = None if crossing is None else crossing.epsilon
             of_others = here["local-bias", 1.0], here["user-mean", 0.0]

@@ -30,8 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import save, serving
-from dpmf_core.runs.comparison import DRAWS
-from dpmf_core.runs.epsilon_grid import EPSILONS
+from dpmf_core.runs.comparison import DRAWS, EPSILONS
 from dpmf_core.runs.store import Store
 from pages.kit.page_table import HOME, SECTIONS
 
