@@ -186,6 +186,7 @@ def _pick_epsilon(question: CompareQuestion, place: DeltaGenerator) -> float:
         key=f"compare.at.{question.signature}",
         format_func=lambda at: f"at ε = {budget_text(at)}",
         label_visibility="collapsed",
+        width=160,
     )
 
 

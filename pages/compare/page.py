@@ -39,8 +39,7 @@ def main() -> None:
     with head:
         words = st.container()
         runs = request_runs(question)
-        control, aside = st.columns([4, 1], vertical_alignment="center")
-        switches = control.container(horizontal=True)
+        switches = st.container(horizontal=True)
         metric = question.metric
         if runs:
             metrics = {name for run in runs.values() for name in run.record.metrics}
@@ -59,7 +58,7 @@ def main() -> None:
             if judgement.is_sharing_worth and len(question.sweep.grid) < 2:
                 with switches:
                     of_shares = controls.of_shares(metric)
-            findings.figure(question, judgement, aside, of_shares)
+            findings.figure(question, judgement, switches, of_shares)
             note_shipped([point.spec for point in question.points])
         privacy_card.who_sees_what(privacy_card.USERS)
     if runs:
