@@ -1,7 +1,6 @@
 """Ledgers as rows of a table and as text in a link; figures of a ledger that is repeated."""
 
 import functools
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,9 +12,8 @@ from dpmf_core.privacy import Event, Gaussian, Ledger, Repeat, normal_form, sequ
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian
-from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
+from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.mechanisms import MECHANISMS, Mechanism
-from dpmf_core.runs.needed_epsilon import Measured
 from pages.kit import charts, colours
 from pages.kit.session_widgets import read_decimal
 
@@ -230,20 +228,3 @@ def draw_figures(event: Event, delta: float) -> None:
         alt = "Delta as a function of epsilon."
         words = "The curve meets the dashed line at the ε in the title."
         charts.show(fig, "accountant.delta", alt, curve, leaves=True, caption=words)
-
-
-def kept_words(line: Sequence[Measured], epsilon: float, best: str) -> str:
-    """Return how much a model keeps at an epsilon, measured there or on both sides.
-
-    line: shares kept, ascending by epsilon. best: the title of the method without privacy whose
-    gain over guessing is 100%.
-    """
-    here = [it for it in line if it.epsilon == epsilon]
-    below = [it for it in line if it.epsilon < epsilon]
-    above = [it for it in line if it.epsilon > epsilon]
-    if not here and not (below and above):
-        return "The gain that each model keeps is not measured yet; Explore measures it."
-    around = here or [below[-1], above[0]]
-    at = " and ".join(budget_text(it.epsilon) for it in around)
-    shares = " to ".join(f"{max(it.median, 0.0):.0%}" for it in around)
-    return f"**Each keeps {shares} of {best}'s gain over guessing** (measured at ε = {at})."

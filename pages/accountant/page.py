@@ -1,6 +1,7 @@
 """What may each of several models cost? A total budget split over several models."""
 
 import functools
+import math
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -9,9 +10,11 @@ from dpmf_core import algorithms
 from dpmf_core.privacy import Repeat
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.privacy.odometer import Charge
+from dpmf_core.runs.conclusions import kept_at_words
 from dpmf_core.runs.planning import epsilon_of_each, prepare
+from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import linked
-from pages.accountant import ledger, own_accounts
+from pages.accountant import own_accounts
 from pages.kit import (
     epsilon_grid,
     links,
@@ -21,7 +24,6 @@ from pages.kit import (
     sidebar,
     sidebar_values,
 )
-from pages.kit.comparison import best_known_title
 from pages.kit.session_widgets import bind, number_within
 from pages.kit.sidebar_values import Choice
 
@@ -38,8 +40,7 @@ def many_models(heading: DeltaGenerator) -> None:
     times = models * years
     spec = choice.spec(epsilon=total)
     each = epsilon_of_each(spec, choice.shape, times)
-    line = epsilon_grid.read(spec, also=(each,)).kept
-    title = algorithms.find(choice.algorithm).title
+    kept, title = _kept(choice, spec, each)
     data = choice.entry.title
     with heading:
         own_accounts.draw_heading(
@@ -47,13 +48,29 @@ def many_models(heading: DeltaGenerator) -> None:
             f" {budget_text(each)}"
         )
     st.write(
-        f"{ledger.kept_words(line, each, best_known_title(choice.algorithm))} For {title} on"
-        f" {safe_text.escape_letters(data)}, at δ = {delta_text(choice.delta)} for all models"
-        " together. The total covers people whose ratings are in every model, and models that"
+        f"{kept} For {title} on {safe_text.escape_letters(data)}, at δ ="
+        f" {delta_text(choice.delta)} for all models together. The total covers people whose ratings are in every model, and models that"
         " depend on earlier ones."
     )
     _draw_decision(choice, each, times)
     links.draw_ways("accountant.next", WAYS, functools.partial(_use, each))
+
+
+def _kept(choice: Choice, spec: RunSpec, each: float) -> tuple[str, str]:
+    """Return what a model keeps at an epsilon in a sentence, and the title of its method.
+
+    If no method was chosen, it is the best proven one at each epsilon.
+    """
+    judgement = epsilon_grid.read(spec, choice.shape, also=(each,)).by("rmse")
+    title = algorithms.find(choice.algorithm).title
+    line = judgement.line(title)
+    if choice.is_best and judgement.best_line:
+        line = judgement.best_line
+        title = min(line, key=lambda one: abs(math.log((one.epsilon or each) / each))).label
+    words = kept_at_words(judgement, judgement.shares_along(line), each)
+    if not words:
+        return "What each model keeps is not measured yet; Explore measures it.", title
+    return f"**Each {words}.**", title
 
 
 def _draw_decision(choice: Choice, each: float, times: int) -> None:

@@ -87,7 +87,10 @@ def _title(judgement: Judgement, top: Measured) -> str:
     if count == 1:
         return f"{at} has {kind.title} {kind.text(top.median)}"
     if judgement.no_different(top):
-        return f"{at} comes first of {count} methods by {kind.title}"
+        return (
+            f"At ε = {budget_text(top.epsilon or 0.0)}, none of {count} methods is clearly better"
+            f" than {top.label} by {kind.title}"
+        )
     return f"{at} is the best of {count} methods by {kind.title}"
 
 
