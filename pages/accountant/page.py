@@ -49,8 +49,8 @@ def many_models(heading: DeltaGenerator) -> None:
         )
     st.write(
         f"{kept} For {title} on {safe_text.escape_letters(data)}, at δ ="
-        f" {delta_text(choice.delta)} for all models together. The total covers people whose ratings are in every model, and models that"
-        " depend on earlier ones."
+        f" {delta_text(choice.delta)} for all models together. The total covers people whose"
+        " ratings are in every model, and models that depend on earlier ones."
     )
     _draw_decision(choice, each, times)
     links.draw_ways("accountant.next", WAYS, functools.partial(_use, each))

@@ -1,0 +1,122 @@
+"""One question has one answer: the same method and the same number at every entry point.
+
+The question: what does the best proven method keep on Cinema at epsilon 2, by RMSE? The runs are
+those of the package, in a store of their own, so nothing is trained.
+"""
+
+import json
+
+import pytest
+
+import dpmf
+from dpmf_core import algorithms
+from dpmf_core.cli import main
+from dpmf_core.runs import execution, shipped_runs
+from dpmf_core.runs.conclusions import kept_words, share_text
+from dpmf_core.runs.first_views import DEFAULT_EPSILON, shipped_draws, usual_run
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known, proven_methods
+from dpmf_core.runs.reports import notebook_of_sweep
+from dpmf_core.runs.store import Store
+from dpmf_core.runs.sweep import Method, Sweep
+from tests.pages.conftest import fresh_store
+from tests.pages.driving import app_of, behind_sidebar, component, settled
+
+DATA, SEEDS = "cinema", (0, 1, 2)
+REFERENCES = (best_known("rmse"), OWN_MEAN, GLOBAL_MEAN)
+METHODS = (*proven_methods("ratings"), *REFERENCES)
+TABLE = shipped_draws("ratings", DATA).by("rmse")
+BEST = TABLE.best(DEFAULT_EPSILON)
+# such as "keeps 83% of what sharing ratings is worth", without the range over draws
+FINDING = kept_words(TABLE, BEST).partition(" (")[0]
+
+
+def sweep():
+    return Sweep(
+        data={"id": DATA},
+        methods=tuple(Method(algorithm=name) for name in METHODS),
+        epsilons=(DEFAULT_EPSILON,),
+        seeds=SEEDS,
+        delta=usual_run("ratings", DATA).budget.delta,
+    )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stored_runs(tmp_path_factory):
+    """The package's runs of the question, as if they had been made here."""
+    with fresh_store(tmp_path_factory.mktemp("data")):
+        store = Store()
+        for point in sweep().points():
+            record = shipped_runs.record(point.spec)
+            store.put(Run(record))
+        store.close()
+        yield
+
+
+def words_of(app):
+    texts = (*app.title, *app.markdown, *app.caption)
+    return "\n".join(str(text.value).replace("**", "") for text in texts)
+
+
+def test_the_question_has_an_answer():
+    assert BEST is not None and FINDING.startswith("keeps ")
+    assert share_text(TABLE.share(BEST)) in FINDING
+
+
+def test_explore_has_the_answer():
+    query = {"dataset": DATA, "epsilon": f"{DEFAULT_EPSILON:g}"}
+    app = settled(app_of(behind_sidebar("explore/page.py"), **query))
+    story = component(app, "hero")
+    (point,) = [point for point in story["points"] if point["epsilon"] == DEFAULT_EPSILON]
+    assert f"{BEST.label} {FINDING}" in f"{point['title']} {point['sentence']}"
+
+
+def test_compare_has_the_answer():
+    query = {"dataset": DATA, "epsilons": f"{DEFAULT_EPSILON:g}"}
+    app = settled(app_of(behind_sidebar("compare/page.py"), **query))
+    assert BEST.label in app.title[0].value
+    assert f"It {FINDING}" in words_of(app)
+
+
+def test_the_command_line_has_the_answer(capsys):
+    options = {
+        "--dataset": DATA,
+        "--algorithms": ",".join(METHODS),
+        "--epsilons": f"{DEFAULT_EPSILON:g}",
+        "--seeds": "0-2",
+    }
+    arguments = [text for option in options.items() for text in option]
+    assert main(["sweep", *arguments]) == 0
+    said = capsys.readouterr().out
+    assert f"At ε = {DEFAULT_EPSILON:g}, {BEST.label} {FINDING}" in said
+    (row,) = [line for line in said.splitlines() if line.startswith(f"{BEST.algorithm} ")]
+    assert row.endswith(f" {share_text(TABLE.share(BEST))}")
+
+
+def test_a_sweep_in_python_has_the_answer():
+    swept = dpmf.sweep(DATA, METHODS, epsilons=DEFAULT_EPSILON, seeds=SEEDS)
+    best = swept.draws.by("rmse").best(DEFAULT_EPSILON)
+    assert best.algorithm == BEST.algorithm and best.draws == BEST.draws
+    summary = swept.summary().set_index("method")
+    assert summary.loc[BEST.algorithm, "kept"] == TABLE.share(BEST)
+    assert summary.loc[BEST.algorithm, "median"] == BEST.median
+
+
+def test_a_notebook_has_the_answer(capsys, monkeypatch):
+    monkeypatch.setattr(execution, "run", lambda spec: Run(shipped_runs.record(spec)))
+    cells = json.loads(notebook_of_sweep(sweep().model_dump(mode="json"), "rmse"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    variables = {}
+    for source in sources:
+        if "pip install" not in source and "plotly" not in source:
+            exec(source, variables)
+    assert f"At ε = {DEFAULT_EPSILON:g}, {BEST.label} {FINDING}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("data", ["cinema", "cinema-small"])
+def test_at_every_stored_epsilon_a_proven_method_is_best(data):
+    judgement = shipped_draws("ratings", data).by("rmse")
+    assert not judgement.table.missing
+    assert judgement.epsilons == judgement.planned_epsilons
+    proven = {algorithms.find(name).title for name in proven_methods("ratings")}
+    assert {one.label for one in judgement.best_line} <= proven
