@@ -11,7 +11,8 @@ import pandas as pd
 import dpmf_datasets as datasets
 from benchmarks.report import RESULTS
 from dpmf import sweep
-from dpmf_core.runs.draws import Measured, needed_epsilon
+from dpmf_core.runs.along_epsilon import needed_epsilon
+from dpmf_core.runs.draws import Measured
 
 FILE = RESULTS / "local-noise.csv"
 DATA = ("cinema-small", "ml-1m", "cinema")
