@@ -1,11 +1,13 @@
 """The question of Compare, in widgets and in the link."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
@@ -17,7 +19,7 @@ from dpmf_core.runs.first_views import COMPARE_DRAWS, COMPARE_EPSILONS, COMPARE_
 from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known_on
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep, typed_grid, with_open
-from pages.kit import lesson, links, session_widgets
+from pages.kit import lesson, links, safe_text, session_widgets
 from pages.kit.session_widgets import bind, one_of, within
 from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_charts import SOURCE_SUFFIX
@@ -31,6 +33,67 @@ MEASURES = tuple(
     metric.id for metric in METRICS.values() if metric.ranks and "ratings" in metric.tasks
 )
 MOST_DRAWS, MOST_EPSILONS = 20, 20
+VALID = "compare.valid"  # in the session: the values of the last comparison
+# a text between spaces that may be one number or two
+AMBIGUOUS = re.compile(r"[+-]?(\d+),(\d+(?:e[+-]?\d+)?)", re.I)
+
+
+class BoxError(BadInput):
+    """What a box holds cannot be compared. box: its name in the link; '' for none in particular."""
+
+    def __init__(self, box: str, problem: str) -> None:
+        super().__init__(problem)
+        self.box = box
+
+
+# ---- texts ---------------------------------------------------------------------------------------
+
+
+def _list_parts(text: str) -> list[str]:
+    """Return the parts of a typed list; raise BadInput on "2,5", which may be one part or two."""
+    for typed in re.split(r"[;\s]+", text):
+        if match := AMBIGUOUS.fullmatch(typed.strip(",")):
+            left, right = match.groups()
+            raise BadInput(
+                f"'{match[0][:40]}' may be one number or two. Write {left[:20]}.{right[:20]} for"
+                f" one, or {left[:20]}, {right[:20]} with a space for two."
+            )
+    return [part for part in re.split(r"[,;\s]+", text) if part]
+
+
+def typed_epsilons(text: str) -> tuple[float, ...]:
+    """Return distinct epsilons in ascending order; raise BadInput."""
+    parts = _list_parts(text)
+    try:
+        values = sorted({float(part) for part in parts})
+    except ValueError:
+        values = []
+    if not 1 <= len(values) <= MOST_EPSILONS or not 1e-4 <= values[0] <= values[-1] <= 1000:
+        raise BadInput(
+            f"Enter 1 to {MOST_EPSILONS} epsilons from 0.0001 to 1000, separated by commas: 0.5, 1,"
+            f" 5. Got '{text[:60]}'."
+        )
+    return tuple(values)
+
+
+def typed_values(text: str) -> dict[str, list[str]]:
+    """Return the values of one or two parameters; raise BadInput."""
+    out: dict[str, list[str]] = {}
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        name, equals, values = part.partition("=")
+        choices = _list_parts(values)
+        if not (equals and name.strip() and choices):
+            raise BadInput(
+                "Write a grid as NAME = VALUES, for example rank = 2, 4, 8; steps = 2, 5. Got"
+                f" '{part[:60]}'."
+            )
+        out[name.strip()] = choices
+    if len(out) > 2:
+        raise BadInput(f"A grid has one or two parameters. Got {len(out)}: {', '.join(out)}.")
+    return out
+
+
+# ---- the link ------------------------------------------------------------------------------------
 
 
 def _method_names(text: str) -> list[str]:
@@ -44,15 +107,17 @@ def _first_letters(text: str) -> str:
     return text[:200]
 
 
+def _spaced(text: str) -> str:
+    """Return a link's list with a space after each comma, which links may lack."""
+    return re.sub(r",(?=\S)", ", ", text[:200])
+
+
 # by name in the link: the default, and how to read a text
 CONTROLS: dict[str, tuple[Any, session_widgets.Read]] = {
     "methods": (list(COMPARE_METHODS), _method_names),
-    "epsilons": (
-        ", ".join(f"{epsilon:g}" for epsilon in COMPARE_EPSILONS),
-        lambda text: text[:200],
-    ),
+    "epsilons": (", ".join(f"{epsilon:g}" for epsilon in COMPARE_EPSILONS), _spaced),
     "draws": (COMPARE_DRAWS, within(int, 1, MOST_DRAWS)),
-    "grid": ("", lambda text: text[:200]),
+    "grid": ("", _spaced),
     "calibrations": ("exact", one_of(NOISES)),
     "metric": ("", one_of(("", *MEASURES))),
     "scale": (SHARE, one_of((SHARE, FIGURE))),
@@ -120,32 +185,61 @@ def of_shares(metric: str) -> bool:
 
 
 def draw(choice: Choice) -> CompareQuestion:
-    """Draw the widgets and return their question; raise BadInput afterwards if it cannot be run."""
+    """Draw the widgets and return their question.
+
+    A box that cannot be used says why, and its last valid value stays. Raises BadInput if that
+    cannot be run either.
+    """
     for name, (first, read) in CONTROLS.items():
         session_widgets.start(f"compare.{name}", name, first, read)
+    below: dict[str, DeltaGenerator] = {}
     if not lesson.is_hidden("page"):
-        _widgets(lesson.page_values() is not None)
+        below = _widgets(lesson.page_values() is not None)
     values = {name: st.session_state[f"compare.{name}"] for name in CONTROLS}
-    links.put_in_address(
-        {
-            name: None if values[name] == first else _text(values[name])
-            for name, (first, _) in CONTROLS.items()
-        }
-    )
-    del values["scale"]  # it changes no run
-    settings = f"{choice} {values}"
-    last: tuple[str, CompareQuestion] | None = st.session_state.get("compare.question")
-    if last is None or last[0] != settings:  # a question may have thousands of runs
-        last = st.session_state["compare.question"] = (settings, _question(choice, values))
-    return last[1]
+    question = None
+    while question is None:
+        try:
+            question = _kept_question(choice, values)
+        except BoxError as error:
+            values = _last_valid(values, error, below)
+    st.session_state[VALID] = values
+    links.put_in_address({name: _in_link(name, value) for name, value in values.items()})
+    return question
 
 
-def _text(value: Any) -> str:
-    """Return a control's value as the address holds it."""
+def _in_link(name: str, value: Any) -> str | None:
+    """Return a value as text for the address, or None to omit it."""
+    if value == CONTROLS[name][0]:
+        return None
     return ",".join(value) if isinstance(value, list) else str(value or "")
 
 
-def _widgets(fixed: bool) -> None:
+def _last_valid(
+    values: dict[str, Any], error: BoxError, below: dict[str, DeltaGenerator]
+) -> dict[str, Any]:
+    """Say what is wrong with a box and return the values with its last valid one.
+
+    Raises the error if that is the one at fault. below: a place under each box.
+    """
+    first = {name: first for name, (first, _) in CONTROLS.items()}
+    last: dict[str, Any] = st.session_state.get(VALID, first)
+    kept = values | {error.box: last[error.box]} if error.box else last
+    if kept == values:
+        raise error
+    stays = {
+        "methods": ", ".join(algorithms.find(name).title for name in last["methods"]),
+        "epsilons": f"ε = {last['epsilons']}",
+        "grid": last["grid"] or "no grid",
+    }
+    words = f"{error.args[0]} Still showing {stays.get(error.box, 'the last comparison')}."
+    place = below.get(error.box) or st.container()
+    place.error(safe_text.escape(words))
+    return kept
+
+
+def _widgets(fixed: bool) -> dict[str, DeltaGenerator]:
+    """Draw the widgets; return a place for complaints under each box that may be wrong."""
+    below = {}
     common: dict[str, Any] = {"disabled": fixed}
     st.multiselect(
         "Methods",
@@ -158,9 +252,11 @@ def _widgets(fixed: bool) -> None:
         " always compared.",
         **common,
     )
+    below["methods"] = st.container()
     first, second, third = st.columns([3, 2, 3])
     epsilons_help = "Total ε, separated by commas: 0.5, 1, 2, 5."
     first.text_input("Epsilons", **bind("compare.epsilons"), help=epsilons_help, **common)
+    below["epsilons"] = first.container()
     draws_help = "Seeds, starting with the sidebar's. Each has its own split and noise."
     draws = bind("compare.draws") | common
     second.number_input("Draws", 1, MOST_DRAWS, help=draws_help, **draws)
@@ -179,41 +275,12 @@ def _widgets(fixed: bool) -> None:
         " validation split, a tenth of the training ratings; test ratings stay unused.",
         **common,
     )
+    below["grid"] = st.container()
     st.caption("The sidebar sets the data set, items, δ and the first seed.")
+    return below
 
 
 # ---- the question --------------------------------------------------------------------------------
-
-
-def typed_epsilons(text: str) -> tuple[float, ...]:
-    """Return distinct epsilons in ascending order; raise BadInput."""
-    try:
-        values = sorted({float(part) for part in re.split(r"[,;\s]+", text) if part})
-    except ValueError:
-        values = []
-    if not 1 <= len(values) <= MOST_EPSILONS or not 1e-4 <= values[0] <= values[-1] <= 1000:
-        raise BadInput(
-            f"Enter 1 to {MOST_EPSILONS} epsilons from 0.0001 to 1000, separated by commas: 0.5, 1,"
-            f" 5. Got '{text[:60]}'."
-        )
-    return tuple(values)
-
-
-def typed_values(text: str) -> dict[str, list[str]]:
-    """Return the values of one or two parameters; raise BadInput."""
-    out: dict[str, list[str]] = {}
-    for part in filter(None, (part.strip() for part in text.split(";"))):
-        name, equals, values = part.partition("=")
-        choices = [value.strip() for value in values.split(",") if value.strip()]
-        if not (equals and name.strip() and choices):
-            raise BadInput(
-                "Write a grid as NAME = VALUES, for example rank = 2, 4, 8; steps = 2, 5. Got"
-                f" '{part[:60]}'."
-            )
-        out[name.strip()] = choices
-    if len(out) > 2:
-        raise BadInput(f"A grid has one or two parameters. Got {len(out)}: {', '.join(out)}.")
-    return out
 
 
 def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple[Method, ...]:
@@ -251,9 +318,33 @@ def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple
     return *out, *(Method(algorithm=name, label=algorithms.find(name).title) for name in plain)
 
 
+@contextmanager
+def _reading(box: str) -> Iterator[None]:
+    """Say of which box a complaint is."""
+    try:
+        yield
+    except BadInput as error:
+        raise BoxError(box, error.args[0]) from None
+
+
+def _kept_question(choice: Choice, values: dict[str, Any]) -> CompareQuestion:
+    """Return the session's question, which may have thousands of runs, or a new one."""
+    of_runs = {name: value for name, value in values.items() if name != "scale"}
+    settings = f"{choice} {of_runs}"
+    last: tuple[str, CompareQuestion] | None = st.session_state.get("compare.question")
+    if last is None or last[0] != settings:
+        last = st.session_state["compare.question"] = (settings, _question(choice, values))
+    return last[1]
+
+
 def _question(choice: Choice, values: dict[str, Any]) -> CompareQuestion:
-    methods = _methods(values["methods"], values["calibrations"], values["metric"], choice)
-    grid = typed_grid(methods, typed_values(values["grid"] or ""))
+    """Return the question of these values; raise BoxError."""
+    with _reading("epsilons"):
+        epsilons = typed_epsilons(values["epsilons"] or "")
+    with _reading("methods"):
+        methods = _methods(values["methods"], values["calibrations"], values["metric"], choice)
+    with _reading("grid"):
+        grid = typed_grid(methods, typed_values(values["grid"] or ""))
     if len(grid) < 2:  # a heat map shows no lines, and has as many runs as a sweep may hold
         methods = with_open(methods)
     sweep = Sweep(
@@ -261,14 +352,16 @@ def _question(choice: Choice, values: dict[str, Any]) -> CompareQuestion:
             id=choice.dataset, top_items=choice.kept_items, item_features=choice.known_features
         ),
         methods=methods,
-        epsilons=typed_epsilons(values["epsilons"] or ""),
+        epsilons=epsilons,
         seeds=tuple(range(choice.seed, choice.seed + (values["draws"] or 1))),
         delta=choice.delta,
         grid=grid,
         split=SplitSpec(validation_fraction=0.1) if grid else SplitSpec(),
     )
+    with _reading(""):
+        points = sweep.points_on(choice.shape)
     return CompareQuestion(
-        sweep.points_on(choice.shape),
+        points,
         next(iter(grid)) if grid else "epsilon",
         "validation_rmse" if grid else "rmse",
         sweep,

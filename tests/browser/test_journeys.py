@@ -212,6 +212,21 @@ def test_a_decimal_comma_in_the_box_of_epsilon_is_read_and_thousands_are_refused
     expect(box).to_have_value("2.5")
 
 
+def test_a_bad_character_in_compare_keeps_the_figure_and_is_announced(visit):
+    page = visit("/tradeoff?data=cinema-small&methods=private-bias&epsilons=5&draws=1")
+    await_view(page, "Compare")
+    headline(page, "At ε = 5, Private biases")
+    box = page.get_by_role("textbox", name="Epsilons")
+    box.fill("5, 1o")
+    box.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Got '5, 1o'. Still showing ε = 5.")
+    settle(page)
+    expect(page.locator("h1")).to_contain_text("At ε = 5, Private biases")
+    expect(page.locator(".js-plotly-plot")).to_have_count(1)
+    expect(box).to_have_value("5, 1o")
+    expect(box).to_be_focused()
+
+
 def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit):
     teacher = visit(f"/explore?{SMALL}&epsilon=1")
     settle(teacher)
