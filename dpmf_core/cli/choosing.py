@@ -1,5 +1,6 @@
 """`choose`: a private algorithm and an epsilon for a data set, also as a report."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,13 @@ from dpmf_core.data.addresses import file_of, join, path_of, split
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs import data_access
+from dpmf_core.runs.conclusions import names_text
+from dpmf_core.runs.draws import Draws, Measured, Point
 from dpmf_core.runs.planning import account_of
-from dpmf_core.runs.record import provenance
+from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.answer import answer
+from dpmf_core.runs.tuning.choosing.answer import find
 from dpmf_core.runs.tuning.choosing.finding import Finding, among_the_best, notebook, report
 from dpmf_core.runs.tuning.choosing.question import METRIC, Question, Runs
 from dpmf_core.runs.tuning.private_selection import SelectionResult
@@ -132,16 +135,31 @@ def _selection_on_data(finding: Finding, data: DataSpec) -> SelectionResult:
 
 def _finding(question: Question, dataset: str, data: Ratings | PartitionedRatings) -> Finding:
     runs = Runs(question, data_access.open_anywhere(question.data).shape)
-    finished_runs, failures = finish(runs.points)
-    if failures:
-        raise failures[0]
-    result = answer(runs, finished_runs)
+    _, result = find(runs, _Computing())
     assert result is not None  # every run has finished
     title = dataset if data.public else file_of(dataset)
     path = dataset if data.public else _from_anywhere(dataset)
     return Finding(
         runs, result, title, path, data.public, data.assumptions, program=program.start()
     )
+
+
+class _Computing:
+    """Tables of runs, which are computed where they are missing. Raises what a run raised."""
+
+    def __init__(self) -> None:
+        self._finished_runs = dict[str, Run]()
+
+    def __call__(self, points: Sequence[Point]) -> Draws:
+        missing = [point for point in points if point.key not in self._finished_runs]
+        if self._finished_runs:
+            names = dict.fromkeys(point.label for point in missing if point.epsilon is not None)
+            click.echo(f"More draws of {names_text(list(names))}.", err=True)
+        new, failures = finish(missing)
+        if failures:
+            raise failures[0]
+        self._finished_runs |= new
+        return Draws.of_runs(points, self._finished_runs)
 
 
 def with_account(finding: Finding, dataset: str) -> Finding:
@@ -162,8 +180,7 @@ def _from_anywhere(dataset: str) -> str:
 
 def _text(finding: Finding) -> str:
     result = finding.answer
-    head = ["epsilon", "method", result.metric.title, "95%", "gain kept", ""]
-    table, costs = output.table(head, result.rows), (finding.cost, finding.training)
+    table, costs = output.table(result.columns, result.rows), (finding.cost, finding.training)
     lines = [finding.headline, *wording.sentences(result), "", table, ""]
     lines.append(" ".join(filter(None, costs)))
     if finding.train:
@@ -172,18 +189,25 @@ def _text(finding: Finding) -> str:
 
 
 def _export(finding: Finding) -> dict[str, Any]:
-    result = finding.answer
+    result, judgement = finding.answer, finding.answer.judgement
+
+    def exported(one: Measured | None) -> dict[str, Any] | None:
+        return None if one is None else result.export(one)
+
     return {
         "question": finding.question.model_dump(mode="json"),
         "headline": finding.headline,
+        "measured_on": finding.measured_on,
         "summary": finding.summary,
         "sentences": wording.sentences(result),
-        "best": result.best and asdict(result.best),
-        "front": [asdict(place) for place in result.front],
-        "places": [asdict(place) for place in result.places],
-        "without_noise": result.without_noise,
-        "without_privacy": {"method": result.reference, "values": result.plain},
-        "guessing": result.guesses,
+        "best": exported(result.best),
+        "is_undecided": result.is_undecided,
+        "no_difference": [one.algorithm for one in result.rivals],
+        "front": [exported(one) for one in judgement.front],
+        "methods": [exported(one) for one in judgement.ranked],
+        "without_noise": [exported(one) for one in judgement.measured if one.without_noise],
+        "best_known": exported(judgement.best_known),
+        "floor": exported(judgement.floor),
         "refused": finding.runs.refusals,
         "cost": finding.cost,
         "total": finding.decision and asdict(finding.decision.total),

@@ -4,7 +4,7 @@ All are plain text.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from dpmf_core.privacy.formatting import budget_text
@@ -26,8 +26,10 @@ def share_text(share: float) -> str:
     return f"{share:.0%}".replace("-0%", "0%")
 
 
-def names_text(names: Sequence[str]) -> str:
-    """Names in a list: "A, B and C"."""
+def names_text(names: Sequence[str], most: int | None = None) -> str:
+    """Names in a list: "A, B and C". most: beyond as many, the others are counted."""
+    if most is not None and len(names) > most:
+        names = [*names[:most], f"{len(names) - most} more"]
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
 
@@ -167,12 +169,10 @@ def no_difference_words(judgement: Judgement, one: Measured, most: int = 3) -> s
     others = judgement.no_different(one)
     if not others:
         return ""
-    names = [other.label for other in others]
-    if len(names) > most:
-        names = [*names[:most], f"{len(names) - most} more"]
+    names = names_text([other.label for other in others], most)
     count = len(one.draws)
     draws = "1 draw" if count == 1 else f"{count} draws"
-    return f"No difference from {names_text(names)} was found in {draws}."
+    return f"No difference from {names} was found in {draws}."
 
 
 def not_ranked_words(judgement: Judgement) -> list[str]:
@@ -289,3 +289,20 @@ def reference_lines(
         label = f"{floor_words(judgement, row)} {text(median)}"
         lines.append(ReferenceLine(Reference.FLOOR, median, label))
     return lines
+
+
+def share_lines(
+    judgement: Judgement, one: Measured | None = None, row: str = "user"
+) -> list[ReferenceLine]:
+    """The same lines on the scale of shares; empty where sharing is worth nothing measurable."""
+    if not judgement.is_sharing_worth:
+        return []
+    shares = {Reference.BEST_KNOWN: 1.0, Reference.FLOOR: 0.0}
+    own = None if one is None else judgement.without_noise(one)
+    share = None if own is None else judgement.share(own)
+    if share is not None:
+        shares[Reference.WITHOUT_NOISE] = share
+    lines = reference_lines(judgement, one, row)
+    return [
+        replace(line, value=shares[line.reference]) for line in lines if line.reference in shares
+    ]

@@ -25,15 +25,16 @@ def line_chart(
     best: str | None = None,
     dot: Point | None = None,
     dashes: Mapping[str, str] | None = None,
+    text: Callable[[float], str] = "{:.3f}".format,
 ) -> str:
     """Draw a line for each name, as SVG.
 
     lines: points (x, y) by name; at least one in all. across: what x is. log: whether x is on a
     logarithmic scale, and above 0. best: the line that stands out; the others are grey. None gives
     each line its colour. dot: a point to mark. dashes: "solid", "dash" or "dot" by the name of a
-    line; solid where it is not named.
+    line; solid where it is not named. text: a value of y in words.
     """
-    frame = _Frame.of([point for line in lines.values() for point in line], log)
+    frame = _Frame.of([point for line in lines.values() for point in line], log, text)
     heights = _apart({name: frame.down(line[-1][1]) + 4 for name, line in lines.items()})
     polylines: list[dict[str, Any]] = []
     for number, (name, line) in enumerate(lines.items()):
@@ -64,12 +65,13 @@ class _Frame:
     low: float
     high: float
     scale: Callable[[float], float]
+    text: Callable[[float], str]
 
     @classmethod
-    def of(cls, points: Points, log: bool) -> "_Frame":
+    def of(cls, points: Points, log: bool, text: Callable[[float], str]) -> "_Frame":
         ys = [y for _, y in points]
         xs = sorted({x for x, _ in points})
-        return cls(xs, min(ys), max(ys), math.log if log else float)
+        return cls(xs, min(ys), max(ys), math.log if log else float, text)
 
     def right(self, x: float) -> float:
         first, last = self.scale(self.xs[0]), self.scale(self.xs[-1])
@@ -88,10 +90,10 @@ class _Frame:
         """The labels of the axes: x, y, anchor, text."""
         ticks = self.xs if len(self.xs) <= MOST_TICKS else (self.xs[0], self.xs[-1])
         below = [(f"{self.right(x):.1f}", HEIGHT - 18, "middle", f"{x:g}") for x in ticks]
-        return [
-            *below,
-            *((4, f"{self.down(y) + 4:.1f}", "start", f"{y:.3f}") for y in (self.low, self.high)),
+        ends = [
+            (4, f"{self.down(y) + 4:.1f}", "start", self.text(y)) for y in (self.low, self.high)
         ]
+        return [*below, *ends]
 
 
 def _apart(heights: Mapping[str, float]) -> dict[str, float]:

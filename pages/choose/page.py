@@ -10,15 +10,19 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import dpmf_datasets as datasets
-from dpmf_core import algorithms
 from dpmf_core.base.program import start
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs import conclusions
+from dpmf_core.runs.conclusions import Reference
+from dpmf_core.runs.draws import Draws, Measured, Point
 from dpmf_core.runs.planning import account_of
+from dpmf_core.runs.record import summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.answer import Answer, Place, answer, interval
+from dpmf_core.runs.tuning.choosing.answer import Answer
+from dpmf_core.runs.tuning.choosing.answer import find as find_answer
 from dpmf_core.runs.tuning.choosing.finding import (
     ON_STAND_IN,
     TRIALS,
@@ -27,7 +31,7 @@ from dpmf_core.runs.tuning.choosing.finding import (
     notebook,
     report,
 )
-from dpmf_core.runs.tuning.choosing.question import Runs
+from dpmf_core.runs.tuning.choosing.question import MANY, Runs
 from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from dpmf_core.teaching.glossary import linked
 from dpmf_datasets import session_files
@@ -44,6 +48,7 @@ from pages.kit import (
     safe_text,
     time_estimate,
 )
+from pages.kit.epsilon_grid import WINNERS
 from pages.kit.exports import draw_files
 from pages.kit.page_table import BY_ID
 from pages.kit.runs import ask, queue, request_at
@@ -51,7 +56,8 @@ from pages.server import visitor
 
 BUTTON_KEY = "choose.pressed"  # in the session: whether all methods were asked for
 SELECTING = "choose.selecting"  # in the session: the requested selection
-WINNERS = "choose.selected"  # in the session: results of selections, by specification
+SHARE, FIGURE = "share", "metric"  # what the figure shows
+SCALE = "choose.scale"  # in the session: one of these
 
 
 def _press(in_full: bool) -> None:
@@ -72,7 +78,7 @@ def draw_button(inquiry: Inquiry, runs: Runs) -> None:
     words.caption(
         f"{len(runs.methods)} proven methods at {len(inquiry.question.epsilons)} values of ε,"
         f" {inquiry.question.draws} draws each, and non-private ones: {len(runs.specs)} runs,"
-        f" {amount}. {queue()}"
+        f" {amount}. Close methods get up to {MANY} draws. {queue()}"
     )
 
 
@@ -93,12 +99,9 @@ def asked_inquiry(inquiry: Inquiry, runs: Runs) -> Inquiry | None:
 
 def find(inquiry: Inquiry) -> Finding | None:
     """Return the finding once every run has finished; before that, draw the progress."""
-    runs = Runs(inquiry.question, inquiry.shape)
-    finished_runs = ask("choose", runs.specs, by_button=True, whole=())
-    result, entry = answer(runs, finished_runs), inquiry.entry
+    runs, entry = Runs(inquiry.question, inquiry.shape), inquiry.entry
+    result = _answer(runs)
     if result is None:
-        st.title(f"Trying {len(runs.methods)} methods", anchor=False)
-        st.write("The answer appears here when all runs have finished. You can leave this page.")
         return None
     finding = Finding(
         runs,
@@ -117,11 +120,53 @@ def find(inquiry: Inquiry) -> Finding | None:
         finding = finding.with_selection(selection)
     if finding.place is None:
         return finding
-    method = finding.place.method
+    method = finding.place.algorithm
     forms.read_address(method)
     parameters = forms.set_parameters(method)
     forms.write_to_address(method, parameters)
     return replace(finding, parameters=parameters)
+
+
+def _answer(runs: Runs) -> Answer | None:
+    """Return the answer, or have its next runs computed and draw the progress.
+
+    What it needs more after its first runs follows from these.
+    """
+    while True:
+        points, result = find_answer(runs, _finished)
+        specs = {point.key: point.spec for point in points}
+        finished_runs = ask("choose", specs, by_button=True, whole=())
+        if result is not None:
+            return result
+        if len(finished_runs) < len(specs):
+            _draw_waiting(runs, points)
+            return None
+
+
+def _finished(points: Sequence[Point]) -> Draws:
+    """Return the table of these runs as far as this session or the store has them."""
+    here = request_at("choose").results
+    others = [point.spec for point in points if point.key not in here]
+    summaries = iter(engine().known_runs.find_all(others))
+    return Draws.of(
+        points,
+        [
+            summarise(here[point.key].record) if point.key in here else next(summaries)
+            for point in points
+        ],
+    )
+
+
+def _draw_waiting(runs: Runs, points: Sequence[Point]) -> None:
+    where = "The answer appears here when all runs have finished. You can leave this page."
+    further = [point.label for point in points[len(runs.points) :] if point.epsilon is not None]
+    if not further:
+        st.title(f"Trying {len(runs.methods)} methods", anchor=False)
+        st.write(where)
+        return
+    names = conclusions.names_text(list(dict.fromkeys(further)))
+    st.title(f"More draws of {names}", anchor=False)
+    st.write(f"The first draws leave the answer open. {where}")
 
 
 def _with_account(finding: Finding, entry: Any) -> Finding:
@@ -144,19 +189,19 @@ def check(finding: Finding, entry: Any) -> None:
     if finding.public:
         return
     st.subheader("Check it on your own data", anchor="own-data")
-    spec, best = _selection_spec(finding, entry), finding.answer.best
-    if spec is None or best is None:
+    spec = _selection_spec(finding, entry)
+    if spec is None:
         st.caption(
             "On private data only errors of predicted ratings can be compared. Choose Ratings, and"
             " a goal that at least two methods reach."
         )
         return
-    methods = wording.names([kind.id for kind in spec.kinds])
+    methods = conclusions.names_text([kind.title for kind in spec.kinds])
     st.write(
         linked(
             f"A private selection trains {methods} on your ratings, about {TRIALS:g} times in"
-            f" total, each time at ε = {budget_text(best.epsilon)}. It scores each with noise, and"
-            " releases only the winner and its noisy error."
+            f" total, each time at ε = {budget_text(finding.epsilon)}. It scores each with noise,"
+            " and releases only the winner and its noisy error."
         )
     )
     requested = st.session_state.get(SELECTING) == spec
@@ -186,8 +231,8 @@ def use(finding: Finding, entry: Any) -> None:
     place, question = finding.place, finding.question
     assert place is not None
     data_sets.choose(entry)
-    epsilon = question.of_one(place.epsilon)
-    values = {"algorithm": place.method, "epsilon": epsilon, "delta": question.delta}
+    epsilon = question.of_one(finding.epsilon)
+    values = {"algorithm": place.algorithm, "epsilon": epsilon, "delta": question.delta}
     for name, value in values.items():
         st.session_state[data_sets.session_key(name, "ratings")] = value
 
@@ -210,56 +255,107 @@ def draw_files_of(finding: Finding, entry: Any) -> None:
 # ---- the figure ----------------------------------------------------------------------------------
 
 
-def front(answer: Answer) -> go.Figure:
-    """Return every candidate at every epsilon; the answer's line is thick, with its interval."""
-    lines: dict[str, list[Place]] = {}
-    for place in answer.ranked:
-        lines.setdefault(place.method, []).append(place)
-    best, question = answer.best, answer.question
-    axis = "liked items in a list of 20" if question.goal == "lists" else "RMSE of predictions"
-    ticks = [budget_text(it) for it in question.epsilons]
+def front(answer: Answer, scale: str) -> go.Figure:
+    """Return every candidate at every epsilon; the answer's line is thick, with its interval.
+
+    scale: SHARE or FIGURE.
+    """
+    best, question, judgement = answer.best, answer.question, answer.judgement
+    ticks = [budget_text(epsilon) for epsilon in question.epsilons]
     x_axis = {"type": "log", "tickvals": question.epsilons, "ticktext": ticks}
-    fig = charts.figure("ε, total (log scale)", axis, 400, xaxis=x_axis)
-    for method, places in lines.items():
-        title, is_thick = algorithms.find(method).title, best is not None and method == best.method
-        fig.add_scatter(
-            x=[it.epsilon for it in places],
-            y=[it.value for it in places],
-            name=title,
-            mode="lines+markers",
-            line={"color": colours.of(method), "width": 3.5 if is_thick else 1.2},
-            marker={"symbol": colours.marker(method), "size": 8 if is_thick else 5},
-            hovertemplate=f"{title}<br>ε = %{{x:g}}: %{{y:.3f}}<extra></extra>",
-        )
-    if best:
-        _mark(fig, best, lines[best.method])
-    for line in answer.lines:
-        charts.reference_line(fig, line, colours.of(best.method) if best else "")
+    title, references = answer.metric.label, conclusions.reference_lines(judgement, best)
+    y_axis: dict[str, Any] = {}
+    if scale == SHARE:
+        title = "Share kept"
+        y_axis = {"tickformat": ".0%", "autorangeoptions": {"clipmin": charts.LOWEST_SHARE}}
+        references = conclusions.share_lines(judgement, best)
+    fig = charts.figure("ε, total (log scale)", title, 400, xaxis=x_axis, yaxis=y_axis)
+    for label in dict.fromkeys(one.label for one in judgement.ranked):
+        line = judgement.line(label)
+        if scale == SHARE:
+            line = judgement.shares_along(line)
+        _draw_line(fig, line, best, "%{y:.0%}" if scale == SHARE else "%{y:.3f}")
+    colour = colours.of(best.algorithm) if best else ""
+    is_up = scale == SHARE or bool(answer.metric.larger_is_better)
+    for end in references:
+        charts.reference_line(fig, end, colour, above=is_up != (end.reference is Reference.FLOOR))
     return fig
 
 
-def _mark(fig: go.Figure, best: Place, places: Sequence[Place]) -> None:
-    """Draw the intervals of the answer's method, and a ring around the answer."""
-    lows, highs = zip(*(interval(place.values) for place in places), strict=True)
-    x, colour = [place.epsilon for place in places], colours.of(best.method)
-    quiet: dict[str, Any] = {"hoverinfo": "skip", "showlegend": False}
-    band = {"x": [*x, *reversed(x)], "y": [*highs, *reversed(lows)], "mode": "none"}
-    fig.add_scatter(**band, fill="toself", fillcolor=colour, opacity=0.15, **quiet)
-    ring = {"color": "rgba(0,0,0,0)", "size": 22, "line": {"color": colour, "width": 3}}
-    fig.add_scatter(x=[best.epsilon], y=[best.value], mode="markers", marker=ring, **quiet)
+def _draw_line(fig: go.Figure, line: Sequence[Measured], best: Measured | None, value: str) -> None:
+    """Draw a method's medians; for the answer's also intervals and a ring. value: of the hover."""
+    if not line:
+        return
+    method, label = line[0].algorithm, line[0].label
+    is_best = best is not None and label == best.label
+    colour, x = colours.of(method), [one.epsilon for one in line]
+    fig.add_scatter(
+        x=x,
+        y=[one.median for one in line],
+        name=label,
+        mode="lines+markers",
+        line={"color": colour, "width": 3.5 if is_best else 1.2},
+        marker={"symbol": colours.marker(method), "size": 8 if is_best else 5},
+        hovertemplate=f"{label}<br>ε = %{{x:g}}: {value}<extra></extra>",
+    )
+    if best is None or not is_best:
+        return
+    # a share of medians alone has no interval
+    ends = [one.interval if len(one.draws) > 1 else (one.median, one.median) for one in line]
+    fig.add_scatter(
+        x=[*x, *reversed(x)],
+        y=[*(high for _, high in ends), *(low for low, _ in reversed(ends))],
+        mode="none",
+        fill="toself",
+        fillcolor=colour,
+        opacity=0.15,
+        **charts.SILENT,
+    )
+    heights = [one.median for one in line if one.epsilon == best.epsilon]
+    fig.add_scatter(
+        x=[best.epsilon for _ in heights],
+        y=heights,
+        mode="markers",
+        marker={
+            "color": "rgba(0,0,0,0)",
+            "size": 22,
+            "line": {"color": colour, "width": 3},
+        },
+        **charts.SILENT,
+    )
 
 
 def draw_figure(finding: Finding) -> None:
+    answer = finding.answer
+    scale = FIGURE
+    if answer.judgement.is_sharing_worth:
+        scale = _scale(answer)
     where = "" if finding.public else f" {ON_STAND_IN.capitalize()}."
     caption = (
-        f"The ring marks the answer. For {finding.question.whom}: medians and 95% intervals over"
-        f" {finding.question.draws} draws of split and noise.{where}"
+        f"The ring marks the answer. For {finding.question.whom}: medians over draws of split and"
+        f" noise, with 95% intervals for the answer's method.{where}"
     )
-    answer, title = finding.answer, finding.answer.metric.title
-    columns = ["ε", "method", title, "95%", "gain kept", "note"]
-    table = pd.DataFrame(answer.rows, columns=columns).astype({"ε": float, title: float})
+    numbers = {"ε": float, answer.metric.title: float, "draws": int}
+    table = pd.DataFrame(answer.rows, columns=answer.columns).astype(numbers)
     headline = finding.headline
-    charts.show(front(answer), "choose.front", headline, table, leaves=True, caption=caption)
+    charts.show(front(answer, scale), "choose.front", headline, table, leaves=True, caption=caption)
+
+
+def _scale(answer: Answer) -> str:
+    """Ask whether the figure shows the share kept or the metric."""
+    options = {SHARE: "Share kept", FIGURE: answer.metric.label}
+    st.session_state.setdefault(SCALE, SHARE)
+    scale: str = st.segmented_control(
+        "Scale",
+        list(options),
+        default=st.session_state[SCALE],
+        key=SCALE,
+        persist_state="session",
+        format_func=options.__getitem__,
+        label_visibility="collapsed",
+        required=True,
+    )
+    return scale
 
 
 # ---- steps ---------------------------------------------------------------------------------------

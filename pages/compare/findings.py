@@ -2,7 +2,6 @@
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -23,6 +22,7 @@ from dpmf_core.runs.conclusions import (
     not_ranked_words,
     reference_lines,
     scale_words,
+    share_lines,
     share_text,
 )
 from dpmf_core.runs.draws import Draws, Judgement, Measured, Point, is_reference
@@ -43,7 +43,6 @@ PRIVATE = (
     " method by them would cost more than its ε. Choose selects a method privately, and its cost is"
     " part of the total.",
 )
-LOWEST_SHARE = -0.5  # of the axis: further down a method is far worse than no model
 
 
 KnownDraws = Callable[[RunSpec], Draws]  # the table of a run's data set, as far as it is stored
@@ -217,21 +216,19 @@ def _lines(
         caption += " A horizontal line in a method's colour is the method without noise."
     if table["source"].any():
         caption += " Dotted: noise by the source's own rule, at its nominal ε."
-    if of_shares and table["value"].min() < LOWEST_SHARE:
-        caption += f" Shares below {share_text(LOWEST_SHARE)} are only among the numbers."
+    if of_shares and table["value"].min() < charts.LOWEST_SHARE:
+        caption += f" Shares below {share_text(charts.LOWEST_SHARE)} are only among the numbers."
     charts.show(fig, "compare.main", alt, table, caption=caption)
 
 
 def _draw_ends(fig: Any, judgement: Judgement, of_shares: bool) -> None:
     """Draw the best known method without privacy and the floor as lines."""
-    shares = {Reference.BEST_KNOWN: 1.0, Reference.FLOOR: 0.0}
     is_up = of_shares or bool(judgement.metric.larger_is_better)
-    for line in reference_lines(judgement):
-        value = shares[line.reference] if of_shares else line.value
+    for line in share_lines(judgement) if of_shares else reference_lines(judgement):
         is_top = (line.reference is Reference.BEST_KNOWN) == is_up
-        charts.reference_line(fig, replace(line, value=value), above=is_top)
+        charts.reference_line(fig, line, above=is_top)
     if of_shares:
-        fig.update_yaxes(autorangeoptions={"clipmin": LOWEST_SHARE})
+        fig.update_yaxes(autorangeoptions={"clipmin": charts.LOWEST_SHARE})
 
 
 def _heat_map(question: CompareQuestion, table: pd.DataFrame, kind: Metric) -> None:

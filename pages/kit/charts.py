@@ -26,6 +26,7 @@ NONE: Settings = MappingProxyType({})
 SILENT: Settings = {"showlegend": False, "hoverinfo": "skip"}  # of a trace that only adds to others
 MOST_LINES, LETTERS = 9, 16  # of a legend on the right; letters in one of its rows
 CACHE_SIZE = 200  # figures in memory
+LOWEST_SHARE = -0.5  # of an axis of shares: further down a method is far worse than no model
 LABEL = 0.8  # opacity behind words, which lines may cross
 ROOMY = 0.3  # error rate on the diagonal above which words fit below the curve
 

@@ -71,11 +71,11 @@ def _frame(trials: list[Trial]) -> pd.DataFrame:
     The interval is empty for a single draw.
     """
     rows = []
-    for it in trials:
-        if it.score is not None:
-            low, high = it.interval or (math.nan, math.nan)
-            figures = {"trial": it.number + 1, "score": it.score, "low": low, "high": high}
-            rows.append({**figures, "best so far": it.score, **it.place})
+    for trial in trials:
+        if trial.score is not None:
+            low, high = trial.interval or (math.nan, math.nan)
+            figures = {"trial": trial.number + 1, "score": trial.score, "low": low, "high": high}
+            rows.append({**figures, "best so far": trial.score, **trial.place})
     table = pd.DataFrame(rows)
     return table.assign(**{"best so far": table["score"].cummin()})
 

@@ -133,7 +133,7 @@ def finding(choice: Choice, search: Search, best: Trial) -> None:
     between = ""
     if best.interval is not None:
         low, high = map(SCORE.text, best.interval)
-        between = f", {low} to {high} (95%) over its {len(best.draws)} draws"
+        between = f", {low} to {high} (95%) over its {len(best.measured.draws)} draws"
     st.write(
         f"With {settings}; trial {best.number + 1} of {search.n_trials}{between}, on"
         f" {choice.entry.title}. The best of many trials is partly luck."

@@ -22,10 +22,10 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.base.paths import create_folder, data_folder
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.evaluation.paired_difference import PairedDifference
 from dpmf_core.privacy import Budget, Event, Repeat, sequence
 from dpmf_core.privacy.selection import Price, price_of_choosing
 from dpmf_core.runs.data_access import open_anywhere
+from dpmf_core.runs.draws import Measured
 from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
@@ -43,20 +43,27 @@ STATES: dict[str, Literal["running", "done", "stopped"]] = {
 class Trial:
     """One point that was tried.
 
-    score: mean over draws, smaller is better, None while it runs or if it was stopped; draws: each
-    one's score.
+    measured: the point and its score in each draw; no draws while it runs or if it was stopped.
     """
 
     number: int
-    place: dict[str, Value]
     state: Literal["running", "done", "stopped"]
-    score: float | None
-    draws: tuple[float, ...] = ()
+    measured: Measured
+
+    @property
+    def place(self) -> dict[str, Value]:
+        """The values of the parameters that vary."""
+        return dict(self.measured.grid)
+
+    @property
+    def score(self) -> float | None:
+        """The mean over draws, smaller is better; None without draws."""
+        return self.measured.mean if self.measured.draws else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Student's 95% interval of the score over draws; None for one draw or without a score."""
-        return PairedDifference(self.draws).interval if len(self.draws) > 1 else None
+        """Student's 95% interval of the score; None for one draw or none."""
+        return self.measured.interval if len(self.measured.draws) > 1 else None
 
 
 class Search:
@@ -183,16 +190,25 @@ class Search:
     def trials(self) -> list[Trial]:
         """Every trial so far, in the order of asking, without interrupted ones."""
         return [
-            Trial(
-                it.number,
-                dict(it.params),
-                STATES[it.state.name],
-                it.value if it.state.name == "COMPLETE" else None,
-                tuple(it.user_attrs.get("draws", ())),
-            )
-            for it in self._study.get_trials(deepcopy=False)
-            if it.state.name in STATES
+            Trial(trial.number, STATES[trial.state.name], self._measured(trial))
+            for trial in self._study.get_trials(deepcopy=False)
+            if trial.state.name in STATES
         ]
+
+    def _measured(self, trial: Any) -> Measured:
+        """Optuna's trial as draws of the point."""
+        spec = self.spec
+        draws: tuple[float, ...] = ()
+        if trial.state.name == "COMPLETE":
+            draws = tuple(trial.user_attrs.get("draws", (trial.value,)))
+        return Measured(
+            label=spec.kind.title,
+            algorithm=spec.algorithm,
+            epsilon=None if spec.budget is None else spec.budget.epsilon,
+            grid=dict(trial.params),
+            draws=draws,
+            seeds=tuple(spec.seed + draw for draw in range(len(draws))),
+        )
 
     @property
     def best(self) -> Trial | None:
@@ -303,8 +319,14 @@ def price(
 
 def table(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     """One row per trial: number, state, score with interval and draws, varied parameters."""
-    columns = ("state", "score", "interval", "draws")
     return [
-        {"trial": it.number, **{name: getattr(it, name) for name in columns}, **it.place}
-        for it in trials
+        {
+            "trial": trial.number,
+            "state": trial.state,
+            "score": trial.score,
+            "interval": trial.interval,
+            "draws": trial.measured.draws,
+            **trial.place,
+        }
+        for trial in trials
     ]

@@ -204,10 +204,7 @@ class Outcome:
 
     @property
     def verdict(self) -> Literal["better", "no different", "worse"]:
-        """Better or worse, or "no different" if chance can explain the difference.
-
-        That is so if some draw has it the other way, or the 95% interval contains 0.
-        """
+        """Better or worse, or "no different" if the 95% interval contains 0."""
         return ("better", "no different", "worse")[self.gap.clear + 1]
 
     @property

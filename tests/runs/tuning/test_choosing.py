@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.cli.choosing import with_account
+from dpmf_core.cli.choosing import _export, with_account
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Gaussian, Relation, Status, sequence
 from dpmf_core.privacy.accounting import group_epsilon
@@ -25,21 +25,25 @@ from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.selection import exception_of_best, price_of_best, price_of_choosing
+from dpmf_core.runs import conclusions
+from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import account_of, prepare
-from dpmf_core.runs.privacy_cost import Reference
+from dpmf_core.runs.references import floors, proven_methods
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.answer import Answer, Place
+from dpmf_core.runs.tuning.choosing.answer import Answer, find
 from dpmf_core.runs.tuning.choosing.finding import (
     CHOSEN_ON_STAND_IN,
+    ON_STAND_IN,
     Finding,
     notebook,
     report,
     selection,
 )
-from dpmf_core.runs.tuning.choosing.question import Question, Runs
+from dpmf_core.runs.tuning.choosing.question import FEW, MANY, MORE, Question, Runs
 from dpmf_core.runs.tuning.private_selection import SelectionResult
+from tests.support.tables import table
 
 SHAPE = Shape(600, 30, (1.0, 5.0))
 STAND_IN = "cinema?users=600&items=30&density=0.5&bounds=1,5"
@@ -54,26 +58,29 @@ def question(**parts):
 
 
 def test_candidates_are_proven_for_a_person_and_runs_are_distinct():
+    assert list(Runs(question(), SHAPE).methods) == proven_methods("ratings")
     runs = Runs(question(every=True), SHAPE)
+    in_order = proven_methods("ratings", every=True)
+    assert list(runs.methods) == [name for name in in_order if name in runs.methods]
     assert {"spectral", "dpals", "private-bias"} <= set(runs.methods)
     assert not {"sketch", "input-perturbation", "dpnmf-laplace"} & set(runs.methods)
     assert "conditional" in runs.refusals["Input perturbation"]
     assert "trusted curator" in runs.refusals["Local biases"]
     for point in runs.points:
-        ready = prepare(point.spec, SHAPE)
-        assert (point.epsilon is None) == (not ready.guarantee.has_epsilon)
+        is_private = prepare(point.spec, SHAPE).guarantee.has_epsilon
+        assert is_private == (point.epsilon is not None or point.label == "User mean")
     assert len(runs.specs) == len(runs.points)
 
 
 def test_a_group_has_the_epsilon_that_was_asked_for():
     group_question = question(protect="group", group=4, spend=3.0)
     runs = Runs(group_question, SHAPE)
-    dear = [point for point in runs.points if runs.epsilon(point) == 3.0]
+    dear = [point for point in runs.points if point.epsilon == 3.0]
     assert {point.spec.algorithm for point in dear} == set(runs.methods)
     for point in dear:
         plan = prepare(point.spec, SHAPE).plan
         assert group_epsilon(plan, DELTA, Relation.ADD_REMOVE, 4) == pytest.approx(3.0, rel=1e-6)
-        assert point.epsilon is not None and point.epsilon < 3.0 / 4
+        assert point.spec.budget.epsilon < 3.0 / 4
     assert question().of_one(3.0) == 3.0
     # one rating is protected by hiding that a whole row was replaced
     for point in Runs(question(protect="rating"), SHAPE).points:
@@ -81,24 +88,31 @@ def test_a_group_has_the_epsilon_that_was_asked_for():
             assert point.spec.budget.relation is Relation.REPLACE_ONE
 
 
-def place(method, epsilon, *values):
-    return Place(method, epsilon, values, tuple((1.0 - value) / 0.2 for value in values))
+REFERENCES = {
+    ("global-mean", None): (1.05, 1.05),
+    ("user-mean", None): (1.0, 1.0),
+    ("bmf", None): (0.8, 0.8),
+    ("spectral without noise", None): (0.85, 0.85),
+    ("dpals without noise", None): (0.85, 0.85),
+}
+FIGURES = {
+    ("spectral", 0.5): (0.99, 1.01),
+    ("dpals", 0.5): (0.95, 0.95),
+    ("spectral", 1.0): (0.92, 0.92),
+    ("dpals", 1.0): (0.94, 0.94),
+    ("spectral", 2.0): (0.86, 0.88),
+    ("dpals", 2.0): (0.94, 0.96),
+}
 
 
-def answer_of(its_question, *places):
-    draws = len(places[0].values)
-    without_noise = {it.method: (0.85,) * draws for it in places}
-    return Answer(its_question, places, "bmf", (0.8,) * draws, (1.0,) * draws, without_noise)
+def answer_of(one_question, figures=FIGURES):
+    metric = one_question.metric
+    return Answer(one_question, table({**REFERENCES, **figures}, metric).by(metric))
 
 
-PLACES = (
-    place("spectral", 0.5, 0.99, 1.01),
-    place("dpals", 0.5, 0.95, 0.95),
-    place("spectral", 1.0, 0.92, 0.92),
-    place("dpals", 1.0, 0.94, 0.94),
-    place("spectral", 2.0, 0.86, 0.88),
-    place("dpals", 2.0, 0.94, 0.96),
-)
+def at(answer, method, epsilon):
+    here = answer.judgement.at(epsilon)
+    return next(one for one in here if one.algorithm == method)
 
 
 @pytest.mark.parametrize(
@@ -113,44 +127,95 @@ PLACES = (
     ],
 )
 def test_the_cheapest_or_the_best_that_keeps_what_was_asked(wishes, method, epsilon):
-    best = answer_of(question(**wishes), *PLACES).best
-    assert (best.method, best.epsilon) == (method, epsilon)
+    best = answer_of(question(**wishes)).best
+    assert (best.algorithm, best.epsilon) == (method, epsilon)
 
 
 @pytest.mark.parametrize("wishes", [{"keep": 0.9}, {"reach": 0.8}])
 def test_where_nothing_is_good_enough_nothing_is_named(wishes):
-    assert answer_of(question(**wishes), *PLACES).best is None
-    # better than guessing in the median, and worse in one draw, is no gain either
-    by_chance = answer_of(question(), place("spectral", 2.0, 0.9, 0.92, 1.01))
-    assert by_chance.best is None
+    answer = answer_of(question(**wishes))
+    assert answer.best is None
+    assert wording.headline(answer) == "No method reaches this up to ε = 2"
+    assert "Spectral comes closest, at ε = 2 with RMSE 0.870" in wording.sentences(answer)[0]
 
 
-def test_a_place_is_compared_with_its_method_without_noise_the_best_known_and_guessing():
-    answer = answer_of(question(), *PLACES)
-    cost = answer.cost(PLACES[4])
-    assert (cost.noise, cost.method, cost.total) == (0.02, 0.05, 0.07)
-    lines = answer.lines
-    assert [(it.reference, it.value) for it in lines] == [
-        (Reference.WITHOUT_NOISE, 0.85),
-        (Reference.BEST_KNOWN, 0.8),
-        (Reference.GUESS, 1.0),
+def test_what_an_own_mean_does_as_well_is_not_recommended():
+    """It beats the mean of all ratings, which is no floor."""
+    figures = {("spectral", 2.0): (0.9, 1.02)}
+    answer = answer_of(question(), figures)
+    assert answer.best is None
+    title = "Up to ε = 2 no method clearly beats each person's own mean"
+    assert wording.headline(answer) == title
+
+
+def test_where_sharing_is_worth_nothing_there_is_no_share_to_keep():
+    figures = {("bmf", None): (0.995, 0.996), ("spectral", 2.0): (0.997, 0.997)}
+    answer = answer_of(question(keep=0.5), figures)
+    title = "Sharing is worth nothing measurable here, so there is no share to keep"
+    assert answer.best is None and wording.headline(answer) == title
+    report(replace(small_finding(), answer=answer))
+
+
+def test_the_evidence_has_the_scale_an_interval_costs_the_next_best_and_less_epsilon():
+    answer = answer_of(question())
+    judgement, best = answer.judgement, answer.best
+    cost = conclusions.cost_words(judgement, judgement.cost(best))
+    assert wording.headline(answer) == f"Use Spectral at ε = 2: it {KEEPS}"
+    assert wording.sentences(answer) == [
+        conclusions.scale_words(judgement),
+        "Over 2 draws of split and noise, Spectral has RMSE 0.870 and keeps 1% to 129% (95%"
+        " interval of the mean).",
+        cost,
+        "Next best at the same ε: DPALS, which keeps 25%; it is worse beyond chance (95%, 2"
+        " draws).",
+        "At ε = 1 Spectral keeps 40%; no difference was found.",
     ]
-    assert all(it.label in html.unescape(report(small_finding())) for it in lines)
 
 
-def test_every_candidate_also_runs_without_noise():
+KEEPS = "keeps 65% of what sharing ratings is worth (60% to 70% over 2 draws)"
+
+
+def test_every_candidate_also_runs_without_noise_next_to_the_ends_of_the_scale():
     runs = Runs(question(), SHAPE)
-    open_methods = {it.label for it in runs.points if it.spec.without_noise}
-    assert open_methods == set(runs.methods)
-    assert runs.plain == ("bmf",)
-    lists = Runs(question(goal="lists", reach=0.1), Shape(600, 60, (1.0, 5.0)))
-    assert lists.plain == ("ease", "popularity")
+    without_noise = {point.spec.algorithm for point in runs.points if point.spec.without_noise}
+    assert without_noise == set(runs.methods)
+    others = {point.spec.algorithm for point in runs.points if point.epsilon is None}
+    assert others - without_noise == {"bmf", *floors("rmse")} == {"bmf", "global-mean", "user-mean"}
 
 
-def test_the_front_only_gets_better():
-    front = answer_of(question(), *PLACES).front
-    expected = [("dpals", 0.5), ("spectral", 1.0), ("spectral", 2.0)]
-    assert [(it.method, it.epsilon) for it in front] == expected
+def test_lists_are_compared_with_the_better_of_two_methods_without_privacy():
+    runs = Runs(question(goal="lists", reach=0.1), Shape(600, 60, (1.0, 5.0)))
+    assert runs.references == ["ease", "bmf"]
+    figures = {
+        ("global-mean", None): (0.1, 0.1),
+        ("ease", None): (0.2, 0.2),
+        ("bmf", None): (0.3, 0.3),
+    }
+    assert table(figures, "recall_at_20").by("recall_at_20").best_known.algorithm == "bmf"
+
+
+def test_lists_are_ranked_by_the_share_that_is_printed():
+    """Sorted by the medians of Recall@20, the second would be recommended."""
+    figures = {
+        ("global-mean", None): (0.10, 0.10, 0.10),
+        ("ease", None): (0.30, 0.30, 0.35),
+        ("spectral", 2.0): (0.24, 0.40, 0.25),
+        ("dpals", 2.0): (0.245, 0.245, 0.30),
+    }
+    one_question = question(goal="lists", spend=2.0)
+    answer = Answer(one_question, table(figures, "recall_at_20").by("recall_at_20"))
+    assert (answer.measured_best.algorithm, answer.next_best.algorithm) == ("dpals", "spectral")
+    assert answer.measured_best.median < answer.next_best.median
+    kept = [row[2] for row in answer.rows]
+    assert kept == ["72%", "70%"]
+
+
+def test_a_smaller_epsilon_that_keeps_more_is_not_told_apart():
+    figures = FIGURES | {("dpals", 1.0): (0.92, 0.93), ("dpals", 2.0): (0.94, 0.93)}
+    selected = replace(answer_of(question(), figures), selected_method="dpals")
+    assert selected.best.epsilon == 2.0
+    less = wording.sentences(selected)[-1]
+    assert less == "At ε = 1 DPALS keeps 37%; no difference was found."
 
 
 @pytest.mark.parametrize(
@@ -167,7 +232,7 @@ def test_what_cannot_be_asked_is_a_sentence(parts):
 
 def small_finding(**parts):
     facts = {"title": "Cinema, small", "path": "cinema-small", "public": True} | parts
-    return Finding(Runs(question(), SHAPE), answer_of(question(), *PLACES), **facts)
+    return Finding(**{"runs": Runs(question(), SHAPE), "answer": answer_of(question()), **facts})
 
 
 def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path):
@@ -207,15 +272,16 @@ def test_after_a_private_selection_everything_is_of_the_method_that_it_chose():
     before = small_finding(public=False)
     finding = before.with_selection(result)
     best = finding.answer.best
-    assert (best.method, best.epsilon, best.value) == ("dpals", 2.0, 0.95)
-    assert finding.answer.measured_best.method == finding.answer.next_best.method == "spectral"
-    assert finding.answer.cheaper == PLACES[3]  # DPALS itself, at ε = 1
+    assert (best.algorithm, best.epsilon, best.median) == ("dpals", 2.0, 0.95)
+    assert finding.answer.measured_best == finding.answer.next_best
+    assert finding.answer.next_best.algorithm == "spectral"
+    assert finding.answer.cheaper == at(finding.answer, "dpals", 1.0)
     assert finding.place == best and finding.configuration["algorithm"] == "dpals"
     assert best.title in finding.headline and best.title in finding.name
     evidence = wording.sentences(finding.answer)
-    assert best.title in evidence[0] and "0.95" in evidence[1]
+    assert "DPALS has RMSE 0.950" in evidence[1]
     rows = re.findall(r"<tr>.*?</tr>", report(finding), re.S)
-    assert [PLACES[5].title in row for row in rows if "the answer" in row] == [True]
+    assert ["DPALS" in row for row in rows if "the answer" in row] == [True]
     assert CHOSEN_ON_STAND_IN in report(before)
     assert CHOSEN_ON_STAND_IN not in report(finding) + notebook(finding)
     assert "3.29" in finding.cost and finding.cost in html.unescape(report(finding))
@@ -242,6 +308,152 @@ def test_a_method_without_a_proof_for_a_person_is_not_chosen_among():
     question = Question.parse(data={"id": SMALLER}, delta=LARGER_DELTA, spend=2.0)
     with pytest.raises(BadInput):
         selection(question, DataSpec(id=SMALLER), ("private-bias", "input-perturbation"), 2.0, 5.0)
+
+
+# ---- differences that are none -------------------------------------------------------------------
+
+CLOSE = FIGURES | {("spectral", 2.0): (0.86, 0.87), ("dpals", 2.0): (0.865, 0.868)}
+NO_DIFFERENCE = "No difference found between Spectral and DPALS at ε = 2"
+
+
+def test_methods_that_are_not_told_apart_are_both_in_the_title():
+    finding = small_finding(answer=answer_of(question(), CLOSE))
+    title = f"{NO_DIFFERENCE}: Spectral, the first by its median, keeps 68% of what"
+    assert finding.headline.startswith(title)
+    assert finding.name == f"{NO_DIFFERENCE} on Cinema, small"
+    assert f"{NO_DIFFERENCE}." in finding.summary
+    assert "no difference was found in 2 draws" in " ".join(wording.sentences(finding.answer))
+    assert finding.configuration["algorithm"] == "spectral"
+    record = _export(finding)
+    assert record["is_undecided"] and record["no_difference"] == ["dpals"]
+    assert NO_DIFFERENCE in report(finding) and NO_DIFFERENCE in notebook(finding)
+
+
+def test_a_private_selection_decides_between_them():
+    result = SelectionResult(
+        selection_of(), 0.9, {"method": "dpals"}, 3.29, False, "", interval=(0.85, 0.95)
+    )
+    before = small_finding(public=False, answer=answer_of(question(), CLOSE))
+    assert "use DPALS at ε = 2" in before.with_selection(result).headline
+
+
+def test_an_answer_on_private_data_says_where_it_was_measured():
+    finding = small_finding(public=False)
+    record = _export(finding)
+    assert record["headline"].endswith(f"({ON_STAND_IN})") and record["measured_on"] == ON_STAND_IN
+    assert ON_STAND_IN in record["summary"]
+    assert _export(small_finding())["measured_on"] == "measured on these data"
+
+
+def test_page_notebook_and_json_have_the_numbers_of_the_answer():
+    finding = small_finding()
+    best = finding.answer.best
+    record = _export(finding)
+    assert record["best"]["share_kept"] == finding.answer.judgement.share(best)
+    assert record["best"]["draws"] == best.draws and record["best"]["rmse"] == best.median
+    assert record["floor"]["method"] == "user-mean"
+    for document in (report(finding), notebook(finding), json.dumps(record["sentences"])):
+        assert "keeps 1% to 129%" in document
+    assert KEEPS in finding.headline and KEEPS in finding.summary
+
+
+# ---- more draws ----------------------------------------------------------------------------------
+
+
+class World:
+    """Figures of runs by hand: the better of the first two methods depends on `gap`."""
+
+    def __init__(self, gap=0.0, spread=0.0):
+        self.gap, self.spread, self.tables = gap, spread, []
+
+    def read(self, points):
+        self.tables.append(points)
+        return Draws.of(points, [self.summary(point) for point in points])
+
+    def summary(self, point):
+        figure = self.figure(point.spec, point.epsilon)
+        proven = {"guarantee": "PROVEN", "unit": "user", "epsilon": point.epsilon, "public": True}
+        return {**proven, "metrics": {"rmse": figure}}
+
+    def figure(self, spec, epsilon):
+        if epsilon is None:
+            return {"global-mean": 1.1, "user-mean": 1.0, "bmf": 0.8}.get(spec.algorithm, 0.82)
+        noise = self.spread * (-1) ** spec.seed
+        by_method = {"spectral": 0.84 + noise, "dpals": 0.84 + self.gap - noise}
+        return by_method.get(spec.algorithm, 0.95) + 0.02 / epsilon
+
+    @property
+    def further(self):
+        """Who got more draws, where and how often, in the last table."""
+        seeds = {}
+        for point in self.tables[-1]:
+            if point.epsilon is not None:
+                place = (point.spec.algorithm, point.epsilon)
+                seeds.setdefault(place, []).append(point.spec.seed)
+        return {place: sorted(own) for place, own in seeds.items() if len(own) > FEW}
+
+
+def runs_of_first_draws(**parts):
+    return Runs(question(draws=FEW, **parts), SHAPE)
+
+
+def test_a_decided_question_gets_no_more_draws():
+    runs, world = runs_of_first_draws(), World(gap=0.02)
+    points, answer = find(runs, world.read)
+    assert points == runs.points and len(world.tables) == 1
+    assert answer.best.algorithm == "spectral" and not answer.is_undecided
+
+
+def test_close_methods_get_more_draws_at_the_epsilon_of_the_answer_alone():
+    world = World(spread=0.001)
+    points, answer = find(runs_of_first_draws(), world.read)
+    every = list(range(MANY))
+    assert world.further == {("spectral", 2.0): every, ("dpals", 2.0): every}
+    assert len(world.tables) == 1 + len(MORE)
+    assert answer.is_undecided and len(answer.best.draws) == MANY
+    names = ("global-mean", "user-mean", "bmf")
+    for name in names:
+        assert [point.spec.algorithm for point in points].count(name) == MANY
+    costs = [answer.judgement.cost(one) for one in (answer.best, *answer.rivals)]
+    assert None not in costs
+
+
+def test_more_draws_end_as_soon_as_the_difference_is_found():
+    world = World(gap=0.0035, spread=0.001)
+    _, answer = find(runs_of_first_draws(), world.read)
+    assert len(answer.best.draws) == MORE[0] and not answer.is_undecided
+    assert wording.headline(answer).startswith("Use Spectral at ε = 2")
+
+
+def test_an_interval_that_is_too_wide_gets_more_draws_of_the_best_alone():
+    world = World(gap=0.12, spread=0.015)
+    _, answer = find(runs_of_first_draws(), world.read)
+    assert list(world.further) == [("spectral", 2.0)]
+    low, high = answer.interval(answer.best)
+    assert high - low > 0.1 and len(answer.best.draws) == MANY  # the limit
+
+
+def test_the_same_question_gets_the_same_draws():
+    first, again = (find(runs_of_first_draws(), World(spread=0.001).read) for _ in range(2))
+    assert first == again
+
+
+def test_before_all_runs_have_finished_there_is_no_answer():
+    world = World(spread=0.001)
+
+    def read(points):
+        every = world.read(points)
+        return replace(every, missing=tuple(points[FEW * 200 :]) or tuple(points[-1:]))
+
+    runs = runs_of_first_draws()
+    assert find(runs, read) == (runs.points, None)
+
+    def read_first(points):
+        extra = tuple(points[len(runs.points) :])
+        return replace(world.read(points), missing=extra)
+
+    points, answer = find(runs, read_first)
+    assert answer is None and len(points) > len(runs.points)
 
 
 # ---- the total of a decision ---------------------------------------------------------------------
@@ -312,7 +524,7 @@ def test_for_a_group_everything_counts_for_the_group():
     result = SelectionResult(spec, 0.9, {"method": "dpals"}, spec.epsilon, False, "")
     finding = Finding(
         Runs(question(protect="group", group=3), SHAPE),
-        answer_of(question(protect="group", group=3), *PLACES),
+        answer_of(question(protect="group", group=3)),
         "mine",
         "mine.csv",
         False,

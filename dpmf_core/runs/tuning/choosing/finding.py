@@ -5,7 +5,7 @@ declared facts and noisy releases, and nothing else of private rows.
 """
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -20,11 +20,14 @@ from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.decision import Decision, decide, for_group, planned_run
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
 from dpmf_core.privacy.odometer import Charge
+from dpmf_core.runs import conclusions
+from dpmf_core.runs.conclusions import share_text
+from dpmf_core.runs.draws import Measured
 from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.answer import Answer, Place
+from dpmf_core.runs.tuning.choosing.answer import Answer
 from dpmf_core.runs.tuning.choosing.question import Question, Runs
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search_space import TuneSpec
@@ -73,9 +76,19 @@ class Finding:
         return self.runs.question
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> Measured | None:
         """The method to train at its epsilon, as measured; None if there is none."""
         return self.answer.best
+
+    @property
+    def epsilon(self) -> float:
+        """The epsilon of the answer for those it must protect; 0 if there is none."""
+        return 0.0 if self.place is None else self.place.epsilon or 0.0
+
+    @property
+    def measured_on(self) -> str:
+        """The data that every figure is about, in words."""
+        return "measured on these data" if self.public else ON_STAND_IN
 
     @property
     def headline(self) -> str:
@@ -83,12 +96,8 @@ class Finding:
 
         If something was drawn from the data before, the total stands first.
         """
-        text = wording.headline(self.answer)
-        if self.decision is not None and self.decision.earlier:
-            text = f"ε = {self.decision.epsilon} in total: {text[:1].lower()}{text[1:]}"
-        if self.public:
-            return text
-        return f"{text} ({ON_STAND_IN})"
+        text = self._in_total(wording.headline(self.answer))
+        return text if self.public else f"{text} ({ON_STAND_IN})"
 
     @property
     def name(self) -> str:
@@ -96,10 +105,19 @@ class Finding:
         place = self.place
         if place is None:
             return self.headline
-        name = f"{place.title} at ε = {budget_text(place.epsilon)} on {self.title}"
-        if self.decision is not None and self.decision.earlier:
-            return f"ε = {self.decision.epsilon} in total: {name}"
-        return name
+        what = f"{place.label} at ε = {budget_text(self.epsilon)}"
+        if self.answer.is_undecided:
+            what = wording.no_difference(self.answer)
+        return self._in_total(f"{what} on {self.title}")
+
+    def _in_total(self, text: str) -> str:
+        """A title, after the total if something was drawn from the data before."""
+        if self.decision is None or not self.decision.earlier:
+            return text
+        start = text
+        if text.startswith(wording.STARTS):
+            start = f"{text[:1].lower()}{text[1:]}"
+        return f"ε = {self.decision.epsilon} in total: {start}"
 
     @property
     def summary(self) -> str:
@@ -110,13 +128,15 @@ class Finding:
         place = self.place
         if place is None:
             return ""
-        trained = f"{place.title}, trained at ε = {budget_text(place.epsilon)} on {self.title},"
-        gain = [wording.gain_words(self.answer, place)]
+        trained = f"{place.label}, trained at ε = {budget_text(self.epsilon)} on {self.title},"
+        gain = [conclusions.kept_words(self.answer.judgement, place)]
         if not self.public:
             gain.append(ON_STAND_IN)
         if self.parameters:
             gain.append("with recommended parameters rather than those of the command")
         result = f"{trained} {', '.join(gain)}."
+        if self.answer.is_undecided:
+            result = f"{result} {wording.no_difference(self.answer)}."
         decision = self.decision
         if decision is None:
             return f"{NO_TOTAL} {result}"
@@ -133,7 +153,7 @@ class Finding:
         if self.place is None:
             return None
         question, earlier = self.question, self._earlier_charges
-        training = planned_run(self.place.epsilon, question.delta, question.relation)
+        training = planned_run(self.epsilon, question.delta, question.relation)
         priced = [charge for charge in earlier if charge.price is not None]
         # the profile of the selection is known for its own relation only
         is_own = [charge.title for charge in priced] == [self._own_title] and all(
@@ -191,7 +211,7 @@ class Finding:
     @property
     def confirmation(self) -> str:
         """The result and the price of a private selection on the data; '' without one."""
-        selection, best, measured = self.selection, self.place, self.answer.measured_best
+        selection, measured = self.selection, self.answer.measured_best
         if selection is None:
             return ""
         price = f"A private selection on your data cost ε = {epsilon_text(selection.epsilon)}"
@@ -204,8 +224,8 @@ class Finding:
         low, high = selection.interval
         winner = algorithms.find(str(selection.winner["method"])).title
         before = ", as the synthetic data did"
-        if measured is not None and measured != best:
-            before = f"; the synthetic data had chosen {measured.title}"
+        if measured is not None and measured != self.place:
+            before = f"; the synthetic data had chosen {measured.label}"
         return (
             f"{price_words} It chose {winner}{before}. Its held-out error is about"
             f" {selection.score:.2f} ({low:.2f} to {high:.2f}: 95% of the added noise; the best of"
@@ -231,8 +251,8 @@ class Finding:
             return {}
         options = {
             "dataset": self.path,
-            "algorithm": best.method,
-            "epsilon": float(f"{epsilon_number(question.of_one(best.epsilon)):.12g}"),
+            "algorithm": best.algorithm,
+            "epsilon": float(f"{epsilon_number(question.of_one(self.epsilon)):.12g}"),
             "delta": question.delta,
         }
         if question.relation is not Relation.ADD_REMOVE:
@@ -281,10 +301,11 @@ def among_the_best(question: Question, answer: Answer, data: DataSpec) -> Privat
     best = answer.best
     if best is None or question.goal != "ratings":
         return None
-    methods = tuple(place.method for place in answer.at(best.epsilon)[:AMONG])
+    epsilon = best.epsilon or 0.0
+    methods = tuple(one.algorithm for one in answer.judgement.at(epsilon)[:AMONG])
     if len(methods) < 2:
         return None
-    return selection(question, data, methods, best.epsilon, TRIALS)
+    return selection(question, data, methods, epsilon, TRIALS)
 
 
 def selection(
@@ -320,6 +341,7 @@ def report(finding: Finding) -> str:
         sentences=wording.sentences(answer),
         chart=Markup(_chart(finding)),
         question_rows=_question_rows(finding),
+        scale=conclusions.scale_words(answer.judgement),
         outside="left out" if "outside=leave-out" in finding.path else "set to its nearest end",
     )
 
@@ -338,7 +360,8 @@ def _question_rows(finding: Finding) -> list[tuple[str, object]]:
     if question.spend is not None:
         wish = f"ε at most {budget_text(question.spend)}"
     elif question.keep is not None:
-        wish = f"at least {question.keep:.0%} of the gain over guessing"
+        worth = conclusions.worth_words(finding.answer.judgement)
+        wish = f"at least {question.keep:.0%} of {worth}"
     rows: dict[str, object] = {
         "data": finding.title + ("" if finding.public else " (private)"),
         "tried on": "these data" if finding.public else f"synthetic data, {question.data.id}",
@@ -348,26 +371,47 @@ def _question_rows(finding: Finding) -> list[tuple[str, object]]:
         "is for": "ratings" if question.goal == "ratings" else "lists of 20",
         "δ": delta_text(question.delta),
         "parameters": ", ".join(f"{name} {plain(it)}" for name, it in finding.parameters.items()),
-        "draws of split and noise": question.draws,
+        "draws of split and noise": _draws_words(finding),
         "made (UTC)": origin["created"],
         "versions": ", ".join(f"{name} {it}" for name, it in origin["versions"].items()),
     }
     return [(name, value) for name, value in rows.items() if value]
 
 
+def _draws_words(finding: Finding) -> str:
+    """How many draws there are of each run, and of close methods."""
+    first, place = finding.question.draws, finding.place
+    if place is None or len(place.draws) <= first:
+        return str(first)
+    return f"{first}; {len(place.draws)} of the best methods at ε = {budget_text(finding.epsilon)}"
+
+
 def _chart(finding: Finding) -> str:
-    """Error against epsilon, one line per method; the recommended one stands out."""
-    answer = finding.answer
+    """The share kept against epsilon, one line for each method; the recommended one stands out.
+
+    Where sharing is worth nothing measurable it is the error.
+    """
+    answer, judgement = finding.answer, finding.answer.judgement
     ends, best = (answer.question.epsilons[0], answer.question.epsilons[-1]), answer.best
-    lines = {it.label: [(end, it.value) for end in ends] for it in answer.lines}
-    for place in answer.ranked:
-        lines.setdefault(place.title, []).append((place.epsilon, place.value))
+    references = conclusions.reference_lines(judgement, best)
+    text: Callable[[float], str] = answer.metric.text
+    what = answer.metric.title
+    if judgement.is_sharing_worth:
+        references = conclusions.share_lines(judgement, best)
+        text = share_text
+        what = "Share kept"
+    lines = {line.label: [(end, line.value) for end in ends] for line in references}
+    for one in judgement.ranked:
+        height = judgement.share(one) if judgement.is_sharing_worth else one.median
+        if height is not None:
+            lines.setdefault(one.label, []).append((one.epsilon or 0.0, height))
     return line_chart(
         lines,
         "ε, total",
-        f"{answer.metric.title} against epsilon. {finding.headline}",
+        f"{what} against epsilon. {finding.headline}",
         log=True,
-        best=best.title if best else "",
-        dashes={it.label: it.reference for it in answer.lines},
-        dot=(best.epsilon, best.value) if best else None,
+        best=best.label if best else "",
+        dashes={line.label: line.reference for line in references},
+        dot=lines[best.label][answer.question.epsilons.index(finding.epsilon)] if best else None,
+        text=text,
     )

@@ -1,5 +1,7 @@
 """An analyst's question (who must be protected, the goal, ratings or lists) and its runs."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -7,18 +9,19 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.base.errors import BadInput, checked
-from dpmf_core.privacy import Relation, Status
+from dpmf_core.privacy import Event, Relation, Status
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, gaussian_mu
-from dpmf_core.runs.comparison import best_known_on
 from dpmf_core.runs.draws import Point
 from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.references import best_known_on, floors, proven_methods
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
 
-GRID = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # public, whatever the data
-FEW, MANY = 3, 8  # draws of a first answer, and of a refined one
-QUICK = 9  # the largest rank of training time among a first answer's candidates
+# public, whatever the data; runs at these come with the package (`comparison.EPSILONS`)
+GRID = (0.5, 1.0, 2.0, 3.2, 5.0, 10.0)
+FEW, MANY = 3, 8  # draws of a first answer; most draws of close methods, and those of a refined one
+MORE = (5, MANY)  # draws of close methods, round by round
 LARGEST_GROUP = 1000
 LEAST_FOR_LISTS = 40  # items; with fewer a list holds most of them
 ROUNDING = 1e-9  # relative, of an epsilon
@@ -26,7 +29,6 @@ ROUNDING = 1e-9  # relative, of an epsilon
 Protect = Literal["person", "rating", "group"]
 Goal = Literal["ratings", "lists"]
 METRIC: dict[Goal, str] = {"ratings": "rmse", "lists": "recall_at_20"}
-GUESS, POPULAR = "global-mean", "popularity"  # an arbitrary list ranks as well as the first
 
 
 class Question(BaseModel):
@@ -45,7 +47,11 @@ class Question(BaseModel):
         None, ge=0.01, le=100, allow_inf_nan=False, description="the largest epsilon"
     )
     keep: float | None = Field(
-        None, gt=0, le=1, allow_inf_nan=False, description="the smallest share of the gain to keep"
+        None,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        description="the smallest share to keep of what sharing is worth",
     )
     reach: float | None = Field(
         None, gt=0, allow_inf_nan=False, description="largest RMSE, or smallest Recall@20"
@@ -109,9 +115,10 @@ class Question(BaseModel):
 class Runs:
     """The runs of a question on data of a public shape.
 
-    points: by name, each with the epsilon of those it must protect (None without privacy). methods:
-    ids of the candidates, each of which also runs without noise; plain: of those without privacy.
-    refusals: titles of unsuitable methods, and why.
+    methods: ids of the candidates, each of which also runs without noise. references: ids of the
+    algorithms without privacy of which the best is 100% of the scale. points: all runs of a first
+    answer; the epsilon of a point is that of those it must protect. refusals: titles of unsuitable
+    methods, and why.
     """
 
     def __init__(self, question: Question, shape: Any) -> None:
@@ -128,62 +135,67 @@ class Runs:
                 "No proven private method can be used on these data: "
                 + " ".join(f"{title}: {why}" for title, why in self.refusals.items())
             )
-        popular = (POPULAR,) * (question.goal == "lists")
-        self.plain = (best_known_on(question.data, shape, question.metric), *popular)
-        self._group_epsilons = {question.of_one(epsilon): epsilon for epsilon in question.epsilons}
-        self.points = self._points()
+        # which is best for lists depends on the data
+        metrics = dict.fromkeys((question.metric, METRIC["ratings"]))
+        self.references = [best_known_on(question.data, shape, metric) for metric in metrics]
+        self.points = self.further(self.methods, question.epsilons, range(question.draws))
 
     @property
     def specs(self) -> dict[str, RunSpec]:
-        """Every distinct run, by its key as text."""
+        """Every run of a first answer, by its key as text."""
         return {point.key: point.spec for point in self.points}
 
-    def epsilon(self, point: Point) -> float | None:
-        """The cost of a run for those it must protect."""
-        return None if point.epsilon is None else self._group_epsilons[point.epsilon]
+    def further(
+        self, methods: Sequence[str], epsilons: Sequence[float], draws: range
+    ) -> list[Point]:
+        """Draws of these methods at these epsilons, and of what they are compared with.
 
-    def _points(self) -> list[Point]:
-        """All draws of one place together, quick methods first, so that the page fills early."""
+        All draws of one place are together, quick methods first, so that the page fills early.
+        """
         question = self.question
-        order = (GUESS, *self.methods, *self.plain)
-        points = Sweep(
+        protected = {question.of_one(epsilon): epsilon for epsilon in epsilons}
+        order = [*floors(question.metric), *methods, *self.references]
+        sweep = Sweep(
             data=question.data,
-            methods=(*map(_method, order), *(_method(name, noise=False) for name in self.methods)),
-            epsilons=tuple(self._group_epsilons),
-            seeds=tuple(range(question.seed, question.seed + question.draws)),
+            methods=(
+                *(Method(algorithm=name) for name in order),
+                *(Method(algorithm=name, without_noise=True) for name in methods),
+            ),
+            epsilons=tuple(protected),
+            seeds=tuple(question.seed + draw for draw in draws),
             delta=question.delta,
             relation=question.relation,
-        ).points()
-        return sorted(points, key=lambda it: (order.index(it.label), it.epsilon or 0.0))
-
-
-def _method(name: str, *, noise: bool = True) -> Method:
-    return Method(algorithm=name, label=name, without_noise=not noise)
+        )
+        points = [
+            point if point.epsilon is None else replace(point, epsilon=protected[point.epsilon])
+            for point in sweep.points()
+        ]
+        return sorted(
+            points, key=lambda point: (order.index(point.spec.algorithm), point.epsilon or 0.0)
+        )
 
 
 def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Ids of the proven private methods that suit, quick ones first; and why others do not."""
-    kinds = [
-        kind
-        for kind in algorithms.of_task("ratings").values()
+    """Ids of the proven private methods that suit, in their order; and why others do not."""
+    objections = {
+        name: _objection(question, kind, shape)
+        for name, kind in algorithms.of_task("ratings").items()
         if issubclass(kind, PrivateAlgorithm) and not kind.needs_item_features
-    ]
-    objections = {kind: _objection(question, kind, shape) for kind in kinds}
-    refusals = {kind.title: why for kind, why in objections.items() if why}
-    candidates = sorted(
-        (kind for kind, why in objections.items() if not why), key=lambda it: it.training_cost
-    )
-    return tuple(kind.id for kind in candidates), refusals
+    }
+    refusals = {algorithms.find(name).title: why for name, why in objections.items() if why}
+    methods = proven_methods("ratings", every=question.every)
+    return tuple(name for name in methods if not objections[name]), refusals
 
 
 def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
     """Why a method is no candidate; '' if it is one."""
     if kind.trusts_nobody:
         return "it needs no trusted curator, and has a larger error than every method that does."
-    if not question.every and kind.training_cost > QUICK:
-        return "it takes longer; refine the answer to try it."
-    epsilon, delta, relation = max(question.epsilons), question.delta, question.relation
-    budget = {"epsilon": question.of_one(epsilon), "delta": delta, "relation": relation}
+    budget = {
+        "epsilon": question.of_one(max(question.epsilons)),
+        "delta": question.delta,
+        "relation": question.relation,
+    }
     spec = RunSpec.parse(data=question.data, algorithm=kind.id, budget=budget)
     try:
         ready = prepare(spec, shape)
@@ -194,9 +206,16 @@ def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
         return f"its guarantee is {str(promise.status).lower()}: {promise.words}"
     if promise.unit != "user":
         return f"it protects no more than one {promise.unit}."
-    if question.group > 1 and not all_gaussian(ready.plan):
+    if kind.id not in proven_methods("ratings", every=question.every):
+        return "it is nowhere the best; refine the answer to try it."
+    return "" if question.group == 1 else _objection_of_group(question, ready.plan)
+
+
+def _objection_of_group(question: Question, plan: Event) -> str:
+    """Why a plan at the largest epsilon cannot protect a group; '' if it can."""
+    if not all_gaussian(plan):
         return "its cost for a group of people is not known."
-    too_dear = question.group > 1 and epsilon * (1 + ROUNDING) < group_epsilon(
-        ready.plan, delta, relation, question.group
-    )
-    return "it costs a group more than you allow." if too_dear else ""
+    cost = group_epsilon(plan, question.delta, question.relation, question.group)
+    if max(question.epsilons) * (1 + ROUNDING) < cost:
+        return "it costs a group more than you allow."
+    return ""
