@@ -5,6 +5,7 @@ detail.
 """
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -217,13 +218,23 @@ def floor_of(judgement: Judgement) -> tuple[str, float | None]:
     return conclusions.floor_words(judgement), None if floor is None else floor.median
 
 
+def parameters_of(choice: Choice) -> dict[str, Any]:
+    """Return the chosen method's parameters that a link, a lesson or Tune set.
+
+    The best known method is compared with others as recommended, so it has none.
+    """
+    if choice.is_best:
+        forms.write_to_address(choice.algorithm, {})
+        return {}
+    return forms.linked_parameters(choice.algorithm)
+
+
 def main() -> None:
     choice = sidebar.choice()
     head, shown_person, waiting_place, middle, going = (st.container() for _ in range(5))
     with st.sidebar:
         links.to("tune", "Advanced: parameters", {})
-    parameters = {} if choice.is_best else forms.linked_parameters(choice.algorithm)
-    spec = choice.spec(parameters=parameters)
+    spec = choice.spec(parameters=parameters_of(choice))
     every = bool(st.session_state.get(EVERY))
     ready, selection = story.plan(spec.model_dump_json(), choice.shape, choice.assumptions, every)
     proved = ready.guarantee.has_epsilon

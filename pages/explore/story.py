@@ -220,7 +220,7 @@ def _levels(judgement: Judgement) -> list[dict[str, Any]]:
         short = words
         if kind == "best":
             words = conclusions.best_known_words(judgement)
-            short = f"{one.label}, not private"
+            short = f"{one.label} without privacy"
         percent = conclusions.share_text(share)
         error = judgement.metric.text(one.median)
         levels.append(

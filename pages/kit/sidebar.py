@@ -91,7 +91,8 @@ def _draw_widgets(unused: Collection[str]) -> None:
             _draw_widget(columns, partial(_columns_kept, entry, columns), unused)
         if getattr(entry, "item_features", ""):
             _draw_widget("item_features", partial(_radio, "item_features"), unused)
-        _draw_widget("calibration", partial(_radio, "calibration"), unused)
+        if value("algorithm") != data_sets.BEST:
+            _draw_widget("calibration", partial(_radio, "calibration"), unused)
         if entry.public:
             _draw_widget("noise", partial(_radio, "noise"), unused)
         if not entry.public or (columns and value(columns)) or value("row_count") != "given":
@@ -118,7 +119,9 @@ def choice() -> Choice:
     values = {control.id: value(control.id) for control in controls()}
     if values["algorithm"] != data_sets.BEST:
         return Choice(**values)
-    recommended = Choice(**values | {"algorithm": RECOMMENDED["ratings"]}, is_best=True)
+    # no source has a rule for the best of several methods
+    values |= {"algorithm": RECOMMENDED["ratings"], "calibration": "exact"}
+    recommended = Choice(**values, is_best=True)
     known: dict[Choice, Choice] = st.session_state.setdefault(RESOLVED, {})
     if recommended not in known:
         best = epsilon_grid.best_method(recommended)
@@ -323,7 +326,7 @@ def _stop(meaning_of: Callable[[float], str], epsilon: float, name: str = "") ->
 
 def _by_source(unused: Collection[str]) -> bool:
     """Return whether the noise of the page's method is set by its source's own rule."""
-    return "algorithm" not in unused and value("calibration") == "source"
+    return "algorithm" not in unused and choice().calibration == "source"
 
 
 def _meanings(unused: Collection[str]) -> Callable[[float], str]:

@@ -6,6 +6,7 @@ reported and replaced by the default. What a lesson fixes is set again on every 
 """
 
 import functools
+from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
@@ -31,6 +32,7 @@ EPSILON = "sidebar.epsilon"  # in the session: the epsilon of all pages
 UNMOVED = "sidebar.epsilon.unmoved"  # in the session: a page's default, not moved yet
 COMPLAINTS = "sidebar.complaints"  # in the session: what was wrong with the address or a box
 COMPLAINED_AT = "sidebar.complained"  # in the session: the choice at the complaint
+OLD_FIRST = "dpals"  # the method of earlier links for ratings that name none
 MOST = 2**53 - 1  # the largest integer that a browser represents exactly
 
 
@@ -246,9 +248,18 @@ def _start_from_address(first: dict[str, Any]) -> None:
     """Set values that this session has not had yet, from the address or the defaults."""
     st.session_state[COMPLAINTS] = []
     texts = in_new_names(st.query_params, data_sets.data_kind())
+    is_ratings = data_sets.data_kind() == "ratings"
+    if is_ratings and "algorithm" not in texts and _is_of_one_method(texts):
+        first = first | {"algorithm": OLD_FIRST}
     for control in controls():
         if session_key(control.id) not in st.session_state and control.id != "epsilon":
             put(control.id, _read(control, texts.get(control.id), first[control.id], "link"))
+
+
+def _is_of_one_method(texts: Mapping[str, str]) -> bool:
+    """Return whether an address has parameters or the rule of a single method."""
+    has_parameters = any(name.startswith("p.") for name in texts)
+    return has_parameters or texts.get("calibration") == "source"
 
 
 def dial(first: float) -> float:

@@ -1,10 +1,14 @@
 """The Explore page, driven as a person would, without a browser."""
 
+import json
+
 import pytest
 
 from dpmf_core.runs.comparison import DRAWS
+from dpmf_core.runs.first_views import DEFAULT_EPSILON, shipped_draws
 from dpmf_core.runs.recommendations import recommend
 from dpmf_core.runs.specification import RunSpec
+from pages.kit import data_sets
 from tests.pages.driving import (
     app_of,
     behind_sidebar,
@@ -24,6 +28,17 @@ def page(**parameters):
     return settled(app_of(SCRIPT, **({"data": "cinema-small"} | parameters)))
 
 
+def click(app, name, value):
+    """The page after the figure reported this value, as a click in it does."""
+    states = app._tree.get_widget_states()
+    figure = next(
+        one.proto.id for one in app.get("bidi_component") if one.proto.id.endswith("-explore.hero")
+    )
+    event = json.dumps({"event": name, "value": value})
+    states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{figure}__events", json_trigger_value=event)
+    app._run(states)
+
+
 def spec(**more):
     budget = {"epsilon": 5.0, "delta": 5e-5}
     return RunSpec.parse(data={"id": "cinema-small"}, algorithm="dpals", budget=budget, **more)
@@ -31,9 +46,31 @@ def spec(**more):
 
 def test_the_sources_rule_shows_what_it_truly_costs():
     printed = {"p.biases": "false", "p.gram_share": "0.5", "p.frequent_fraction": "1"}
-    app = page(eps="1", delta="1e-5", rule="source", **printed)
+    app = page(eps="1", delta="1e-5", rule="source", **printed)  # an earlier link, without a method
     assert "ε = 1.07 (δ = 1e-5" in words(app)
     assert "1.07" in headline(app)
+
+
+def test_it_opens_with_the_best_proven_method_and_one_click_shows_a_paper_s():
+    app = page()
+    best = shipped_draws("ratings", "cinema-small").by("rmse").best(DEFAULT_EPSILON)
+    assert headline(app).startswith(f"At ε = {DEFAULT_EPSILON:g}, {best.label} keeps ")
+    methods = component(app, "hero")["methods"]
+    assert [method["id"] for method in methods if method["shown"]] == [data_sets.BEST]
+    click(app, "method_shown", "dpfw-oja")
+    settled(app)
+    assert "A better proven method is known at this ε: " in headline(app)
+    assert app.query_params["algorithm"] in ("dpfw-oja", ["dpfw-oja"])
+    click(app, "method_shown", data_sets.BEST)
+    settled(app)
+    assert headline(app).startswith(f"At ε = {DEFAULT_EPSILON:g}, {best.label} keeps ")
+    assert "algorithm" not in app.query_params
+
+
+def test_the_best_of_several_methods_has_no_source_s_rule():
+    app = page(eps="5", algo="best", rule="source")
+    assert not [radio for radio in app.radio if radio.label == "Noise is set by"]
+    assert "in total (" not in headline(app)
 
 
 def test_nothing_that_is_not_proved_has_an_epsilon():
@@ -48,13 +85,13 @@ def test_nothing_that_is_not_proved_has_an_epsilon():
 
 
 def test_one_persons_list_says_what_stays_and_a_link_holds_who_was_picked():
-    app = page(eps="5")
+    app = page(algo="dpals", eps="5")
     lists = component(app, "hero")["lists"]
-    run, open_run = engine_run(spec()), engine_run(spec().open())
-    here = next(it for it in lists["at"] if it["epsilon"] == 5.0)
-    for items, of in ((here["items"], run), (lists["open"], open_run)):
-        assert [it["title"] for it in items] == [s.title for s in recommend(of, 0, len(items))]
-    app = page(eps="5", person="7")
+    here = next(one for one in lists["at"] if one["epsilon"] == 5.0)
+    for items, run in ((here["items"], spec()), (here["open"], spec().open())):
+        recommended = recommend(engine_run(run), 0, len(items))
+        assert [item["title"] for item in items] == [film.title for film in recommended]
+    app = page(algo="dpals", eps="5", person="7")
     assert component(app, "hero")["lists"]["person"] == 7
     next(it for it in app.number_input if it.label == "Show person").set_value(9)
     settled(app)
@@ -71,7 +108,7 @@ def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_defau
     [here] = [it for it in points if it["epsilon"] == 5.0]
     runs = [engine_run(spec(seed=seed, parameters={"rank": 3})) for seed in range(DRAWS)]
     errors = sorted(run.record.metrics["rmse"] for run in runs)
-    assert sorted(here["values"]) == pytest.approx(errors)
+    assert sorted(here["error"]["values"]) == pytest.approx(errors)
     app.button(key="explore.recommended").click()
     settled(app)
     assert not [it.value for it in app.markdown if it.value.startswith("Changed parameters")]
