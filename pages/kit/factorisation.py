@@ -193,12 +193,21 @@ def _draw_price(subject: Subject, selection: Comparison, runs: Runs) -> None:
             f" {subject.a_row} and its sum of {subject.many}. Smaller is better. The average"
             f" {subject.row} alone has {METRIC.text(trivial)}."
         )
+        remark = f"{remark} {_cost(selection, runs)}".rstrip()
         comparison.draw_methods(subject.id, selection, runs, METRIC.id, remark)
     if several:
         parts, guess = {METRIC.id: "all samples"}, (f"the average {subject.row}", trivial)
         with right:
             st.header("Objective by step", anchor="steps")
             comparison.draw_steps(subject.id, "Objective by step", runs, parts, METRIC.id, guess)
+
+
+def _cost(selection: Comparison, runs: Runs) -> str:
+    """Return what noise and method cost at this epsilon; '' while a run is missing."""
+    judgement = selection.table(runs).by(METRIC.id)
+    line = judgement.line(selection.label)
+    cost = judgement.cost(line[0]) if line else None
+    return "" if cost is None else cost_words(judgement, cost)
 
 
 # ---- what the browser draws ----------------------------------------------------------------------
@@ -296,14 +305,12 @@ class _Finding:
     def _sentences(self, line: Sequence[Measured]) -> list[str]:
         judgement, one, row = self.judgement, self.one, self.subject.row
         other = better_words(judgement, one) or no_difference_words(judgement, one)
-        cost = judgement.cost(one)
         return [
             other,
             self._needed(line),
             self._survival(),
             _unexplained(judgement, one, row),
             self._coherence(),
-            "" if cost is None else cost_words(judgement, cost),
             comparison.purchase_text(self.choice, one),
         ]
 
