@@ -1,9 +1,10 @@
 """One question has one answer: the same method and the same number at every entry point.
 
 The question: what does the best proven method keep on Cinema at epsilon 2, by RMSE? The runs are
-those of the package, in a store of their own, so nothing is trained.
+those of the package, so nothing is trained.
 """
 
+import contextlib
 import json
 
 import pytest
@@ -41,16 +42,19 @@ def sweep():
     )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def stored_runs(tmp_path_factory):
-    """The package's runs of the question, as if they had been made here."""
-    with fresh_store(tmp_path_factory.mktemp("data")):
-        store = Store()
-        for point in sweep().points():
-            record = shipped_runs.record(point.spec)
-            store.put(Run(record))
-        store.close()
+@pytest.fixture(autouse=True)
+def empty_store(tmp_path):
+    """Pages read the package's runs."""
+    with fresh_store(tmp_path):
         yield
+
+
+@pytest.fixture
+def stored_runs(empty_store):
+    """The package's runs of the question, without models, as if they had been made here."""
+    with contextlib.closing(Store()) as store:
+        for point in sweep().points():
+            store.put(Run(shipped_runs.record(point.spec)))
 
 
 def words_of(app):
@@ -78,7 +82,7 @@ def test_compare_has_the_answer():
     assert f"It {FINDING}" in words_of(app)
 
 
-def test_the_command_line_has_the_answer(capsys):
+def test_the_command_line_has_the_answer(stored_runs, capsys):
     options = {
         "--dataset": DATA,
         "--algorithms": ",".join(METHODS),
@@ -93,7 +97,7 @@ def test_the_command_line_has_the_answer(capsys):
     assert row.endswith(f" {share_text(TABLE.share(BEST))}")
 
 
-def test_a_sweep_in_python_has_the_answer():
+def test_a_sweep_in_python_has_the_answer(stored_runs):
     swept = dpmf.sweep(DATA, METHODS, epsilons=DEFAULT_EPSILON, seeds=SEEDS)
     best = swept.draws.by("rmse").best(DEFAULT_EPSILON)
     assert best.algorithm == BEST.algorithm and best.draws == BEST.draws
