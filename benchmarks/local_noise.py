@@ -12,7 +12,7 @@ import dpmf_datasets as datasets
 from benchmarks.report import RESULTS
 from dpmf import sweep
 from dpmf_core.runs.along_epsilon import needed_epsilon
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 
 FILE = RESULTS / "local-noise.csv"
 DATA = ("cinema-small", "ml-1m", "cinema")

@@ -20,8 +20,9 @@ from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import NoiseKind
 from dpmf_core.runs import data_access, execution, notebook_views
-from dpmf_core.runs.draws import Draws, Judgement, Measured, Point
+from dpmf_core.runs.draws import Draws, Judgement
 from dpmf_core.runs.filters import filtered
+from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.notebook_views import plot as plot
 from dpmf_core.runs.record import Run

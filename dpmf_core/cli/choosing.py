@@ -21,7 +21,8 @@ from dpmf_core.data.catalogue import catalogue
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs import data_access
 from dpmf_core.runs.conclusions import names_text
-from dpmf_core.runs.draws import Draws, Measured, Point
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.specification import DataSpec

@@ -34,7 +34,8 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import execution
 from dpmf_core.runs.conclusions import conclusions_of, share_text
-from dpmf_core.runs.draws import MAIN_METRICS, Draws, Judgement, Measured, Point
+from dpmf_core.runs.draws import MAIN_METRICS, Draws, Judgement
+from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
 from dpmf_core.runs.record import Run

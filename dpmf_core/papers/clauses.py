@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.specification import Value
 
 Results = Sequence[Measured]

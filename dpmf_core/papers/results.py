@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer
 from dpmf_core import __version__
 from dpmf_core.base.paths import create_folder, data_folder, write_whole
 from dpmf_core.papers.figures import Claim, Figure, Verdict
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 
 RECORDED_FOLDER = Path(__file__).parent / "recorded"
 Size = Literal["page", "full"]

@@ -18,7 +18,8 @@ from scipy.special import stdtrit
 from dpmf_core.papers.clauses import Clause, MissingResult, Results, judged
 from dpmf_core.papers.figures import Claim, Runs, Sweeps, as_published
 from dpmf_core.papers.methods import on_lowrank
-from dpmf_core.runs.draws import Draws, Measured, Point
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep
 

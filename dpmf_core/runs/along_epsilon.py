@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 
 
 @dataclass(frozen=True)

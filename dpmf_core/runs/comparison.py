@@ -13,7 +13,8 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.privacy.budget import Calibration
-from dpmf_core.runs.draws import MAIN_METRICS, Draws, Judgement, Measured, Point
+from dpmf_core.runs.draws import MAIN_METRICS, Draws, Judgement
+from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known, proven_methods

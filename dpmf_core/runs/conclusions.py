@@ -9,7 +9,8 @@ from enum import StrEnum
 
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.along_epsilon import needed_epsilon
-from dpmf_core.runs.draws import AVERAGE, Judgement, Measured, PrivacyCost
+from dpmf_core.runs.draws import AVERAGE, Judgement, PrivacyCost
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, is_of_lists
 
 FLOORS = {GLOBAL_MEAN: "the mean of all ratings", OWN_MEAN: "each person's own mean"}

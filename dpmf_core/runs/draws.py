@@ -9,7 +9,6 @@ mean and each person's own mean, for lists an arbitrary order, for samples their
 the best known method without privacy.
 """
 
-import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,150 +16,24 @@ from functools import cached_property
 from typing import Any
 
 from dpmf_core import algorithms
-from dpmf_core.algorithms import PrivateAlgorithm
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.evaluation.registry import METRICS, Metric
-from dpmf_core.privacy import Calibration, Status
+from dpmf_core.privacy import Calibration
+from dpmf_core.runs.measurements import (
+    Draw,
+    Measured,
+    Point,
+    is_reference,
+    shared_draws,
+    shared_seeds,
+)
 from dpmf_core.runs.record import Run, summarise
 from dpmf_core.runs.references import RECOMMENDED, best_known, floors, is_proven
-from dpmf_core.runs.specification import RunSpec, Value
 
 LEAST_GAIN = 0.01  # of the floor's figure: below it sharing is worth nothing measurable
 AVERAGE = "average"  # the floor of samples, whose figures every run on samples has
 NOISY_ERROR = "noisy_rmse"  # of private data, released with noise
 MAIN_METRICS = ("rmse", "objective")  # of ratings, of samples
-HAVE_EPSILON = (Status.PROVEN, Status.CONDITIONAL)
-
-
-# ---- the rows ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Point:
-    """A planned draw: a run and its place in the table.
-
-    label: the name of its line. epsilon: None if nothing is released. grid: values of the
-    parameters that vary. is_rival: whether it may be named as the best method; a person's own
-    parameters may not.
-    """
-
-    spec: RunSpec
-    label: str
-    epsilon: float | None
-    grid: Mapping[str, Value] = field(default_factory=dict)
-    is_rival: bool = True
-
-    @cached_property
-    def key(self) -> str:
-        """The specification as text: equal runs have equal keys."""
-        return self.spec.model_dump_json()
-
-    @cached_property
-    def place(self) -> tuple[object, ...]:
-        """What the draws of one method at one place share: everything but the seed."""
-        parameters = tuple(sorted(self.spec.parameters.items()))
-        method = (self.label, self.spec.algorithm, self.spec.without_noise, parameters)
-        return method, self.epsilon, tuple(self.grid.items())
-
-
-@dataclass(frozen=True)
-class Draw:
-    """A finished draw: its held-out figures and the exact total epsilon, None if unproven.
-
-    caution: why the method's epsilon differs in meaning from the others'; '' if it does not.
-    """
-
-    point: Point
-    metrics: Mapping[str, int | float | None]
-    total: float | None = None
-    caution: str = ""
-    public: bool = True
-
-    @classmethod
-    def of(cls, point: Point, summary: Mapping[str, Any]) -> "Draw":
-        """A draw from the summary of its run (`record.summarise`)."""
-        total, caution = summary.get("epsilon"), ""
-        if point.epsilon is not None:
-            caution = _caution(point.spec, summary)
-        return cls(point, summary["metrics"], total, caution, bool(summary.get("public", True)))
-
-    def figure(self, metric: str) -> float | None:
-        """A held-out figure; None if the run has none."""
-        value = self.metrics.get(metric)
-        return None if value is None or not math.isfinite(value) else float(value)
-
-
-def _caution(spec: RunSpec, summary: Mapping[str, Any]) -> str:
-    if summary.get("guarantee") not in HAVE_EPSILON or not is_proven(spec.algorithm):
-        return "no proof"
-    unit = str(summary.get("unit", "user"))
-    if unit not in ("user", "person") and spec.kind.task == "ratings":
-        return f"protects one {unit}"
-    if spec.budget is not None and spec.budget.calibration is Calibration.SOURCE:
-        return "its noise follows its source's rule"
-    return ""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A figure of one method at one place of the table: a value for each draw.
-
-    seeds: of the draws, where they are known. parameters: the method's, with those of the grid.
-    totals: each draw's exact epsilon.
-    """
-
-    label: str
-    algorithm: str
-    epsilon: float | None
-    grid: Mapping[str, Value]
-    draws: tuple[float, ...]
-    seeds: tuple[int, ...] = ()
-    parameters: Mapping[str, Value] = field(default_factory=dict)
-    without_noise: bool = False
-    totals: tuple[float | None, ...] = ()
-    caution: str = ""
-    is_rival: bool = True
-
-    @property
-    def title(self) -> str:
-        """The algorithm's title."""
-        return algorithms.find(self.algorithm).title
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.draws)
-
-    @property
-    def mean(self) -> float:
-        return statistics.fmean(self.draws)
-
-    @property
-    def low(self) -> float:
-        return min(self.draws)
-
-    @property
-    def high(self) -> float:
-        return max(self.draws)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Student's 95% interval of the mean over draws."""
-        return PairedDifference(self.draws).interval
-
-    @property
-    def by_seed(self) -> dict[int, float]:
-        return dict(zip(self.seeds, self.draws, strict=True))
-
-
-def shared_seeds(*measured: Measured) -> list[int]:
-    """The seeds of the draws that all of these share, ascending."""
-    return sorted(set.intersection(*(set(one.seeds) for one in measured)))
-
-
-def shared_draws(*measured: Measured) -> list[tuple[float, ...]]:
-    """The figures of the draws that all of these share, ascending by seed."""
-    figures = [one.by_seed for one in measured]
-    return [tuple(of_one[seed] for of_one in figures) for seed in shared_seeds(*measured)]
 
 
 # ---- the table -----------------------------------------------------------------------------------
@@ -563,15 +436,3 @@ def _may_rank(point: Point) -> bool:
     budget = point.spec.budget
     is_exact = budget is not None and budget.calibration is Calibration.EXACT
     return point.is_rival and is_exact and is_proven(point.spec.algorithm)
-
-
-def is_trivial(algorithm: str) -> bool:
-    """Whether this is a predictor that learns nothing of what people share."""
-    kind = algorithms.REGISTRY.get(algorithm)
-    return kind is not None and kind.is_trivial
-
-
-def is_reference(algorithm: str) -> bool:
-    """Whether private methods may be compared with this non-private, non-trivial method."""
-    kind = algorithms.REGISTRY.get(algorithm)
-    return kind is not None and not kind.is_trivial and not issubclass(kind, PrivateAlgorithm)

@@ -15,7 +15,7 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import Calibration, NoiseKind, Relation
 from dpmf_core.privacy.formatting import epsilon_number
 from dpmf_core.runs import noisy_errors
-from dpmf_core.runs.draws import Point
+from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value, bad_input, sections

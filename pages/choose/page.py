@@ -16,7 +16,8 @@ from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import conclusions
 from dpmf_core.runs.conclusions import Reference
-from dpmf_core.runs.draws import Draws, Measured, Point
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.record import summarise
 from dpmf_core.runs.specification import DataSpec

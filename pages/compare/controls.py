@@ -14,8 +14,8 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Budget, Calibration
-from dpmf_core.runs.draws import Point
 from dpmf_core.runs.first_views import COMPARE_DRAWS, COMPARE_EPSILONS, COMPARE_METHODS
+from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known_on
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep, typed_grid, with_open

@@ -25,7 +25,8 @@ from dpmf_core.runs.conclusions import (
     share_lines,
     share_text,
 )
-from dpmf_core.runs.draws import Draws, Judgement, Measured, Point, is_reference
+from dpmf_core.runs.draws import Draws, Judgement
+from dpmf_core.runs.measurements import Measured, Point, is_reference
 from dpmf_core.runs.record import RunRecord
 from dpmf_core.runs.references import best_known
 from dpmf_core.runs.reports import notebook_of_sweep

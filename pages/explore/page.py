@@ -16,7 +16,8 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import conclusions
 from dpmf_core.runs.along_epsilon import needed_epsilon
 from dpmf_core.runs.comparison import BEST_KNOWN, MAIN, OPEN, TRIVIAL, Comparison, split_name
-from dpmf_core.runs.draws import Judgement, Measured
+from dpmf_core.runs.draws import Judgement
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.planning import PreparedRun
 from dpmf_core.runs.recommendations import someone, top_rated
 from dpmf_core.runs.record import Run

@@ -22,7 +22,8 @@ from dpmf_core.privacy.interpretation import success_of
 from dpmf_core.runs import conclusions, shipped_runs
 from dpmf_core.runs.comparison import EPSILONS, TRIVIAL, Comparison, at_epsilon, references
 from dpmf_core.runs.comparison import comparison as comparison_of
-from dpmf_core.runs.draws import Judgement, Measured
+from dpmf_core.runs.draws import Judgement
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.references import paper_of

@@ -11,7 +11,8 @@ from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.comparison import BEST_KNOWN, MAIN, NAMES, Comparison, split_name
-from dpmf_core.runs.draws import Judgement, Measured
+from dpmf_core.runs.draws import Judgement
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.references import best_known
 from pages.kit import charts, colours, sweep_charts

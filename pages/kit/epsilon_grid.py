@@ -20,8 +20,9 @@ from dpmf_core.jobs.queue import IDLE
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import EPSILONS, at_epsilon, grid_points, own_points
-from dpmf_core.runs.draws import Draws, Point
+from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.first_views import DEFAULT_EPSILON
+from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.references import RECOMMENDED
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, runs, time_estimate

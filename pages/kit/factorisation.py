@@ -25,8 +25,9 @@ from dpmf_core.runs.conclusions import (
     no_difference_words,
     share_text,
 )
-from dpmf_core.runs.draws import Judgement, Measured
+from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.inspection import pairs, row_length, small_pictures, topics
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec

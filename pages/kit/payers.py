@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.runs.draws import is_trivial
+from dpmf_core.runs.measurements import is_trivial
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours
 

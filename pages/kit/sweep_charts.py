@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from dpmf_core import algorithms
 from dpmf_core.papers.figures import Mark
 from dpmf_core.runs.conclusions import Reference, ReferenceLine, share_text
-from dpmf_core.runs.draws import Judgement, is_reference, is_trivial
+from dpmf_core.runs.draws import Judgement
+from dpmf_core.runs.measurements import is_reference, is_trivial
 from dpmf_core.runs.record import Run
 from pages.kit import colours
 from pages.kit.charts import SILENT, figure, level, reference_line

@@ -19,7 +19,7 @@ from dpmf_core.papers.results import ClaimResult
 from dpmf_core.privacy import Calibration
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import epsilon_text
-from dpmf_core.runs.draws import Measured, Point, is_trivial
+from dpmf_core.runs.measurements import Measured, Point, is_trivial
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import charts, safe_text, sweep_charts
 from pages.kit.runs import ask

@@ -13,7 +13,8 @@ from dpmf_core.privacy import neighbours
 from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.runs.comparison import differences, judgement_of
 from dpmf_core.runs.conclusions import cost_words, kept_words
-from dpmf_core.runs.draws import Judgement, Measured
+from dpmf_core.runs.draws import Judgement
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.stored_charges import enter_stored

@@ -12,8 +12,9 @@ from dpmf_core.privacy.formatting import budget_text, epsilon_in_full
 from dpmf_core.runs import conclusions
 from dpmf_core.runs.along_epsilon import interpolate
 from dpmf_core.runs.comparison import DRAWS
-from dpmf_core.runs.draws import Judgement, Measured
+from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.first_views import METRICS, shipped_draws, usual_run
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.references import paper_of
 from dpmf_core.runs.specification import RunSpec
 from pages.explore.story import BEST_LINE, USUAL

@@ -19,7 +19,7 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.interpretation import success_of
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import TRIVIAL, references
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import privacy_card, safe_text
 from pages.kit.components import draw_hundred

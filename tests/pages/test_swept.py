@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from dpmf_core.runs.draws import Draws, Point
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.specification import RunSpec
 from pages.compare import findings
 from pages.kit import payers, sweep_charts

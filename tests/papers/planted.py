@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpmf_core.papers.figures import Claim
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 
 TRIES = 40_000
 

@@ -7,7 +7,7 @@ import pytest
 from dpmf_core.papers.balu_2016.protocol import SKETCH, TOP_USERS
 from dpmf_core.papers.balu_2016.statements import best_regularisations
 from dpmf_core.papers.registry import CLAIMS
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 
 
 def cell(rank, gain, errors):

@@ -6,7 +6,7 @@ from dpmf_core.papers.chien_2021 import claims as chien_2021
 from dpmf_core.papers.chien_2021 import statements
 from dpmf_core.papers.figures import by_step
 from dpmf_core.papers.registry import CLAIMS
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 from tests.support.records import run_of
 
 

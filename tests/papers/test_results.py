@@ -5,7 +5,7 @@ import pytest
 from dpmf_core.papers import registry, results
 from dpmf_core.papers.clauses import Median, less
 from dpmf_core.papers.figures import Claim, Outcome
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep
 

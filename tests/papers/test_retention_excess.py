@@ -9,8 +9,8 @@ from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.papers.vallet_2014 import retention_excess, statements
 from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, QUARTERS
 from dpmf_core.runs.data_access import open_ratings, open_split
-from dpmf_core.runs.draws import Measured
 from dpmf_core.runs.execution import run
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep
 from tests.support.made_up import made_up

@@ -9,7 +9,7 @@ from dpmf_core.papers.saha_2022 import units as saha_units
 from dpmf_core.papers.saha_2022.judgement import compared_with_plain, epochs, picture_roughness
 from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE
 from dpmf_core.papers.saha_2022.units import TABLE_4
-from dpmf_core.runs.draws import Point
+from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.specification import RunSpec
 from tests.support.records import run_of
 

@@ -15,7 +15,7 @@ from dpmf_core.papers.jain_2018 import bounds as jain_2018
 from dpmf_core.papers.jain_2018.bounds import frank_wolfe_floor
 from dpmf_core.papers.registry import BOUNDS
 from dpmf_core.papers.theory import Place, bound_exponent, exponent, place_at
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 
 CLAIMS = (*chien_2021.CLAIMS, *jain_2018.CLAIMS)
 SIZES = {"users": (5e3, 1e4, 2e4), "items": (250.0, 500.0, 1e3), "epsilon": (2.0, 5.0, 20.0)}

@@ -12,7 +12,7 @@ from dpmf_core.papers import results
 from dpmf_core.papers.clauses import Median, MissingResult, fall, less
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.registry import CLAIMS, PAPERS
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 from tests.papers.planted import with_truths
 from tests.support.made_up import made_up
 

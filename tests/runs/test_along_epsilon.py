@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dpmf_core.runs.along_epsilon import NeededEpsilon, interpolate, needed_epsilon
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 
 
 def shares(*points):

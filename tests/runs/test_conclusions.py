@@ -5,7 +5,7 @@ import pytest
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs import conclusions
 from dpmf_core.runs.conclusions import Reference
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 from tests.support.tables import table
 
 REFERENCES = {

@@ -5,12 +5,8 @@ import math
 import pytest
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.runs.draws import (
-    Draws,
-    Measured,
-    PrivacyCost,
-    shared_draws,
-)
+from dpmf_core.runs.draws import Draws, PrivacyCost
+from dpmf_core.runs.measurements import Measured, shared_draws
 from tests.support.tables import point, table
 
 RMSE, RECALL = METRICS["rmse"], METRICS["recall_at_20"]

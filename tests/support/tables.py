@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpmf_core.runs.draws import Draws, Point
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.specification import RunSpec
 
 Figures = Mapping[tuple[str, float | None], Sequence[float | None]]

@@ -8,7 +8,8 @@ from dpmf_core.papers.balu_2016 import protocol, statements
 from dpmf_core.papers.balu_2016.protocol import HASHING, SKETCH, TOP_USERS
 from dpmf_core.papers.clauses import Clause
 from dpmf_core.papers.figures import Claim, Runs
-from dpmf_core.runs.draws import Draws, Measured, Point
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.measurements import Measured, Point
 
 
 def _divergences(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:

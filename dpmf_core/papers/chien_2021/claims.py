@@ -15,7 +15,7 @@ from dpmf_core.papers.figures import Claim, Preset, by_step, tuned
 from dpmf_core.papers.methods import ALS, EXACT, FEW, LOWRANK, MEAN, alike, films, on_lowrank
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.data_access import open_ratings
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 

@@ -26,7 +26,7 @@ from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.theory import Exponent, Place, exponent, no_slower
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.privacy.accounts import NoisePermit
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 
 ITEMS, EPSILON, DELTA = 600, 10.0, 1e-5
 USERS = {False: (1_600, 2_500), True: (1_600, 2_500, 4_000)}

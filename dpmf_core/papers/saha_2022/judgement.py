@@ -22,8 +22,8 @@ from dpmf_core.papers.clauses import (
 from dpmf_core.papers.figures import Measure, Runs
 from dpmf_core.papers.saha_2022.methods import DOCUMENTS, FACES, PLAIN, PRIVATE, RANDOM
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.draws import Measured, Point
 from dpmf_core.runs.inspection import basis, image_size
+from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.record import Run, value_of
 
 Array = npt.NDArray[Any]

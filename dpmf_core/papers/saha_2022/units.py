@@ -19,7 +19,8 @@ from dpmf_core.papers.figures import Claim, Runs, first_present
 from dpmf_core.papers.saha_2022 import methods
 from dpmf_core.papers.saha_2022.methods import FRESH, PLAIN, PRIVATE, marks
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.draws import Draws, Measured, Point
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep
 

@@ -18,7 +18,7 @@ from dpmf_core.papers.figures import Claim, Mark, every_draw
 from dpmf_core.papers.vallet_2014 import protocol, retention_excess, statements
 from dpmf_core.papers.vallet_2014.statements import BY_TIME, RANDOM
 from dpmf_core.runs.data_access import open_ratings
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 
 V14 = "Vallet et al. 2014"
 

@@ -11,7 +11,7 @@ from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.papers.clauses import MissingResult, Quantity, Results, line, of_label
 from dpmf_core.papers.figures import Runs, grouped
 from dpmf_core.runs.data_access import open_ratings, open_split
-from dpmf_core.runs.draws import Measured, Point
+from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.record import Run
 
 BASELINE = "Baseline"

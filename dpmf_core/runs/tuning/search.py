@@ -25,7 +25,7 @@ from dpmf_core.data.catalogue import is_own
 from dpmf_core.privacy import Budget, Event, Repeat, sequence
 from dpmf_core.privacy.selection import Price, price_of_choosing
 from dpmf_core.runs.data_access import open_anywhere
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run

@@ -12,7 +12,8 @@ from dpmf_core.evaluation.paired_difference import PairedDifference
 from dpmf_core.evaluation.registry import Metric
 from dpmf_core.privacy.formatting import budget_text, epsilon_number
 from dpmf_core.runs.conclusions import share_text
-from dpmf_core.runs.draws import Draws, Judgement, Measured, Point
+from dpmf_core.runs.draws import Draws, Judgement
+from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.tuning.choosing.question import MORE, Question, Runs
 
 WIDE = 0.1  # width of the 95% interval of a share that needs more draws

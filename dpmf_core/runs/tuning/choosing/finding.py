@@ -22,8 +22,8 @@ from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import conclusions
 from dpmf_core.runs.conclusions import share_text
-from dpmf_core.runs.draws import Measured
 from dpmf_core.runs.line_charts import line_chart
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.tuning.choosing import wording

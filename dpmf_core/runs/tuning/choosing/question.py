@@ -12,7 +12,7 @@ from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.privacy import Event, Relation, Status
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, gaussian_mu
-from dpmf_core.runs.draws import Point
+from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.references import best_known_on, floors, proven_methods
 from dpmf_core.runs.specification import DataSpec, RunSpec

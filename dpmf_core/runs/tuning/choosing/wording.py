@@ -3,7 +3,7 @@
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import conclusions
 from dpmf_core.runs.conclusions import share_text
-from dpmf_core.runs.draws import Measured
+from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.tuning.choosing.answer import Answer
 from dpmf_core.runs.tuning.choosing.question import Question
 
