@@ -36,13 +36,14 @@ window.clock = (() => {
     const root = hero();
     return root !== null && !root.classList.contains('stale')
       && root.dataset.epsilon === epsilon && root.dataset.measured === 'true'
-      && text(root.querySelector('h1')).startsWith(`At ε = ${epsilon},`);
+      && text(root.querySelector('h1')).includes(`ε = ${epsilon}`);
   };
+  const says = (title) => text(document.querySelector('h1')) === title;
   const spoken = '[data-testid=stMain] :is(p, h1, h2, h3, h4)';
   const labelled = (epsilon) => [...document.querySelectorAll(spoken)]
     .some((it) => text(it).includes(`ε = ${Number(epsilon).toFixed(2)} in total`));
   const idle = () => document.querySelector('[data-testid=stApp]')
     ?.dataset.testScriptState === 'notRunning';
-  return { arm, at, labelled, idle, hero, text,
+  return { arm, at, labelled, says, idle, hero, text,
     read: () => ended === null ? null : (ended - began) / 1000 };
 })();

@@ -1,11 +1,14 @@
 """How long a person waits for Explore and for the other pages, in Chromium with a real server.
 
-`python -m benchmarks.page_speed [--repeats 7]` serves the app on an empty data directory, computes
-the default data set's grid of epsilons, and measures. All times are the browser's own,
-`performance.now()`, counted from the start of the navigation. A measurement starts at the time
-stamp that the browser gave the input. It ends when the first frame that shows the result has been
-handed to the compositor: in a task after the `requestAnimationFrame` callback that finds the result
-in the page (`page_speed.js`). Measure on an idle machine.
+`python -m benchmarks.page_speed [--repeats 7] [--folder OTHER]` serves the app on an empty data
+directory, computes the default data set's grid of epsilons, and measures. All times are the
+browser's own, `performance.now()`, counted from the start of the navigation. A measurement starts
+at the time stamp that the browser gave the input. It ends when the first frame that shows the
+result has been handed to the compositor: in a task after the `requestAnimationFrame` callback that
+finds the result in the page (`page_speed.js`). Measure on an idle machine.
+
+--folder: another checkout, such as an earlier version, which is served next to this one on a data
+directory of its own. Each measurement is taken in turn from both, and the table shows the ratio.
 
 drag: among stored epsilons with the mouse button held. From a `pointermove` until figure, headline
 and slider show the epsilon under the pointer; the figure's headline must be a measured one.
@@ -14,6 +17,8 @@ show it as measured and the privacy label states it.
 link: from the start of a navigation to an address with a stored epsilon, in a new browser profile
 with an empty cache, until the same. "link, cached": in a new session of a profile that has visited
 before.
+empty, "empty, cached": the same for a Streamlit page with a title and nothing else, served with the
+same configuration. The table shows a link as a multiple of it.
 run: from Enter in the number box, at an epsilon without stored runs, until headline and figure show
 that epsilon as measured: at least its first draw was trained and evaluated.
 page: from the click on another section in the header until its heading is drawn and its script has
@@ -24,12 +29,12 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import save, serving
+from benchmarks.report import ROOT, save, serving
 from dpmf_core.runs.comparison import DRAWS, EPSILONS
 from dpmf_core.runs.store import Store
 from pages.kit.page_table import HOME, SECTIONS
@@ -43,6 +48,8 @@ TOUR = ("Learn", "Explore", "Choose", "Verify", "Papers", "Start")  # the doors
 PATHS = {it.title: "/" if it.id == HOME else it.id for it in SECTIONS.values()}
 OTHER_PAGE = "clock.hero() === null && document.querySelector('h1') !== null"
 PLACE = "(_, it) => Math.log(it[0] / it[1]) / Math.log(it[2] / it[1])"
+EMPTY_TITLE = "An empty page"
+EMPTY_PAGE = f"import streamlit\n\nstreamlit.title({EMPTY_TITLE!r})\n"
 
 
 def until(page: Any, condition: str) -> None:
@@ -74,23 +81,50 @@ def look(page: Any, event: str | None, end: str, act: Callable[[], object]) -> f
     return float(page.evaluate("clock.read()"))
 
 
-class Bench:
-    """A browser connected to a server, and the measurements."""
+class Browser:
+    """A browser at a server, with a profile that keeps the files of pages that it has visited.
 
-    def __init__(self, chromium: Any, base: str) -> None:
-        self.chromium, self.base = chromium, base
+    link: the address that is measured. end: an expression that is true once its page is drawn.
+    """
+
+    def __init__(self, chromium: Any, link: str, end: str) -> None:
+        self.chromium = chromium
+        self.link = link
+        self.end = end
         self.profile = self._profile()
-        self.page = self.profile.new_page()
-        with closing(Store()) as store:
-            there = store.epsilons(DATA, "dpals")
-        grid = (round(2.5 + 0.01 * step, 2) for step in range(1, 400))
-        self.unused = iter([epsilon for epsilon in grid if epsilon not in there])
 
     def _profile(self) -> Any:
         profile = self.chromium.new_context(viewport={"width": 1280, "height": 900})
         profile.set_default_timeout(1000 * PATIENCE)
         profile.add_init_script(path=CLOCK)
         return profile
+
+    def first_visit(self, _: int = 0) -> float:
+        """Open the link in a new profile."""
+        with closing(self._profile()) as profile:
+            return self._open(profile)
+
+    def later_visit(self, _: int = 0) -> float:
+        """Open the link in a new session of the profile."""
+        return self._open(self.profile)
+
+    def _open(self, profile: Any) -> float:
+        with closing(profile.new_page()) as page:
+            page.add_init_script(f"clock.arm(null, () => {self.end});")
+            return look(page, None, "", lambda: page.goto(self.link, wait_until="commit"))
+
+
+class Bench(Browser):
+    """A browser at a server of the app, and the measurements. folder: its data directory."""
+
+    def __init__(self, chromium: Any, base: str, folder: str) -> None:
+        self.base = base
+        super().__init__(chromium, self.address(2.0), "clock.at('2') && clock.labelled('2')")
+        self.page = self.profile.new_page()
+        with closing(Store(Path(folder))) as store:
+            there = store.epsilons(DATA, "dpals")
+        grid = (round(2.5 + 0.01 * step, 2) for step in range(1, 400))
+        self.unused = iter([epsilon for epsilon in grid if epsilon not in there])
 
     def address(self, epsilon: float) -> str:
         return f"{self.base}/explore?data={DATA}&algo=dpals&eps={epsilon:g}"
@@ -148,24 +182,10 @@ class Bench:
         return seconds
 
     def _type(self, epsilon: float, labelled: bool = True) -> float:
-        field = self.page.get_by_role("textbox", name="ε, exactly")
+        field = self.page.get_by_label("ε, exactly")
         field.fill(f"{epsilon:g}")
         end = f"clock.at('{epsilon:g}')" + f" && clock.labelled('{epsilon:g}')" * labelled
         return look(self.page, "keydown", end, lambda: field.press("Enter"))
-
-    def link(self, _: int) -> float:
-        """Open a link in a new profile."""
-        with closing(self._profile()) as profile:
-            return self._open(profile)
-
-    def cached_link(self, _: int) -> float:
-        return self._open(self.profile)
-
-    def _open(self, profile: Any) -> float:
-        with closing(profile.new_page()) as page:
-            page.add_init_script("clock.arm(null, () => clock.at('2') && clock.labelled('2'));")
-            address = self.address(2.0)
-            return look(page, None, "", lambda: page.goto(address, wait_until="commit"))
 
     def section(self, turn: int) -> float:
         """Open the next section of the tour."""
@@ -180,23 +200,73 @@ class Bench:
 CLOCKS = {  # what is measured, from which epsilon, and the seconds wanted
     "drag": (Bench.drag, 2.0, 0.15),
     "box": (Bench.box, 5.0, 0.4),
-    "link": (Bench.link, 2.0, 1.2),
-    "link, cached": (Bench.cached_link, 2.0, 1.2),
+    "link": (Bench.first_visit, 2.0, 1.2),
+    "link, cached": (Bench.later_visit, 2.0, 1.2),
     "run": (Bench.run, 2.0, 2.0),
     "page": (Bench.section, 2.0, 1.0),
 }
+# the same for an empty page
+YARDSTICKS = {"link": Browser.first_visit, "link, cached": Browser.later_visit}
+HERE, OTHER, EMPTY = "this folder", "the other", "an empty page"
+Looks = dict[str, dict[str, list[float]]]  # seconds by server and by measurement, in turns
 
 
-def measurements(bench: Bench, repeats: int) -> dict[str, Any]:
-    """All measurements, each repeated so often."""
-    clocks = {}
-    for name, (clock, start, target) in CLOCKS.items():
-        bench.stand(start)
+def measured(benches: Mapping[str, Bench], empty: Browser, repeats: int) -> Looks:
+    """All measurements, each repeated so often, in turn on all servers."""
+    looks: Looks = {server: {name: [] for name in CLOCKS} for server in benches}
+    looks[EMPTY] = {name: [] for name in YARDSTICKS}
+    empty.later_visit()  # so that its files are in the profile
+    for name, (clock, start, _) in CLOCKS.items():
+        for bench in benches.values():
+            bench.stand(start)
         times = max(repeats, len(TOUR)) if name == "page" else repeats
-        seconds = [clock(bench, turn) for turn in range(times)]
-        median, least = statistics.median(seconds), min(seconds)
-        clocks[name] = {"median": median, "least": least, "target": target, "looks": seconds}
-    return clocks
+        for turn in range(times):
+            for server, bench in benches.items():
+                looks[server][name].append(clock(bench, turn))
+            if name in YARDSTICKS:
+                looks[EMPTY][name].append(YARDSTICKS[name](empty, turn))
+    return looks
+
+
+def summary(looks: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """The measurements of one server."""
+    return {
+        name: {
+            "median": statistics.median(seconds),
+            "least": min(seconds),
+            "target": CLOCKS[name][2],
+            "looks": list(seconds),
+        }
+        for name, seconds in looks.items()
+    }
+
+
+def ratio(seconds: Sequence[float], of: Sequence[float]) -> float:
+    """The median ratio of measurements that were taken in turn."""
+    return statistics.median(one / other for one, other in zip(seconds, of, strict=True))
+
+
+def table(looks: Looks) -> str:
+    """Medians, ratios to the other checkout, and multiples of the empty page, as a table."""
+    lines = []
+    for name in CLOCKS:
+        cells = [f"{name:14}"]
+        cells += [
+            f"{server}: {statistics.median(own[name]):.3f} s"
+            for server, own in looks.items()
+            if name in own
+        ]
+        here = looks[HERE][name]
+        if OTHER in looks:
+            cells.append(f"ratio to the other {ratio(here, looks[OTHER][name]):.2f}")
+        if name in YARDSTICKS:
+            cells += [
+                f"{server} / empty {ratio(own[name], looks[EMPTY][name]):.2f}"
+                for server, own in looks.items()
+                if server != EMPTY
+            ]
+        lines.append("; ".join(cells))
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -206,17 +276,32 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--repeats", type=int, default=7)
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--folder", type=Path, help="another checkout")
+    arguments = parser.parse_args()
+    checkouts = {HERE: ROOT}
+    if arguments.folder is not None:
+        checkouts[OTHER] = arguments.folder.resolve()
     with (
-        tempfile.TemporaryDirectory() as folder,
-        serving(folder, "local") as (base, _),
         sync_playwright() as driver,
         closing(driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)) as chromium,
+        ExitStack() as servers,
     ):
-        bench = Bench(chromium, base)
-        bench.fill()
-        clocks = measurements(bench, repeats)
-    save("page_speed", {"data": DATA, "clocks": clocks})
+        benches = {}
+        for server, checkout in checkouts.items():
+            folder = servers.enter_context(tempfile.TemporaryDirectory())
+            app = checkout / "app.py"
+            base, _ = servers.enter_context(serving(folder, "local", app, checkout))
+            benches[server] = Bench(chromium, base, folder)
+            benches[server].fill()
+        folder = servers.enter_context(tempfile.TemporaryDirectory())
+        script = Path(folder) / "empty.py"
+        script.write_text(EMPTY_PAGE)
+        base, _ = servers.enter_context(serving(folder, "local", script))
+        empty = Browser(chromium, base, f"clock.says('{EMPTY_TITLE}')")
+        looks = measured(benches, empty, arguments.repeats)
+    print(table(looks))
+    clocks, yardsticks = summary(looks[HERE]), summary(looks[EMPTY])
+    save("page_speed", {"data": DATA, "clocks": clocks, "empty": yardsticks})
 
 
 if __name__ == "__main__":

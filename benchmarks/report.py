@@ -21,6 +21,7 @@ from dpmf_core.base.paths import cache_folder
 from dpmf_core.data.ratings import Ratings
 
 RESULTS = Path(__file__).parent / "results"
+ROOT = Path(__file__).parents[1]
 LIBRARIES = ("numpy", "scipy", "numba", "implicit", "cmfrec", "dp-accounting")
 
 
@@ -54,19 +55,23 @@ def interval(values: Any) -> tuple[float, float]:
 
 
 @contextmanager
-def serving(folder: str, profile: str) -> Iterator[tuple[str, int]]:
+def serving(
+    folder: str, profile: str, script: Path = ROOT / "app.py", checkout: Path = ROOT
+) -> Iterator[tuple[str, int]]:
     """The address and the process id of a server on an empty data directory, this process's too.
 
-    It logs to `server.log` there. Kernels are compiled, and nothing is computed beforehand.
+    It logs to `server.log` there. Kernels are compiled, and nothing is computed beforehand. script:
+    what it serves. checkout: the folder whose configuration and packages it uses.
     """
     os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "compiled"))
     os.environ |= {"DPMF_DATA": folder, "DPMF_PROFILE": profile, "DPMF_WARM": "false"}
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
-    command = ["streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}"]
+    command = [sys.executable, "-m", "streamlit", "run", str(script)]
+    command += ["--server.headless=true", f"--server.port={port}"]
     with (Path(folder) / "server.log").open("wb") as log:
-        child = subprocess.Popen([sys.executable, "-m", *command], stdout=log, stderr=log)
+        child = subprocess.Popen(command, stdout=log, stderr=log, cwd=checkout)
         try:
             for _ in range(900):
                 with socket.socket() as trying:

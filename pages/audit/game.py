@@ -3,6 +3,7 @@
 Epsilon is shown at the end, with the best score that any player can reach.
 """
 
+import operator
 import secrets
 from dataclasses import dataclass, field
 
@@ -41,12 +42,14 @@ class Game:
 
     @property
     def score(self) -> int:
-        return sum(it.answer == own for it, own in zip(self.rounds, self.guesses, strict=True))
+        """The number of rounds that the player won."""
+        answers = [played_round.answer for played_round in self.rounds]
+        return sum(map(operator.eq, answers, self.guesses))
 
     @property
     def best_score(self) -> int:
         """The best attacker's score in the same rounds."""
-        return sum(it.answer == it.best_guess for it in self.rounds)
+        return sum(played_round.answer == played_round.best_guess for played_round in self.rounds)
 
 
 def draw() -> None:
@@ -59,35 +62,50 @@ def draw() -> None:
         " what remains of the published sums. A person's own films are coloured: if that person"
         " joined, these bars are 1 higher."
     )
-    if game.guesses:
-        _draw_answer(game)
     if len(game.guesses) == ROUNDS:
+        _draw_verdict(game)
         _draw_result(game)
     else:
         _draw_round(game)
 
 
-def _draw_answer(game: Game) -> None:
-    last, guess = game.rounds[-1], game.guesses[-1]
-    box, verdict = (st.success, "Right") if guess == last.answer else (st.warning, "Wrong")
-    box(
-        f"{verdict}: you said {NAMES[guess]}, it was {NAMES[last.answer]}. The best attacker said"
-        f" {NAMES[last.best_guess]}."
-    )
-
-
 def _draw_round(game: Game) -> None:
     number = len(game.guesses)
-    st.subheader(f"Round {number + 1} of {ROUNDS} · {game.score} right", anchor=False)
+    st.header(
+        f"Round {number + 1} of {ROUNDS} · you {game.score}, the best attacker {game.best_score}",
+        anchor=False,
+    )
     this_round = game.round(number)
     for suspect, column in enumerate(st.columns(SUSPECTS)):
         with column:
+            st.subheader(NAMES[suspect], anchor=False)
             _draw_suspect(this_round, suspect)
-            label = f"{NAMES[suspect]} was in the data"
-            key = f"audit.game.{suspect}"
-            st.button(label, key=key, on_click=_guess, args=(number, suspect), width="stretch")
-    args = (number, SUSPECTS)
-    st.button("Nobody joined", key=f"audit.game.{SUSPECTS}", on_click=_guess, args=args)
+    # look.css makes the buttons equal; phone.css keeps them in view below the stacked charts
+    with st.container(key="audit.game.answer"):
+        with st.container(horizontal=True, gap="xsmall", wrap=False):
+            for guess, name in enumerate(NAMES):
+                st.button(
+                    f"{name.capitalize()} joined",
+                    key=f"audit.game.{guess}",
+                    on_click=_guess,
+                    args=(number, guess),
+                    width="stretch",
+                )
+        if game.guesses:
+            _draw_verdict(game)
+
+
+def _draw_verdict(game: Game) -> None:
+    """Say whether the last guess was right."""
+    number = len(game.guesses)
+    last_round = game.rounds[-1]
+    guess = NAMES[game.guesses[-1]]
+    answer = NAMES[last_round.answer]
+    best = f"The best attacker said {NAMES[last_round.best_guess]}."
+    if guess == answer:
+        st.success(f"Round {number}: right, it was {answer}. {best}")
+    else:
+        st.warning(f"Round {number}: wrong. You said {guess}, it was {answer}. {best}")
 
 
 def _draw_suspect(this_round: Round, suspect: int) -> None:
@@ -96,7 +114,7 @@ def _draw_suspect(this_round: Round, suspect: int) -> None:
         {"film": range(1, FILMS + 1), "difference": this_round.sums, "seen": has_seen}
     )
     fig = charts.figure("film", "sum minus known sums", height=220, showlegend=False)
-    tints = [colours.of("spectral" if it else "grey") for it in has_seen]
+    tints = [colours.of("spectral" if is_own else "grey") for is_own in has_seen]
     fig.add_bar(x=table["film"], y=table["difference"], marker_color=tints)
     fig.update_xaxes(dtick=1)
     films = ", ".join(str(film) for film in table["film"][has_seen])
@@ -118,11 +136,11 @@ def _draw_result(game: Game) -> None:
             f"The sums had Gaussian noise, **ε = {budget_text(game.epsilon)}**. Over many rounds no"
             f" player can win more than **{membership.best_score(game.epsilon, DELTA):.0%}**"
         )
-    st.subheader(f"You won {game.score} of {ROUNDS} rounds", anchor=False)
-    st.write(
-        f"The best attacker won {game.best_score} of the same rounds. {noise}. Guessing wins"
-        f" {1 / (SUSPECTS + 1):.0%}."
+    st.header(
+        f"You won {game.score} of {ROUNDS} rounds, the best attacker {game.best_score}",
+        anchor=False,
     )
+    st.write(f"{noise}. Guessing wins {1 / len(NAMES):.0%}.")
     if game.epsilon is not None:
         st.caption(
             f"ε in total, δ = {delta_text(DELTA)}, per person, add/remove, exact. The bound follows"

@@ -43,6 +43,7 @@ CANARIES = {
     "value": "another value of one rating",
 }
 MOST_RUNS = 100_000
+ROOM_FOR_WORDS = 1.35  # of the axis of the two bars, in the longer one
 ADDRESS = ("attack", "epsilon", "runs", "fault", "canary", "aseed")  # parameters in the address
 HOW = """
 The method is trained many times on a small simulated data set of {units} people (or samples) and
@@ -158,12 +159,18 @@ def finding(audit: Audit, secret: bool) -> None:
 
 def headline(audit: Audit) -> str:
     name = REGISTRY[audit.spec.algorithm].title  # without the planted fault
-    claim = "nothing is proved"
-    if audit.proven is not None:
-        verb = "was promised" if audit.broken else "is proved"
-        claim = f"at most {epsilon_text(audit.proven)} {verb}"
-    shows = f"shows ε ≥ {rounded(audit.lower):.2f}" if audit.lower > 0 else "finds nothing"
-    return f"{'Caught. ' * audit.broken}The attack on {name} {shows}; {claim}"
+    shows = "finds nothing"
+    if audit.lower > 0:
+        shows = f"shows ε ≥ {rounded(audit.lower):.2f}"
+    attack = f"The attack on {name} {shows}"
+    if audit.proven is None:
+        return f"{attack}; nothing is proved"
+    proven = epsilon_text(audit.proven)
+    if audit.broken:
+        return f"Caught. {attack}; at most {proven} was promised"
+    if audit.unit not in audit.covered_units:
+        return f"{attack}; at most {proven} is proved, for one {audit.covered_units[-1]} only"
+    return f"{attack}; at most {proven} is proved"
 
 
 def canary_text(audit: Audit) -> str:
@@ -175,6 +182,58 @@ def canary_text(audit: Audit) -> str:
         f"This canary lost {epsilon_text(audit.lost_epsilon)}: no attack on these releases can show"
         " more, however many runs it uses."
     )
+
+
+def draw_bars(audit: Audit) -> None:
+    """Draw the promised epsilon and the epsilon that the attack shows as bars on one scale.
+
+    Where nothing is proved for this canary, words say so in the place of the bar.
+    """
+    promised, promise, caption = promise_of(audit)
+    shown_epsilon = rounded(audit.lower)
+    finding = f"≥ {shown_epsilon:.2f}" if audit.lower > 0 else "nothing found"
+    table = pd.DataFrame(
+        {
+            "bar": ["promised", "the attack shows"],
+            "ε": [promised, shown_epsilon],
+            "in words": [promise, finding],
+        }
+    )
+    longest = max(promised or 0, shown_epsilon) or 1
+    fig = charts.figure(
+        "ε",
+        "",
+        height=150,
+        xaxis={"range": [0, longest * ROOM_FOR_WORDS]},
+        yaxis={"autorange": "reversed"},
+        showlegend=False,
+    )
+    fig.add_bar(
+        x=[promised or 0, shown_epsilon],
+        y=["promised", "the attack<br>shows"],
+        orientation="h",
+        marker_color=[colours.of("dpals"), colours.of("spectral")],
+        text=table["in words"],
+        textposition="outside",
+        textfont={"color": colours.text(), "size": 14},
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
+    alt = f"Promised and shown ε: promised {promise}; the attack shows {finding}."
+    charts.show(fig, "audit.bars", alt, table, leaves=True, caption=caption)
+
+
+def promise_of(audit: Audit) -> tuple[float | None, str, str]:
+    """Return the epsilon that is proved for this canary, if any, in words, and a caption."""
+    no_limit = "Without a proof there is no limit that the attack could break."
+    if audit.proven is None:
+        return None, "nothing is proved", no_limit
+    if audit.unit not in audit.covered_units:
+        return None, f"nothing is proved for one {audit.unit}", no_limit
+    caption = "A second bar longer than the first would break the promise."
+    if audit.broken:
+        caption = "The second bar is longer than the first: the promise is broken."
+    return audit.proven, f"≤ {epsilon_text(audit.proven)}", caption
 
 
 def figure(audit: Audit) -> None:
@@ -232,11 +291,20 @@ def request_audit(spec: AuditSpec) -> dict[str, Audit]:
 
 def draw_view() -> str:
     """Return the chosen view; the default is the game unless the address names an attack."""
-    if (fixed := lesson.page_values()) is not None:
-        return "measure" if "attack" in fixed else "play"
-    look: dict[str, Any] = {"default": "measure" if "attack" in st.query_params else "play"}
-    look |= {"key": "audit.view", "required": True, "label_visibility": "collapsed"}
-    return str(st.segmented_control("View", list(VIEWS), format_func=VIEWS.__getitem__, **look))
+    fixed_values = lesson.page_values()
+    values = st.query_params if fixed_values is None else fixed_values
+    first = "measure" if "attack" in values else "play"
+    if fixed_values is not None:
+        return first
+    return st.segmented_control(
+        "View",
+        list(VIEWS),
+        default=first,
+        required=True,
+        format_func=VIEWS.__getitem__,
+        key="audit.view",
+        label_visibility="collapsed",
+    )
 
 
 def main() -> None:
@@ -260,7 +328,8 @@ def measure() -> None:
         else:
             with words:
                 finding(audit, is_secret)
-            rows = [(it.words, it.name, it.meaning) for it in audit.figures]
+            draw_bars(audit)
+            rows = [(line.words, line.name, line.meaning) for line in audit.figures]
             safe_text.words_table(pd.DataFrame(rows, columns=["ε", "by", "meaning"]))
             left, right = st.columns([3, 2], gap="large")
             with left:

@@ -29,21 +29,25 @@ QUARTERS = {
 Runs = Mapping[str, Sequence[Run]]  # draws of each method by name
 
 
-def errors_by_quarter(runs: Runs, by: str) -> pd.DataFrame:
-    """Return group, name, id, rmse: mean held-out RMSE of each method in each quarter."""
+def _rows(runs: Runs, by: str) -> list[tuple[str, str, str, float]]:
+    """Return group, name, id and mean held-out RMSE of each method in each quarter."""
 
     def errors(draws: Sequence[Run], place: int) -> list[float]:
         quarters = [run.record.buckets.get(by, ()) for run in draws]
         values = [it[place].get("rmse") for it in quarters if place < len(it)]
         return [float(it) for it in values if it is not None]
 
-    rows = [
+    return [
         (group, name, draws[0].spec.algorithm, statistics.fmean(values))
         for name, draws in runs.items()
         for place, group in enumerate(GROUPS[by][1])
         if (values := errors(draws, place))
     ]
-    return pd.DataFrame(rows, columns=["group", "name", "id", "rmse"])
+
+
+def errors_by_quarter(runs: Runs, by: str) -> pd.DataFrame:
+    """Return group, name, id, rmse: mean held-out RMSE of each method in each quarter."""
+    return pd.DataFrame(_rows(runs, by), columns=["group", "name", "id", "rmse"])
 
 
 def draw_payers(key: str, runs: Runs, leaves: bool | None = None) -> None:
@@ -77,12 +81,13 @@ def costs(runs: Runs, private: str, plain: str, by: str) -> list[float]:
 
     Empty if a quarter of either method is missing.
     """
-    errors = errors_by_quarter(runs, by).pivot(index="group", columns="name", values="rmse")
-    names = GROUPS[by][1]
-    if not {private, plain} <= set(errors) or not set(names) <= set(errors.index):
+    errors = {(name, group): rmse for group, name, _, rmse in _rows(runs, by)}
+    groups = GROUPS[by][1]
+    if not errors.keys() >= {(name, group) for name in (private, plain) for group in groups}:
         return []
     digits = METRICS["rmse"].digits
-    return [round(it, digits) + 0.0 for it in (errors[private] - errors[plain])[list(names)]]
+    increases = (errors[private, group] - errors[plain, group] for group in groups)
+    return [round(increase, digits) + 0.0 for increase in increases]
 
 
 def finding(runs: Runs, private: str, plain: str) -> tuple[str, str]:

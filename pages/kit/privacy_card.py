@@ -212,13 +212,19 @@ def _curve(event: Event) -> pd.DataFrame:
     return pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
 
 
-def meaning(event: Event, delta: float, unit: str, key: str) -> None:
-    st.write(linked(certainty_of(event, delta, unit).words()))
-    st.caption(linked(WHAT_IS_AN_EXCEPTION))
+@functools.lru_cache(maxsize=64)
+def _trade_off(event: Event, is_dark: bool) -> charts.Ready:
+    """Return the figure of the curve. is_dark: the theme, whose colours it has."""
     curve = _curve(event)
     at = curve.loc[curve["fpr"] == 0.05, "fnr"].iloc[0]
     alt = f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of members."
-    charts.show(charts.trade_off(curve), key, alt, curve, leaves=True)
+    return charts.ready(charts.trade_off(curve), alt, curve)
+
+
+def meaning(event: Event, delta: float, unit: str, key: str) -> None:
+    st.write(linked(certainty_of(event, delta, unit).words()))
+    st.caption(linked(WHAT_IS_AN_EXCEPTION))
+    charts.show_ready(_trade_off(event, colours.is_dark()), key, leaves=True)
 
 
 # ---- who sees what -------------------------------------------------------------------------------

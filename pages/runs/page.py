@@ -1,4 +1,4 @@
-"""What have I tried? Every stored run, up to six side by side, with notes and exports."""
+"""What have I tried? My stored runs or everyone's, up to six side by side, with exports."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,9 +11,10 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import permissions
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report, script
-from pages.kit import drawing, safe_text
+from pages.kit import drawing, lesson, links, safe_text, session_widgets
 from pages.kit.exports import draw_files
 from pages.kit.runs import Request
+from pages.kit.session_widgets import one_of
 from pages.runs import comparison
 from pages.server import sessions, visitor
 
@@ -26,13 +27,82 @@ COLUMNS = {
     "MB": st.column_config.NumberColumn(format="%.2f"),
 }
 
+MINE = "mine"
+EVERYONE = "everyone"
+OWNERS = {MINE: "Mine", EVERYONE: "Everyone's"}
+WHOSE_KEY = "runs.whose"
 TITLES = {"learn": "Lessons"}  # pages with another name
 
 
-def ticked_keys(table: pd.DataFrame) -> list[str]:
+def draw_switch() -> str:
+    """Return whose runs are listed; on one person's own machine there is nothing to choose."""
+    if visitor.asker().alone:
+        return EVERYONE
+    session_widgets.start(WHOSE_KEY, "whose", MINE, one_of(OWNERS))
+    whose: str = st.segmented_control(
+        "Whose runs",
+        list(OWNERS),
+        default=st.session_state[WHOSE_KEY],
+        required=True,
+        format_func=OWNERS.__getitem__,
+        key=WHOSE_KEY,
+        label_visibility="collapsed",
+        disabled=lesson.page_values() is not None,
+        persist_state="session",
+    )
+    links.put_in_address({"whose": None if whose == MINE else whose})
+    return whose
+
+
+def draw_no_own_runs(n_runs: int) -> None:
+    """Say that none of the runs is the visitor's, and offer those of everyone."""
+    st.title("No run of yours is stored yet", anchor=False)
+    st.write(f"Train the first one on Explore. {what_is_mine()}")
+    st.button(
+        f"Show everyone's runs ({n_runs:,})",
+        key="runs.everyone",
+        type="primary",
+        on_click=_show_everyone,
+        disabled=lesson.page_values() is not None,
+    )
+
+
+def _show_everyone() -> None:
+    st.session_state[WHOSE_KEY] = EVERYONE
+
+
+def what_is_mine() -> str:
+    """Return which runs are the visitor's."""
+    if visitor.logged_in():
+        return "A run is yours if you were the first to start it."
+    return (
+        "A run is yours if you were the first to start it since you opened this site. Without a"
+        " login, a reload starts anew."
+    )
+
+
+def sharing_words(whose: str) -> str:
+    uploads = "Runs on your uploaded files stay in your session."
+    if visitor.asker().alone:
+        return uploads
+    shared = (
+        "Everyone on this server shares runs on public and synthetic data, with notes and tags."
+        f" {uploads}"
+    )
+    return f"{what_is_mine()} {shared}" if whose == MINE else shared
+
+
+def heading(n_runs: int, megabytes: float, whose: str) -> str:
+    noun = "run" if n_runs == 1 else "runs"
+    count = f"{n_runs:,} {noun}, {megabytes:,.1f} MB"
+    return f"Your {count}" if whose == MINE else count
+
+
+def ticked_keys(table: pd.DataFrame, whose: str) -> list[str]:
+    """Draw the list and return the keys of the ticked runs, at most those that are compared."""
     event = safe_text.table(
         table,
-        key="runs.table",
+        key=f"runs.table.{whose}",  # a tick is a row of one list
         on_select="rerun",
         selection_mode="multi-row",
         column_config=COLUMNS,
@@ -117,24 +187,32 @@ def main() -> None:
     drawing.repeat(going_on, 2.0)
     store = engine().store
     # private runs of the command line are only for its user
-    rows, sizes = [row for row in store.rows() if row["public"]], store.sizes()
-    if not rows:
+    public_rows = [row for row in store.rows() if row["public"]]
+    if not public_rows:
         st.title("No run is stored yet", anchor=False)
         st.write("Train the first one on Explore.")
         return
+    whose = draw_switch()
+    who = visitor.asker()
+    rows = public_rows
+    if whose == MINE:
+        rows = [row for row in public_rows if who.owns(row["owner"])]
+    if not rows:
+        draw_no_own_runs(len(public_rows))
+        return
+    sizes = store.sizes()
     megabytes = sum(sizes.get(row["key"], 0) for row in rows) / 1e6
-    st.title(f"{len(rows):,} runs, {megabytes:,.1f} MB")
+    st.title(heading(len(rows), megabytes, whose))
     st.write(
         f"Tick up to {comparison.MOST} to see them side by side (Shift and Space on the keyboard)."
         " Click a heading to sort, or the magnifying glass above the table to search."
     )
-    st.caption(
-        "Everyone on this server shares runs on public and synthetic data, with notes and tags."
-        " Runs on your uploaded files stay in your session."
-    )
-    table = comparison.run_table(rows, sizes, visitor.asker().owner)
+    st.caption(sharing_words(whose))
+    # each row says whose it is only where runs of several people are listed
+    owner = "" if whose == MINE or who.alone else who.owner
+    table = comparison.run_table(rows, sizes, owner)
     table = table.sort_values("made", ascending=False, kind="stable")
-    keys = ticked_keys(table) if len(table) else []
+    keys = ticked_keys(table, whose)
     runs = comparison.load(store, keys)
     if runs:
         comparison.side_by_side(runs)

@@ -267,6 +267,23 @@ def test_two_runs_are_ticked_and_compared(visit):
     assert "<html" in Path(report.value.path()).read_text("utf-8")
 
 
+def test_on_a_phone_the_games_four_answers_are_equal_stay_in_view_and_take_keys(visit):
+    page = visit("/verify?view=attack", viewport={"width": 390, "height": 844})
+    settle(page)
+    names = ("Ada joined", "Ben joined", "Cleo joined", "Nobody joined")
+    buttons = [page.get_by_role("button", name=name) for name in names]
+    boxes = [button.bounding_box() for button in buttons]
+    for side in ("y", "width", "height"):
+        assert max(box[side] for box in boxes) - min(box[side] for box in boxes) <= 1
+    assert boxes[-1]["x"] + boxes[-1]["width"] <= 390
+    assert boxes[0]["y"] + boxes[0]["height"] <= 844  # without scrolling
+    buttons[1].focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Round 1: ")
+    expect(page.get_by_role("heading", name="Round 2 of 5")).to_be_visible()
+    expect(buttons[1]).to_be_focused()
+
+
 @pytest.mark.parametrize("path", ["/nothing-like-it", "/learn?view=nothing-like-it"])
 def test_an_unknown_page_says_so_and_offers_all_sections(visit, path):
     page = visit(path)

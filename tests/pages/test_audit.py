@@ -1,4 +1,6 @@
-"""The Audit page: the game, and what a lesson fixes."""
+"""The Audit page: the game, two bars, and what a lesson fixes."""
+
+import json
 
 import pytest
 
@@ -23,9 +25,44 @@ def page(attack="private-bias", runs=200, **state):
     return after_audit(app_of("audit/page.py", chosen, attack=attack))
 
 
+def bars(app):
+    """The lengths and the words of the two bars, and the description of the figure."""
+    chart = app.get("plotly_chart")[0].proto
+    (trace,) = json.loads(chart.spec)["data"]
+    return trace["x"], trace["text"], chart.alt
+
+
+def test_the_promised_and_the_shown_epsilon_are_two_bars_before_the_table():
+    app = page("private-bias", 200)
+    table = frames(app)[-1]
+    (promised, shown), texts, alt = bars(app)
+    assert texts[0] == table["ε"].iloc[0] == "≤ 2.00" and promised == pytest.approx(2, abs=0.01)
+    assert texts[1] in set(table["ε"]) and texts[1] == f"≥ {shown:.2f}"
+    assert f"promised {texts[0]}" in alt and f"the attack shows {texts[1]}" in alt
+    kinds = [element.type for element in app.main]
+    assert kinds.index("plotly_chart") < kinds.index("table")
+    assert app.title[0].value.count(f"ε {texts[1]}") == 1
+
+
+def test_a_broken_promise_is_a_longer_second_bar():
+    app = page("private-bias", 200, **{"fault.private-bias": "small-noise"})
+    (promised, shown), _, _ = bars(app)
+    assert shown > promised > 0
+    assert "The second bar is longer than the first: the promise is broken." in words(app)
+
+
 def test_what_proves_nothing_shows_no_promise():
     app = page("sketch", 40)
     assert frames(app)[-1]["ε"].iloc[0] == "none"
+    (promised, _), texts, alt = bars(app)
+    assert promised == 0 and texts[0] == "nothing is proved" and texts[0] in alt
+
+
+def test_a_proof_for_one_value_promises_nothing_for_a_whole_person():
+    app = page("input-perturbation", 40, **{"unit.input-perturbation": "user"})
+    (promised, _), texts, _ = bars(app)
+    assert promised == 0 and texts[0] == "nothing is proved for one user"
+    assert app.title[0].value.endswith("is proved, for one value only")
 
 
 def test_what_a_lesson_fixes_stays_whatever_the_browser_says():
@@ -44,6 +81,46 @@ def test_what_a_lesson_fixes_stays_whatever_the_browser_says():
     assert app.selectbox(key="audit.fault.private-bias").value == "unlisted-release"
 
 
+def scores(game):
+    """How many of the rounds so far the player won, and the best attacker."""
+    rounds = [game.round(number) for number in range(len(game.guesses))]
+    own = sum(a_round.answer == guess for a_round, guess in zip(rounds, game.guesses, strict=True))
+    return own, sum(a_round.answer == a_round.best_guess for a_round in rounds)
+
+
+def test_the_game_has_a_name_above_each_chart_and_four_equal_buttons():
+    app = app_of("audit/page.py", {STATE_KEY: Game(1)}).run()
+    for column, name in zip(app.columns, ("Ada", "Ben", "Cleo"), strict=True):
+        kinds = [element.type for element in column.children.values()]
+        assert kinds[:2] == ["subheader", "plotly_chart"]
+        assert column.subheader[0].value == name
+    buttons = [it for it in app.button if str(it.key).startswith("audit.game.")]
+    assert [it.label for it in buttons] == [
+        f"{name} joined" for name in ("Ada", "Ben", "Cleo", "Nobody")
+    ]
+    assert {it.proto.id for it in buttons}.isdisjoint(
+        it.proto.id for column in app.columns for it in column.button
+    )
+
+
+def test_the_verdict_names_the_round_the_answer_and_the_best_attackers_guess():
+    game = Game(1)
+    app = app_of("audit/page.py", {STATE_KEY: game}).run()
+    names = ("Ada", "Ben", "Cleo", "nobody")
+    first, second = game.round(0), game.round(1)
+    app.button(key=f"audit.game.{first.answer}").click().run()
+    assert app.success[0].value == (
+        f"Round 1: right, it was {names[first.answer]}. The best attacker said"
+        f" {names[first.best_guess]}."
+    )
+    wrong = (second.answer + 1) % len(names)
+    app.button(key=f"audit.game.{wrong}").click().run()
+    assert not app.success and app.warning[0].value == (
+        f"Round 2: wrong. You said {names[wrong]}, it was {names[second.answer]}. The best attacker"
+        f" said {names[second.best_guess]}."
+    )
+
+
 @pytest.mark.parametrize("seed", range(len(EPSILONS)))
 def test_the_game_counts_what_was_right_and_tells_epsilon_only_at_the_end(seed):
     game = Game(seed)
@@ -51,13 +128,18 @@ def test_the_game_counts_what_was_right_and_tells_epsilon_only_at_the_end(seed):
     app.run()
     for number in range(ROUNDS):
         assert "ε =" not in words(app)
+        own, best_attacker = scores(game)
+        assert app.header[0].value == (
+            f"Round {number + 1} of {ROUNDS} · you {own}, the best attacker {best_attacker}"
+        )
         best = game.round(number).best_guess
         app.button(key=f"audit.game.{best if number else (best + 1) % (SUSPECTS + 1)}").click()
         app.run()
     assert not app.exception
-    answers = [game.round(number).answer for number in range(ROUNDS)]
-    right = sum(own == answer for own, answer in zip(game.guesses, answers, strict=True))
-    assert f"You won {right} of {ROUNDS} rounds" in app.subheader[0].value
+    right, best_attacker = scores(game)
+    assert app.header[0].value == (
+        f"You won {right} of {ROUNDS} rounds, the best attacker {best_attacker}"
+    )
     assert ("ε =" in words(app)) == (game.epsilon is not None)
     if game.epsilon is not None:
         assert f"**{best_score(game.epsilon, DELTA):.0%}**" in words(app)

@@ -27,6 +27,7 @@ PAGES = {
     "accountant/page.py": ("models", "years", "total"),
     "ledger/page.py": ("from", "ledger"),
     "audit/page.py": ("attack", "epsilon", "runs", "fault", "canary", "aseed"),
+    "runs/page.py": ("whose",),
     "tune/page.py": ("algo", "eps"),
     "lessons/page.py": ("lesson",),
     "glossary/page.py": ("term",),

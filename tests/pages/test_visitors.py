@@ -43,11 +43,15 @@ def drawn(script, **address):
     return app
 
 
+def ticked(row):
+    return {"selection": {"rows": [row], "columns": [], "cells": []}}
+
+
 def runs_page(key):
-    """The Runs page with one run ticked."""
-    app = drawn("runs/page.py")
+    """The Runs page with everyone's runs and one of them ticked."""
+    app = drawn("runs/page.py", whose="everyone")
     row = app.dataframe[0].value["key"].tolist().index(key)
-    app.session_state["runs.table"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    app.session_state["runs.table.everyone"] = ticked(row)
     return app.run()
 
 
@@ -71,6 +75,61 @@ def test_anothers_run_is_read_and_not_annotated_or_deleted(put, at):
     assert ADA.owner not in words(app) + app.dataframe[0].value.to_csv()
     app.button(key="runs.delete").click().run()
     assert not engine().store.has(key)
+
+
+def keys_of_list(app):
+    return set(app.dataframe[0].value["key"])
+
+
+def test_history_begins_with_the_visitors_own_runs(put, at):
+    key = hers(seed=1)
+    at(BOB)
+    spec = RunSpec.of(dataset="cinema-small", algorithm="user-mean", seed=1)
+    with asking(BOB):
+        own_key = str(engine().submit(spec).result(WAIT).key)
+    app = drawn("runs/page.py")
+    assert keys_of_list(app) == {own_key} and app.title[0].value.startswith("Your 1 run, ")
+    app.segmented_control(key="runs.whose").set_value("everyone").run()
+    assert keys_of_list(app) >= {own_key, key}
+    assert app.dataframe[0].value.set_index("key").loc[[own_key, key], "whose"].tolist() == [
+        "yours",
+        "",
+    ]
+    # a reload opens a new session with the same address
+    assert app.query_params == {"whose": "everyone"}
+    reloaded_app = drawn("runs/page.py", **app.query_params)
+    assert keys_of_list(reloaded_app) == keys_of_list(app)
+    app.segmented_control(key="runs.whose").set_value("mine").run()
+    assert keys_of_list(app) == {own_key} and "whose" not in app.query_params
+
+
+def test_a_tick_belongs_to_one_list_of_runs(put, at):
+    """The same row of another list is another run."""
+    hers(seed=2)
+    at(ADA)
+    app = drawn("runs/page.py")
+    app.session_state["runs.table.mine"] = ticked(0)
+    app.run()
+    assert "Differences" in [it.value for it in app.subheader]
+    app.segmented_control(key="runs.whose").set_value("everyone").run()
+    assert "Differences" not in [it.value for it in app.subheader]
+
+
+def test_a_visitor_without_runs_is_offered_everyones(put, at):
+    key = hers()
+    at(Asker.of_session("cleo's secret"))
+    app = drawn("runs/page.py")
+    assert "No run of yours" in app.title[0].value and not app.dataframe
+    app.button(key="runs.everyone").click().run()
+    assert not app.exception and key in keys_of_list(app)
+    assert app.segmented_control(key="runs.whose").value == "everyone"
+
+
+def test_one_person_at_their_machine_has_no_switch_between_owners(put, at):
+    key = hers()
+    at(Asker.of_session("x", alone=True))
+    app = drawn("runs/page.py", whose="mine")
+    assert not app.segmented_control and key in keys_of_list(app)
 
 
 def test_the_operators_page_is_empty_for_everybody_else(put, at):
