@@ -252,13 +252,13 @@ class Swept:
                 "low": one.low,
                 "high": one.high,
                 "draws": len(one.draws),
-                "kept": _kept(judgement, one),
+                "kept": _share_kept(judgement, one),
             }
             for one in judgement.measured
         )
 
 
-def _kept(judgement: Judgement, one: Measured) -> float:
+def _share_kept(judgement: Judgement, one: Measured) -> float:
     """The share that a method keeps; nan where it is undefined, and on private data."""
     share = judgement.share(one) if judgement.table.is_public else None
     return math.nan if share is None else share

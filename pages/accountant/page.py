@@ -40,7 +40,7 @@ def many_models(heading: DeltaGenerator) -> None:
     times = models * years
     spec = choice.spec(epsilon=total)
     each = epsilon_of_each(spec, choice.shape, times)
-    kept, title = _kept(choice, spec, each)
+    share_words, title = _share_words(choice, spec, each)
     data = choice.entry.title
     with heading:
         own_accounts.draw_heading(
@@ -48,7 +48,7 @@ def many_models(heading: DeltaGenerator) -> None:
             f" {budget_text(each)}"
         )
     st.write(
-        f"{kept} For {title} on {safe_text.escape_letters(data)}, at δ ="
+        f"{share_words} For {title} on {safe_text.escape_letters(data)}, at δ ="
         f" {delta_text(choice.delta)} for all models together. The total covers people whose"
         " ratings are in every model, and models that depend on earlier ones."
     )
@@ -56,7 +56,7 @@ def many_models(heading: DeltaGenerator) -> None:
     links.draw_ways("accountant.next", WAYS, functools.partial(_use, each))
 
 
-def _kept(choice: Choice, spec: RunSpec, each: float) -> tuple[str, str]:
+def _share_words(choice: Choice, spec: RunSpec, each: float) -> tuple[str, str]:
     """Return what a model keeps at an epsilon in a sentence, and the title of its method.
 
     If no method was chosen, it is the best proven one at each epsilon.

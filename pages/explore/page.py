@@ -84,8 +84,8 @@ def offered_methods(choice: Choice) -> list[dict[str, object]]:
         return []
     first = "Best at each ε" if choice.entry.public else "Recommended"
     titles = {data_sets.BEST: first} | story.papers_methods(data_sets.private_algorithms())
-    shown = data_sets.BEST if choice.is_best else choice.algorithm
-    return [{"id": name, "title": titles[name], "shown": name == shown} for name in titles]
+    method_here = data_sets.BEST if choice.is_best else choice.algorithm
+    return [{"id": name, "title": titles[name], "shown": name == method_here} for name in titles]
 
 
 BETWEEN = (

@@ -98,7 +98,7 @@ def of_table(
         "title": "",
         "sentence": "",
         "alt": _alt(judgement, line, method),
-        "method": _named(method),
+        "method": _name_of(method),
         "colour": colours.text() if method == BEST_LINE else colours.of(line[0].algorithm),
         "points": [_point(choice, judgement, one) for one in line],
         "others": _other_lines(judgement, line, method),
@@ -119,7 +119,7 @@ def _line_name(choice: Choice, line: Sequence[Measured]) -> str:
     return BEST_LINE if is_best else line[0].title
 
 
-def _named(name: str) -> dict[str, str]:
+def _name_of(name: str) -> dict[str, str]:
     return {"name": name, "short": SHORT.get(name, name)}
 
 
@@ -200,7 +200,7 @@ def _other_lines(
             lines.setdefault(one.label, judgement.line(one.label))
     return [
         {
-            **_named(name),
+            **_name_of(name),
             "colour": colours.text() if name == BEST_LINE else colours.of(along[0].algorithm),
             "points": [
                 {"epsilon": one.epsilon, "share": judgement.share(one), "error": one.median}

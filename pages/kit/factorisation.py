@@ -1,6 +1,5 @@
 """Shared parts of Topics and Faces: the first view, the settings, the comparison."""
 
-import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -10,10 +9,8 @@ import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import Comparison, at_epsilon, references
 from dpmf_core.runs.comparison import comparison as compare_with
 from dpmf_core.runs.conclusions import (
@@ -26,7 +23,7 @@ from dpmf_core.runs.conclusions import (
     share_text,
 )
 from dpmf_core.runs.draws import Judgement
-from dpmf_core.runs.inspection import pairs, row_length, small_pictures, topics
+from dpmf_core.runs.inspection import row_length
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
@@ -46,16 +43,14 @@ from pages.kit import (
 )
 from pages.kit.components import draw_matched_parts
 from pages.kit.epsilon_grid import Story
+from pages.kit.matched_parts import MatchedParts, find_parts
 from pages.kit.runs import ask, note_shipped
 from pages.kit.sidebar_values import Choice
 
 METRIC = METRICS["objective"]
 WITH_COMPONENTS = ("main", "best")  # runs whose components are shown
-MATCHED_PARTS = "matched"  # name of these data among those shipped with runs
 GOAL = 0.8  # the share kept whose epsilon is stated
-CACHE_SIZE = 1000  # runs whose components are in memory, for all sessions
 Runs = dict[str, Run]
-Part = list[str] | str  # a topic's words, or a picture's file in base64
 
 
 @dataclass(frozen=True)
@@ -214,18 +209,6 @@ def _cost(selection: Comparison, runs: Runs) -> str:
 # ---- what the browser draws ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class MatchedParts:
-    """Components of a private run at the places of their non-private partners; empty without one.
-
-    alike: cosine of each with its partner. coherence: of topics, if computed.
-    """
-
-    parts: Sequence[Part]
-    alike: Sequence[float]
-    coherence: float | None
-
-
 def _story(
     subject: Subject,
     choice: Choice,
@@ -241,12 +224,12 @@ def _story(
     chosen run is shown. most: the number of components shown.
     """
     best = references(spec)["best"]
-    plain = _find_parts(subject, choice, best, best)
+    plain = find_parts(subject.id, choice, best, best)
     points = list[dict[str, Any]]()
     for one in line:
         at = one.epsilon or 0.0
         if plain is not None and (proved or at == choice.epsilon):
-            private = _find_parts(subject, choice, at_epsilon(spec, at), best)
+            private = find_parts(subject.id, choice, at_epsilon(spec, at), best)
             if private is not None:
                 finding = _Finding(subject, choice, judgement, one, private, plain)
                 points.append(finding.point(line, proved, most))
@@ -411,46 +394,3 @@ def _templates(subject: Subject, choice: Choice, title: str, without: str) -> di
         "columns": ["ε", "kept", "objective", "draws", "similarity (cosine)"]
         + ["surviving words", "coherence"] * (subject is TOPICS),
     }
-
-
-# ---- components ----------------------------------------------------------------------------------
-
-
-def _find_parts(
-    subject: Subject, choice: Choice, spec: RunSpec, best: RunSpec
-) -> MatchedParts | None:
-    """Return components of a stored or shipped run, or None; cached on public data."""
-    texts = subject.id, spec.model_dump_json(), best.model_dump_json()
-    try:
-        return _cached_parts(*texts) if choice.entry.public else match_parts(*texts)
-    except LookupError:
-        package_parts = shipped_runs.view_data(spec, MATCHED_PARTS)
-        return None if package_parts is None else MatchedParts(**package_parts)
-
-
-def match_parts(subject: str, spec: str, best: str) -> MatchedParts:
-    """Return a run's components in the order of their partners; raise LookupError without the runs.
-
-    spec, best: JSON.
-    """
-    run, other = (engine().known_runs.whole(RunSpec.model_validate_json(it)) for it in (spec, best))
-    if run is None or other is None:
-        raise LookupError
-    contents = _contents(subject, run)
-    partners = {pair.partner: pair for pair in pairs(run, other)}
-    order = [partners.get(place) for place in range(len(_contents(subject, other)))]
-    nothing: Part = [] if subject == TOPICS.id else ""
-    return MatchedParts(
-        tuple(nothing if pair is None else contents[pair.component] for pair in order),
-        tuple(0.0 if pair is None else pair.cosine for pair in order),
-        run.record.metrics.get("coherence"),
-    )
-
-
-def _contents(subject: str, run: Run) -> list[Part]:
-    if subject == TOPICS.id:
-        return [[word for word, _ in topic] for topic in topics(run)]
-    return [base64.b64encode(file).decode() for file in small_pictures(run)]
-
-
-_cached_parts = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(match_parts)

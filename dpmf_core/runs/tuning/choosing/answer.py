@@ -196,6 +196,6 @@ def _more_draws(runs: Runs, result: Answer) -> list[Point]:
     if is_useful and not result.rivals:
         return []
     fewest = min(len(one.draws) for one in contenders)
-    wanted = next((count for count in MORE if count > fewest), 0)
+    count_asked = next((count for count in MORE if count > fewest), 0)
     names = [one.algorithm for one in contenders]
-    return runs.further(names, [best.epsilon], range(wanted))
+    return runs.further(names, [best.epsilon], range(count_asked))

@@ -112,7 +112,7 @@ def _next_best(answer: Answer) -> str:
     if other is None or gap is None:
         return ""
     which = "Best" if other == answer.measured_best else "Next best"
-    words = f"{which} at the same ε: {other.label}, which {_kept(answer, other)}"
+    words = f"{which} at the same ε: {other.label}, which {_share_words(answer, other)}"
     count = len(gap.differences)
     if not gap.clear:
         return f"{words}; no difference was found in {count} draws."
@@ -127,7 +127,7 @@ def _less(answer: Answer) -> str:
         return ""
     is_other = cheaper.algorithm != best.algorithm
     which = f"the best, {cheaper.label}," if is_other else best.label
-    words = f"At ε = {budget_text(cheaper.epsilon or 0.0)} {which} {_kept(answer, cheaper)}"
+    words = f"At ε = {budget_text(cheaper.epsilon or 0.0)} {which} {_share_words(answer, cheaper)}"
     if gap is None or not gap.clear:
         return f"{words}; no difference was found."
     shares = answer.judgement.share(best), answer.judgement.share(cheaper)
@@ -137,7 +137,7 @@ def _less(answer: Answer) -> str:
     return f"{words}: {conclusions.points_words(shares[0], shares[1])} {direction}."
 
 
-def _kept(answer: Answer, one: Measured) -> str:
+def _share_words(answer: Answer, one: Measured) -> str:
     """The share that a method keeps or else its figure, without its range."""
     share = answer.judgement.share(one)
     if share is None:

@@ -1,0 +1,69 @@
+"""Components of a private run next to those of the non-private one, matched by similarity."""
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dpmf_core.jobs.engine import engine
+from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.inspection import pairs, small_pictures, topics
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+from pages.kit.sidebar_values import Choice
+
+TOPICS = "topics"  # the page whose components are lists of words
+MATCHED_PARTS = "matched"  # name of these data among those shipped with runs
+CACHE_SIZE = 1000  # runs whose components are in memory, for all sessions
+Part = list[str] | str  # a topic's words, or a picture's file in base64
+
+
+@dataclass(frozen=True)
+class MatchedParts:
+    """Components of a private run at the places of their non-private partners; empty without one.
+
+    alike: cosine of each with its partner. coherence: of topics, if computed.
+    """
+
+    parts: Sequence[Part]
+    alike: Sequence[float]
+    coherence: float | None
+
+
+def find_parts(page: str, choice: Choice, spec: RunSpec, best: RunSpec) -> MatchedParts | None:
+    """Return components of a stored or shipped run, or None; cached on public data."""
+    texts = page, spec.model_dump_json(), best.model_dump_json()
+    try:
+        return _cached_parts(*texts) if choice.entry.public else match_parts(*texts)
+    except LookupError:
+        package_parts = shipped_runs.view_data(spec, MATCHED_PARTS)
+        return None if package_parts is None else MatchedParts(**package_parts)
+
+
+def match_parts(page: str, spec: str, best: str) -> MatchedParts:
+    """Return a run's components in the order of their partners; raise LookupError without the runs.
+
+    spec, best: JSON.
+    """
+    run, other = (engine().known_runs.whole(RunSpec.model_validate_json(it)) for it in (spec, best))
+    if run is None or other is None:
+        raise LookupError
+    contents = _contents(page, run)
+    partners = {pair.partner: pair for pair in pairs(run, other)}
+    order = [partners.get(place) for place in range(len(_contents(page, other)))]
+    nothing: Part = [] if page == TOPICS else ""
+    return MatchedParts(
+        tuple(nothing if pair is None else contents[pair.component] for pair in order),
+        tuple(0.0 if pair is None else pair.cosine for pair in order),
+        run.record.metrics.get("coherence"),
+    )
+
+
+def _contents(page: str, run: Run) -> list[Part]:
+    if page == TOPICS:
+        return [[word for word, _ in topic] for topic in topics(run)]
+    return [base64.b64encode(file).decode() for file in small_pictures(run)]
+
+
+_cached_parts = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(match_parts)
