@@ -33,6 +33,11 @@ class View:
     kind: DataKind
     data: str
 
+    @property
+    def is_first(self) -> bool:
+        """Whether the page shows these data before anybody has chosen others."""
+        return self.data == USUAL_DATA[self.kind]
+
 
 # the first views, and the data sets whose whole table comes with the package
 VIEWS = (
@@ -46,8 +51,13 @@ COMPARE_METHODS = tuple(proven_methods("ratings"))
 COMPARE_EPSILONS, COMPARE_DRAWS = (1.0, 5.0, 20.0), 3
 
 
+def every_run() -> list[RunSpec]:
+    """All runs that come with the package, once each, view by view."""
+    return _distinct(run for view in VIEWS for run in runs_of(view))
+
+
 def cheapest_first() -> list[RunSpec]:
-    """All runs of first views, once each, view by view.
+    """The runs that pages compare at first, once each, for idle workers.
 
     The view whose runs took the least time when the package was made comes first.
     """
@@ -60,7 +70,7 @@ def cheapest_first() -> list[RunSpec]:
             if record is not None
         )
 
-    views = sorted((runs_of(view) for view in VIEWS), key=seconds)
+    views = sorted((_compared(view) for view in VIEWS if view.is_first), key=seconds)
     return _distinct(run for runs in views for run in runs)
 
 
@@ -83,10 +93,14 @@ def usual_run(kind: DataKind, data: str = "") -> RunSpec:
 
 def runs_of(view: View) -> list[RunSpec]:
     """The runs of a view: at the default epsilon with its references, then over the grid."""
+    grid = grid_points(usual_run(view.kind, view.data), _entry(view.data).shape())
+    return [*_compared(view), *(point.spec for point in grid)]
+
+
+def _compared(view: View) -> list[RunSpec]:
+    """The runs of a view at the default epsilon, with its references."""
     run = usual_run(view.kind, view.data)
-    shape = _entry(view.data).shape()
-    first = comparison(run, shape).runs.values()
-    return [*first, *(point.spec for point in grid_points(run, shape))]
+    return list(comparison(run, _entry(view.data).shape()).runs.values())
 
 
 def shipped_draws(kind: DataKind, data: str = "") -> Draws:

@@ -4,7 +4,6 @@ import pytest
 
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import data_access, first_views, shipped_runs
-from dpmf_core.runs.epsilon_grid import grid_runs
 from dpmf_core.runs.shipped_runs import identity
 from dpmf_core.runs.specification import RunSpec, run_key
 from pages.kit import epsilon_grid, runs
@@ -13,7 +12,7 @@ from tests.pages.driving import app_of, behind_sidebar, words
 
 ANEW = "run `python -m benchmarks.shipped`: a first choice, or a version, has changed"
 WITH_EPSILON = [it for it in PAGES if it.data_kind is not None and "epsilon" not in it.unused]
-RUNS_OF_PAGES = first_views.runs_of_pages()
+FIRST_VIEWS = {view.page: view for view in first_views.VIEWS if view.is_first}
 
 
 def script(page):
@@ -21,24 +20,23 @@ def script(page):
 
 
 def asked_at_first(page, monkeypatch):
-    """What a page asks for before anybody has chosen anything, and what its grids are of."""
-    wanted = []
-    grids = []
+    """What a page asks for before anybody has chosen anything, and the tables that it reads."""
+    specs_asked, tables = [], []
     read = epsilon_grid.read
 
     def want(request, specs):
-        wanted.extend(it for it in specs.values() if isinstance(it, RunSpec))
+        specs_asked.extend(spec for spec in specs.values() if isinstance(spec, RunSpec))
         return []
 
-    def read_and_note(spec, *more, **keywords):
-        grids.append(spec)
-        return read(spec, *more, **keywords)
+    def read_and_note(*arguments, **keywords):
+        tables.append(read(*arguments, **keywords))
+        return tables[-1]
 
     monkeypatch.setattr(runs.Request, "want", want)
     monkeypatch.setattr(epsilon_grid, "read", read_and_note)
     app = app_of(script(page)).run()
     assert not app.exception, [error.value for error in app.exception]
-    return wanted, grids
+    return specs_asked, tables
 
 
 def names(specs):
@@ -47,34 +45,30 @@ def names(specs):
 
 @pytest.mark.parametrize(
     "page",
-    [it for it in PAGES if it in WITH_EPSILON or it.id in RUNS_OF_PAGES],
-    ids=lambda it: it.id,
+    [page for page in PAGES if page in WITH_EPSILON or page.id in (*FIRST_VIEWS, "compare")],
+    ids=lambda page: page.id,
 )
-def test_what_a_page_asks_for_at_first_is_listed_and_computed_beforehand(page, monkeypatch):
-    """The default and the grid of every slider of epsilon, and what else a page wants."""
-    specs, grids = asked_at_first(page, monkeypatch)
-    if page.id in RUNS_OF_PAGES:
-        assert specs and names(specs) <= names(RUNS_OF_PAGES[page.id])
-    if page in WITH_EPSILON:
-        every = names(first_views.cheapest_first())
-        assert names(specs) <= every
-        # Account reads what is there and asks for nothing
-        assert bool(specs) == (page.id in first_views.FOLLOWING) <= bool(grids)
-        for spec in grids:
-            assert names(it.spec for it in grid_runs(spec)) <= every
+def test_what_a_page_asks_for_at_first_comes_with_the_package(page, monkeypatch):
+    """The default and the grid of every slider of epsilon, and what else a page asks for."""
+    specs, tables = asked_at_first(page, monkeypatch)
+    assert names(specs) <= names(first_views.every_run())
+    if page.id in FIRST_VIEWS:
+        assert names(specs) <= names(first_views.runs_of(FIRST_VIEWS[page.id]))
+        assert specs and tables
+    assert not any(table.missing for table in tables)
 
 
 def test_the_package_holds_these_runs_and_no_others():
-    expected = names(first_views.cheapest_first())
+    expected = names(first_views.every_run())
     assert shipped_runs.everything().keys() == expected, ANEW
-    assert shipped_runs.FILE.stat().st_size < 2_000_000
+    assert shipped_runs.FILE.stat().st_size < 6_000_000
     assert all(it.record.public for it in shipped_runs.everything().values())
 
 
-@pytest.mark.parametrize("page", RUNS_OF_PAGES)
-def test_they_are_of_today_s_data_and_of_today_s_versions(page):
+@pytest.mark.parametrize("view", first_views.VIEWS, ids=lambda view: view.data)
+def test_they_are_of_today_s_data_and_of_today_s_versions(view):
     """A run's key holds the data's fingerprint and the version of the algorithm."""
-    for spec in RUNS_OF_PAGES[page]:
+    for spec in first_views.runs_of(view):
         record = shipped_runs.record(spec)
         assert record.key == run_key(spec, data_access.open_data(spec.data)), ANEW
         assert record.cached and record.spec.seed == spec.seed
@@ -91,7 +85,7 @@ def test_a_run_of_an_older_version_is_refused(monkeypatch):
     assert shipped_runs.view_data(spec, "lists") is None
 
 
-@pytest.mark.parametrize("page", RUNS_OF_PAGES)
+@pytest.mark.parametrize("page", FIRST_VIEWS)
 def test_the_first_view_stands_on_an_empty_store(page, monkeypatch):
     """Without a single run being computed: engine and workers are never asked."""
 
@@ -112,4 +106,5 @@ def test_only_simulated_data_are_computed_on_beforehand():
     from dpmf_core.data.catalogue import catalogue
 
     kinds = {it.id: it.kind for it in catalogue().catalogue()}
-    assert {kinds[it.data.id] for it in first_views.cheapest_first()} == {"simulated"}
+    assert {kinds[it.data.id] for it in first_views.every_run()} == {"simulated"}
+    assert names(first_views.cheapest_first()) <= names(first_views.every_run())
