@@ -11,6 +11,7 @@ import pytest
 
 import dpmf
 from dpmf_core import algorithms
+from dpmf_core.api.training import Swept
 from dpmf_core.cli import main
 from dpmf_core.runs import execution, shipped_runs
 from dpmf_core.runs.conclusions import kept_words, share_text
@@ -104,6 +105,17 @@ def test_a_sweep_in_python_has_the_answer(stored_runs):
     summary = swept.summary().set_index("method")
     assert summary.loc[BEST.algorithm, "kept"] == TABLE.share(BEST)
     assert summary.loc[BEST.algorithm, "median"] == BEST.median
+
+
+def test_errors_of_private_data_have_no_share():
+    points = [point for point in sweep().points() if point.spec.seed == 0]
+    records = {point.key: shipped_runs.record(point.spec) for point in points}
+    public = Swept(points, {key: Run(record) for key, record in records.items()})
+    secret = {
+        key: Run(record.model_copy(update={"public": False})) for key, record in records.items()
+    }
+    assert public.summary()["kept"].notna().all()
+    assert Swept(points, secret).summary()["kept"].isna().all()
 
 
 def test_a_notebook_has_the_answer(capsys, monkeypatch):

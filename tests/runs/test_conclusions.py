@@ -118,6 +118,15 @@ def test_the_best_at_an_epsilon_is_said_in_one_sentence_and_ties_in_another():
     assert conclusions.best_words(private, 2.0) == ""
 
 
+def test_a_table_is_concluded_at_each_epsilon_unless_its_data_are_private():
+    figures = {("spectral", 2.0): (0.9,), ("spectral", 5.0): (0.84,)}
+    first, second, scale = conclusions.conclusions_of(judged(figures))
+    assert first.startswith("At ε = 2, Spectral keeps 50%")
+    assert second.startswith("At ε = 5, Spectral keeps 80%")
+    assert scale.startswith("0% is each person's own mean")
+    assert conclusions.conclusions_of(judged(figures, public=False)) == []
+
+
 def test_what_is_not_ranked_has_a_reason():
     judgement = judged({("spectral", 2.0): (0.9,)}, unit="rating")
     assert conclusions.not_ranked_words(judgement) == [

@@ -44,6 +44,16 @@ def test_draws_are_compared_where_all_have_one():
     assert shared_draws(first) == [(0.1,), (0.2,), (0.3,)]
 
 
+def test_released_draws_have_no_raw_figures_of_private_data():
+    private = table({("spectral", 2.0): (0.9, 0.8)}, public=False)
+    first, _ = (row.point.key for row in private.rows)
+    released = private.released({first: 0.95})
+    assert released.measured("rmse") == []
+    assert [one.draws for one in released.measured("noisy_rmse")] == [(0.95,)]
+    public = table({("spectral", 2.0): (0.9,)})
+    assert public.released({}).rows == public.rows
+
+
 # ---- the scale -----------------------------------------------------------------------------------
 
 
