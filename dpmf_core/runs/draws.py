@@ -70,7 +70,7 @@ class Draws:
         ]
         return cls.of(points, summaries)
 
-    @property
+    @cached_property
     def is_public(self) -> bool:
         return all(row.public for row in self.rows)
 
@@ -176,7 +176,7 @@ class PrivacyCost:
 # ---- the table, judged by a metric ---------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judgement:
     """The table judged by one metric: the scale's ends, shares, costs, ranks and the front."""
 

@@ -55,13 +55,15 @@ WITH_LISTS = (MAIN, OPEN)  # runs whose recommendations are shown
 
 
 def draw_story(
-    choice: Choice, spec: RunSpec, judgement: Judgement, line: list[Measured], waits: bool
+    choice: Choice, spec: RunSpec, judgement: Judgement, label: str, waits: bool
 ) -> bool:
     """Draw the figure that follows epsilon; return whether it was drawn.
 
-    waits: keep the previous result while there is none for the current choice.
+    label: of the chosen method in the table. waits: keep the previous result while there is none
+    for the current choice.
     """
-    new_story = story.of_table(choice, judgement, line)
+    new_story = story.of_table(choice, judgement, label)
+    line = story.line_of(choice, judgement, label)
     if new_story is not None:
         user = story.person(choice, spec)
         new_story["lists"] = story.lists(choice, spec, line, user)
@@ -240,15 +242,11 @@ def main() -> None:
     ready, selection = story.plan(spec.model_dump_json(), choice.shape, choice.assumptions, every)
     proved = ready.guarantee.has_epsilon
 
-    def known() -> tuple[Judgement, list[Measured]]:
-        judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)
-        return judgement, story.line_of(choice, judgement, selection.label)
-
-    judgement, line = known()
-    is_measured = proved and story.here(choice, line) is not None
+    judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)
+    is_measured = proved and story.is_known(choice, judgement, selection.label)
     news = going if is_measured else waiting_place  # a result does not wait for its references
     with head:
-        is_drawn = is_measured and draw_story(choice, spec, judgement, line, waits=False)
+        is_drawn = is_measured and draw_story(choice, spec, judgement, selection.label, waits=False)
     with middle:
         beneath = meaning_and_card(choice, spec, ready)
     with news:
@@ -257,9 +255,9 @@ def main() -> None:
         confirm = spec.model_dump_json() if is_slow else ""
         finished_runs = ask("explore", runs, whole=WITH_LISTS, confirm=confirm)
     if not is_drawn:
-        judgement, line = known()
+        judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)
         with head:
-            is_drawn = proved and draw_story(choice, spec, judgement, line, waits=True)
+            is_drawn = proved and draw_story(choice, spec, judgement, selection.label, waits=True)
     if not is_drawn:
         with head:
             plain_finding(choice, proved, selection, finished_runs)

@@ -6,6 +6,7 @@ All of it comes from the table of measured draws, so the browser can follow the 
 import contextlib
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -23,6 +24,7 @@ from dpmf_core.runs import conclusions, shipped_runs
 from dpmf_core.runs.comparison import EPSILONS, TRIVIAL, Comparison, at_epsilon, references
 from dpmf_core.runs.comparison import comparison as comparison_of
 from dpmf_core.runs.draws import Judgement
+from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.recommendations import recommend, someone
@@ -62,9 +64,9 @@ def line_of(choice: Choice, judgement: Judgement, label: str) -> list[Measured]:
     return [by_epsilon[epsilon] for epsilon in sorted(by_epsilon)]
 
 
-def here(choice: Choice, line: Iterable[Measured]) -> Measured | None:
-    """Return the line's point at the chosen epsilon."""
-    return next((one for one in line if one.epsilon == choice.epsilon), None)
+def is_known(choice: Choice, judgement: Judgement, label: str) -> bool:
+    """Return whether the line has a point at the chosen epsilon."""
+    return any(one.epsilon == choice.epsilon for one in line_of(choice, judgement, label))
 
 
 def papers_methods(offered: Iterable[str]) -> dict[str, str]:
@@ -85,16 +87,36 @@ def run_of(spec: RunSpec, one: Measured) -> RunSpec:
 # ---- what the browser draws ----------------------------------------------------------------------
 
 
-def of_table(
-    choice: Choice, judgement: Judgement, line: Sequence[Measured]
+def of_table(choice: Choice, judgement: Judgement, label: str) -> dict[str, Any] | None:
+    """Return what the browser draws; None without a point or an end of the scale.
+
+    label: of the chosen method in the table.
+    """
+    make = _cached_parts if choice.entry.public else _parts
+    parts = make(replace(choice, epsilon=DEFAULT_EPSILON), judgement, label, colours.is_dark())
+    if parts is None:
+        return None
+    epsilons = [point["epsilon"] for point in parts["points"]]
+    every = (*EPSILONS, choice.epsilon, *epsilons)
+    return {
+        **parts,
+        "epsilon": choice.epsilon,
+        "range": [min(every), max(every)],
+        "lists": None,
+        "stale": False,
+        "pending": choice.epsilon not in epsilons,
+    }
+
+
+def _parts(
+    choice: Choice, judgement: Judgement, label: str, is_dark: bool
 ) -> dict[str, Any] | None:
-    """Return what the browser draws of a line; None without a point or an end of the scale."""
+    """Return what does not depend on the chosen epsilon. is_dark: distinguishes colours."""
+    line = line_of(choice, judgement, label)
     if not line or judgement.floor is None or judgement.best_known is None:
         return None
     method = _line_name(choice, line)
-    epsilons = (*EPSILONS, choice.epsilon, *(one.epsilon or 0.0 for one in line))
     return {
-        "epsilon": choice.epsilon,
         "title": "",
         "sentence": "",
         "alt": _alt(judgement, line, method),
@@ -104,14 +126,15 @@ def of_table(
         "others": _other_lines(judgement, line, method),
         "levels": _levels(judgement),
         "units": ["share", "error"] if judgement.is_sharing_worth else ["error"],
-        "range": [min(epsilons), max(epsilons)],
         "digits": judgement.metric.digits,
-        "lists": None,
         "terms": [{"term": term, "meaning": GLOSSARY[name].words} for term, name in TERMS.items()],
-        "words": _templates(choice, judgement, line),
-        "stale": False,
-        "pending": here(choice, line) is None,
+        "words": _templates(choice, judgement),
     }
+
+
+_cached_parts = functools.lru_cache(maxsize=64)(
+    _parts
+)  # a judgement is the same while its table is
 
 
 def _line_name(choice: Choice, line: Sequence[Measured]) -> str:
@@ -370,7 +393,7 @@ def _alt(judgement: Judgement, line: Sequence[Measured], method: str) -> str:
     return f"Held-out RMSE of {method} against epsilon: {ends[0]}, {ends[-1]}."
 
 
-def _templates(choice: Choice, judgement: Judgement, line: Sequence[Measured]) -> dict[str, Any]:
+def _templates(choice: Choice, judgement: Judgement) -> dict[str, Any]:
     """Return the browser's texts while the slider is held; it fills in {..}."""
     is_mine = not choice.entry.public
     measured = "Nothing was trained on your data at" if is_mine else "No run was made at"

@@ -44,15 +44,24 @@ def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
         own = own_points(spec, shape, epsilons)
         return Draws(_find(own).rows)
     epsilons = tuple(sorted({*EPSILONS, *also}))
-    # one table for every epsilon of the run
-    any_run = at_epsilon(spec, DEFAULT_EPSILON).model_dump_json()
-    points, shipped_draws = _shipped(any_run, shape, epsilons)
+    points, shipped_draws = _shipped(_any_run(spec), shape, epsilons)
     if not shipped_draws.missing:
         return shipped_draws
     computed = _find(shipped_draws.missing).rows
     rows = {row.point.key: row for row in (*shipped_draws.rows, *computed)}
     missing = tuple(point for point in points if point.key not in rows)
     return Draws(tuple(rows[point.key] for point in points if point.key in rows), missing)
+
+
+def _any_run(spec: RunSpec) -> str:
+    """Return a text that is the same for runs that differ only in epsilon."""
+    return at_epsilon(spec, DEFAULT_EPSILON).model_dump_json()
+
+
+@functools.lru_cache(maxsize=64)
+def _own_points(spec: str, shape: Any, epsilons: tuple[float, ...]) -> tuple[Point, ...]:
+    """Return the points of a run and of its references. spec: JSON."""
+    return own_points(RunSpec.model_validate_json(spec), shape, epsilons)
 
 
 @functools.lru_cache(maxsize=64)
@@ -99,7 +108,7 @@ def best_method(choice: Choice) -> str:
 
 
 def specs(spec: RunSpec, shape: Any) -> list[RunSpec]:
-    return [point.spec for point in own_points(spec, shape, EPSILONS)]
+    return [point.spec for point in _own_points(_any_run(spec), shape, EPSILONS)]
 
 
 def fill(place: str, missing: Collection[Point], n_finished: int) -> runs.Request:
@@ -117,7 +126,10 @@ def keep_filling(place: str, spec: RunSpec, shape: Any) -> None:
     """Fill the method's own part of a grid, and draw the page again as it fills."""
     if not data_sets.is_public(spec.data.id):
         return
-    points = own_points(spec, shape, EPSILONS)
+    missing = {point.key for point in read(spec, shape).missing}
+    points = _own_points(_any_run(spec), shape, EPSILONS)
+    if not any(point.key in missing for point in points):
+        return
     before = _find(points)
     request = fill(place, before.missing, len(before.rows))
 

@@ -31,8 +31,7 @@ def chosen(data="cinema-small", epsilon=1.0, algorithm=RECOMMENDED["ratings"], *
 
 
 def told(judgement, label, **choice):
-    choice = chosen(**choice)
-    return story.of_table(choice, judgement, story.line_of(choice, judgement, label))
+    return story.of_table(chosen(**choice), judgement, label)
 
 
 def planted():
@@ -56,7 +55,7 @@ def test_explore_names_the_method_that_compare_names_at_every_stored_epsilon(dat
         choice = chosen(data, epsilon, is_best=True)
         assert epsilon_grid.best_method(choice) == best.algorithm
         read = epsilon_grid.read_for(choice, choice.spec()).by("rmse")
-        own = story.of_table(choice, read, story.line_of(choice, read, best.label))
+        own = story.of_table(choice, read, best.label)
         point = at(own, epsilon)
         assert point["title"].startswith(f"At ε = {epsilon:g}, {best.label} keeps ")
         assert f" {share_text(judgement.share(best))} " in point["title"]
