@@ -79,8 +79,9 @@ TOPICS = Subject(
 )
 COMPONENTS = Subject(
     *("faces", "Components", "components", "Component {number}", "image", "an image"),
-    "Each component is next to the most similar one of {without}, with its own scale from black to"
-    " white. The bar below it shows their similarity (cosine): full for equal pictures.",
+    "Each component stands above its partner, the most similar one of {without}. Each picture has"
+    " its own scale from black to white. The bar between them shows their similarity (cosine): full"
+    " for equal pictures.",
     "“One image as a sum of components” above is the source's Fig. 11.",
 )
 
@@ -366,6 +367,7 @@ def _meanings(subject: Subject) -> dict[str, str]:
 def _templates(subject: Subject, choice: Choice, title: str, without: str) -> dict[str, Any]:
     """Return the browser's texts; it fills in {..}."""
     component, mine = subject.numbered_title, not choice.entry.public
+    similarity = "{stay} of {all} words survive" if subject is TOPICS else "{alike}% similar"
     near = "≈ ε = {epsilon} was not measured; this is the nearest measured point, ε = {shown}."
     caption = (
         f"{subject.legend.format(without=without)} The {subject.many} come from one draw, seed"
@@ -386,10 +388,10 @@ def _templates(subject: Subject, choice: Choice, title: str, without: str) -> di
         "stay": "{stay} of {all} words survive",
         "gone": "gone:",
         "fresh": "new:",
-        "withPrivacy": f"With privacy ({title})",
-        "without": f"Without privacy ({without})",
+        "sides": f"Above: with privacy ({title}). Below: without privacy ({without}).",
+        "pair": f"{component} and its non-private partner: {similarity}",
         "alt": f"{component}, with privacy: {{alike}}% similar to its partner.",
-        "plainAlt": f"{component}, without privacy.",
+        "plainAlt": f"{component}, without privacy: the partner of the one above.",
         "numbers": "The numbers",
         "columns": ["ε", "kept", "objective", "draws", "similarity (cosine)"]
         + ["surviving words", "coherence"] * (subject is TOPICS),

@@ -103,12 +103,13 @@ def draw_hero(
 
 
 def draw_matched_parts(key: str, story: Story) -> None:
-    """Draw topics as words, or components as pictures, next to their non-private partners.
+    """Draw topics as words, or components as pictures, each with its non-private partner.
 
-    The headline and the parts follow the slider in the browser. story: epsilon, colour, terms with
-    their meanings, words, stale, pending; kind ("words" or "pictures"); plain: the non-private
-    parts, each a list of words or a PNG file in base64; across: pictures in a row; points ascending
-    by epsilon (epsilon, title, sentence, parts and alike in the order of the plain ones, cells).
+    The headline and the parts follow the slider in the browser, which highlights the pair under the
+    pointer or with the keyboard's focus. story: epsilon, colour, terms with their meanings, words,
+    stale, pending; kind ("words" or "pictures"); plain: the non-private parts, each a list of words
+    or a PNG file in base64; across: pictures in a row of a wide page; points ascending by epsilon
+    (epsilon, title, sentence, parts and alike in the order of the plain ones, cells).
     """
     _mount_story("matched_parts", key, story)
 

@@ -1,6 +1,7 @@
-// Topics as words or parts as pictures, each at the place of its partner without privacy. They
-// follow `dpmf:epsilon` while the slider is held; between two measured points the nearest one is
-// shown, and said to be.
+// Topics as words or components as pictures, each with its partner without privacy. The style sheet
+// highlights the pair under the pointer, or the one with the keyboard's focus. They follow
+// `dpmf:epsilon` while the slider is held; between two measured points the nearest one is shown, and
+// said to be.
 
 import { close, explained, filled, heading, nearest, part, sayDrawn, shown, table }
   from "../dpmf.story/story.js";
@@ -36,7 +37,7 @@ function drawn(view, data) {
   view.root.classList.toggle("stale", data.stale);
   view.root.style.setProperty("--private", data.colour);
   view.caption.textContent = words.caption;
-  const plain = JSON.stringify([data.kind, data.plain, data.across, words.withPrivacy]);
+  const plain = JSON.stringify([data.kind, data.plain, data.across, words.sides]);
   if (plain !== view.plain) {
     view.plain = plain;
     view.figures.replaceChildren();
@@ -74,18 +75,26 @@ function aside(parent, text) {
   part(parent, "span", "aside", text);
 }
 
+// A component with its partner. A tap focuses it, too.
+function pairIn(list) {
+  const pair = part(list, "div", "pair");
+  pair.setAttribute("role", "group");
+  pair.tabIndex = 0;
+  return pair;
+}
+
 // ---- topics as words ------------------------------------------------------------------------
 
 function buildWords(view) {
   const { data, figures } = view;
-  const list = part(figures, "ol", "topics");
+  const list = part(figures, "div", "pairs topics");
   view.topics = data.plain.map((plain, place) => {
-    const root = part(list, "li");
-    const head = part(root, "h2", "", filled(data.words.part, { number: place + 1 }));
+    const pair = pairIn(list);
+    const head = part(pair, "h2", "", filled(data.words.part, { number: place + 1 }));
     const alike = part(head, "span", "alike");
-    const bag = part(root, "ul");
+    const bag = part(pair, "ul");
     const kept = plain.map((word) => part(bag, "li"));
-    return { bag, alike, plain, kept, came: new Map() };
+    return { pair, bag, alike, plain, kept, came: new Map() };
   });
 }
 
@@ -95,7 +104,9 @@ function showWords(view, point) {
     const now = point.parts[place];
     const there = new Set(now);
     const stay = topic.plain.filter((word) => there.has(word)).length;
-    topic.alike.textContent = ` ${filled(words.stay, { stay, all: topic.plain.length })}`;
+    const all = topic.plain.length;
+    topic.pair.ariaLabel = filled(words.pair, { number: place + 1, stay, all });
+    topic.alike.textContent = ` ${filled(words.stay, { stay, all })}`;
     topic.plain.forEach((word, i) => keepOrStrike(topic.kept[i], word, there.has(word), words));
     comeAndGo(topic, now.filter((word) => !topic.plain.includes(word)), words);
   });
@@ -127,40 +138,34 @@ function comeAndGo(topic, came, words) {
   }
 }
 
-// ---- parts as pictures ----------------------------------------------------------------------
+// ---- components as pictures -----------------------------------------------------------------
 
 function buildPictures(view) {
   const { data, figures } = view;
-  const sides = part(figures, "div", "sides");
-  sides.style.setProperty("--across", data.across);
-  view.pictures = side(sides, data.words.withPrivacy, data.plain.length);
-  const plain = side(sides, data.words.without, data.plain.length);
-  plain.forEach(({ image, bar }, place) => {
-    bar.classList.add("none");
-    image.src = source(data.plain[place]);
-    image.alt = filled(data.words.plainAlt, { number: place + 1 });
-  });
-}
-
-function side(parent, title, count) {
-  const figure = part(parent, "figure");
-  part(figure, "h2", "", title);
-  const grid = part(figure, "div", "grid");
-  return Array.from({ length: count }, () => {
-    const tile = part(grid, "div", "tile");
-    const image = part(tile, "img");
-    const bar = part(tile, "div", "bar");
-    return { image, bar, measure: part(bar, "div") };
+  part(figures, "h2", "", data.words.sides);
+  const list = part(figures, "div", "pairs pictures");
+  list.style.setProperty("--across", data.across);
+  view.pictures = data.plain.map((file, place) => {
+    const pair = pairIn(list);
+    const image = part(pair, "img");
+    const measure = part(part(pair, "div", "bar"), "div");
+    const partner = part(pair, "img");
+    partner.src = source(file);
+    partner.alt = filled(data.words.plainAlt, { number: place + 1 });
+    return { pair, image, measure };
   });
 }
 
 function showPictures(view, point) {
-  view.pictures.forEach(({ image, measure }, place) => {
+  const { words } = view.data;
+  view.pictures.forEach(({ pair, image, measure }, place) => {
     const found = source(point.parts[place]);
     if (image.src !== found) image.src = found;
     const alike = Math.round(100 * point.alike[place]);
-    image.alt = filled(view.data.words.alt, { number: place + 1, alike });
-    image.title = image.alt;
+    const values = { number: place + 1, alike };
+    image.alt = filled(words.alt, values);
+    pair.ariaLabel = filled(words.pair, values);
+    pair.title = pair.ariaLabel;
     measure.style.width = `${Math.max(0, alike)}%`;
   });
 }
