@@ -1,5 +1,6 @@
 """`choose`: a private algorithm and an epsilon for a data set, also as a report."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -24,8 +25,9 @@ from dpmf_core.runs.conclusions import names_text
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.planning import account_of
-from dpmf_core.runs.record import Run, provenance
+from dpmf_core.runs.record import Summary, provenance, summarise
 from dpmf_core.runs.specification import DataSpec
+from dpmf_core.runs.store import Store
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import find
 from dpmf_core.runs.tuning.choosing.finding import Finding, among_the_best, notebook, report
@@ -146,21 +148,32 @@ def _finding(question: Question, dataset: str, data: Ratings | PartitionedRating
 
 
 class _Computing:
-    """Tables of runs, which are computed where they are missing. Raises what a run raised."""
+    """Tables of runs: those of the store and of the package, and the others once computed.
+
+    Raises what a run raised.
+    """
 
     def __init__(self) -> None:
-        self._finished_runs = dict[str, Run]()
+        self._summaries = dict[str, Summary]()
 
     def __call__(self, points: Sequence[Point]) -> Draws:
-        missing = [point for point in points if point.key not in self._finished_runs]
-        if self._finished_runs:
-            names = dict.fromkeys(point.label for point in missing if point.epsilon is not None)
+        new = [point for point in points if point.key not in self._summaries]
+        if self._summaries:
+            names = dict.fromkeys(point.label for point in new if point.epsilon is not None)
             click.echo(f"More draws of {names_text(list(names))}.", err=True)
-        new, failures = finish(missing)
+        self._take_known(new)
+        runs, failures = finish(point for point in new if point.key not in self._summaries)
         if failures:
             raise failures[0]
-        self._finished_runs |= new
-        return Draws.of_runs(points, self._finished_runs)
+        self._summaries |= {key: summarise(run.record) for key, run in runs.items()}
+        return Draws.of(points, [self._summaries[point.key] for point in points])
+
+    def _take_known(self, points: Sequence[Point]) -> None:
+        with contextlib.closing(Store()) as store:
+            summaries = store.find_all([point.spec for point in points])
+        for point, summary in zip(points, summaries, strict=True):
+            if summary is not None:
+                self._summaries[point.key] = summary
 
 
 def with_account(finding: Finding, dataset: str) -> Finding:
