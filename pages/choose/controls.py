@@ -28,7 +28,7 @@ WHOM: dict[Protect, str] = {
     "rating": "a single rating",
     "group": "a group of people together",
 }
-WISHES = {"spend": "at most ε", "keep": "gain I need", "reach": "error I accept"}
+WISHES = {"spend": "at most ε", "keep": "share I need", "reach": "error I accept"}
 GOALS: dict[Goal, str] = {"ratings": "Ratings", "lists": "Lists of 20"}
 SPEND = 0.01, 100.0  # the range of epsilon
 LARGEST_ERROR = 0.01, 1e9  # the range of the largest error that is allowed
@@ -259,7 +259,7 @@ def _draw_cost() -> None:
         text = "Smaller is more private; 1 is considered strong."
         number_within(st.container(), "ε, at most", _key("spend"), *SPEND, help=text)
     elif _value_of("wish") == "keep":
-        _number("Percent of the gain over guessing, at least", "keep", 1, 100, step=5)
+        _number("Percent of what sharing is worth, at least", "keep", 1, 100, step=5)
     elif _value_of("goal") == "lists":
         _number("Percent of liked items found, at least", "found", 1, 100)
     else:

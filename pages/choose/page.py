@@ -52,7 +52,7 @@ from pages.kit import (
 from pages.kit.epsilon_grid import WINNERS
 from pages.kit.exports import draw_files
 from pages.kit.page_table import BY_ID
-from pages.kit.runs import ask, queue, request_at
+from pages.kit.runs import ask, note_shipped, queue, request_at
 from pages.server import visitor
 
 BUTTON_KEY = "choose.pressed"  # in the session: whether all methods were asked for
@@ -340,6 +340,7 @@ def draw_figure(finding: Finding) -> None:
     table = pd.DataFrame(answer.rows, columns=answer.columns).astype(numbers)
     headline = finding.headline
     charts.show(front(answer, scale), "choose.front", headline, table, leaves=True, caption=caption)
+    note_shipped(list(finding.runs.specs.values()))
 
 
 def _scale(answer: Answer) -> str:
@@ -398,8 +399,9 @@ def draw_answer_step() -> None:
     if current is None:
         head.title("Which method, at which ε?", anchor=False)
         head.write(
-            "Answer three questions. We try every proven private method at public values of ε,"
-            " compare it with non-private ones, and recommend one."
+            "Answer three questions. We try the proven private methods at public values of ε,"
+            " compare them with non-private ones, and recommend one. Where no difference is found,"
+            " we say so."
         )
         return
     with head:

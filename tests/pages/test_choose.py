@@ -11,7 +11,7 @@ from dpmf_core.algorithms import REGISTRY
 from dpmf_core.privacy.certainty import bound_text
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs.planning import account_of
-from dpmf_core.runs.tuning.choosing import question
+from dpmf_core.runs.tuning.choosing import question, wording
 from dpmf_datasets import session_files
 from tests.pages.driving import ROOT, app_of, brought, run_until, words
 from tests.support.messy_table import messy_table
@@ -47,7 +47,7 @@ def at_step(app, step):
 
 def answered(app):
     app.button(key="choose.go").click()
-    return run_until(app, lambda: app.title[0].value.startswith("Use "))
+    return run_until(app, lambda: app.title[0].value.startswith(wording.STARTS))
 
 
 @pytest.mark.slow
@@ -57,7 +57,11 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path):
     app.segmented_control(key="choose.wish").set_value("keep").run()
     app.number_input(key="choose.keep").set_value(30).run()
     title = answered(app).title[0].value
-    (method,) = (it for it in REGISTRY.values() if title.startswith(f"Use {it.title} at"))
+    (method,) = {
+        kind
+        for kind in REGISTRY.values()
+        if re.search(rf"(Use|:) {re.escape(kind.title)}(,| at) ", title)
+    }
     whole = [name for name, it in method.model_fields.items() if it.annotation is int]
     tuned = {f"p.{name}": "2" for name in whole[:1]}  # as Tune writes it
     reloaded = opened(**{**app.query_params, **tuned})

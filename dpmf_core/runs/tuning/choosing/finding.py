@@ -21,7 +21,8 @@ from dpmf_core.privacy.decision import Decision, decide, for_group, planned_run
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_number, epsilon_text
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import conclusions
-from dpmf_core.runs.conclusions import share_text
+from dpmf_core.runs.conclusions import Reference, share_text
+from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.record import provenance
@@ -400,18 +401,29 @@ def _chart(finding: Finding) -> str:
         references = conclusions.share_lines(judgement, best)
         text = share_text
         what = "Share kept"
-    lines = {line.label: [(end, line.value) for end in ends] for line in references}
+    names = _line_names(judgement)
+    lines = {names[line.reference]: [(end, line.value) for end in ends] for line in references}
     for one in judgement.ranked:
         height = judgement.share(one) if judgement.is_sharing_worth else one.median
         if height is not None:
             lines.setdefault(one.label, []).append((one.epsilon or 0.0, height))
     return line_chart(
         lines,
-        "ε, total",
+        f"{what} against ε, total",
         f"{what} against epsilon. {finding.headline}",
         log=True,
         best=best.label if best else "",
-        dashes={line.label: line.reference for line in references},
+        dashes={names[line.reference]: line.reference for line in references},
         dot=lines[best.label][answer.question.epsilons.index(finding.epsilon)] if best else None,
         text=text,
     )
+
+
+def _line_names(judgement: Judgement) -> dict[Reference, str]:
+    """Short names of the reference lines; their figures are in the sentences."""
+    best = judgement.best_known
+    return {
+        Reference.WITHOUT_NOISE: "without noise",
+        Reference.BEST_KNOWN: "" if best is None else f"{best.label}, no privacy",
+        Reference.FLOOR: conclusions.floor_words(judgement),
+    }

@@ -20,7 +20,10 @@ def headline(answer: Answer) -> str:
     best = answer.best
     if best is None:
         return _why_none(answer)
+    share = answer.judgement.share(best)
     kept = conclusions.kept_words(answer.judgement, best)
+    if share is not None:
+        kept = conclusions.share_words(answer.judgement, share)
     if answer.is_undecided:
         return f"{no_difference(answer)}: {best.label}, the first by its median, {kept}"
     return f"{USE} {best.label} at ε = {budget_text(best.epsilon or 0.0)}: it {kept}"
