@@ -2,6 +2,7 @@
 
 import pytest
 
+from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.teaching.lesson_links import LessonLink
 from tests.pages.driving import app_of, let_go, slider_epsilon, widget_of
 
@@ -52,7 +53,7 @@ def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it
 def test_what_is_no_epsilon_of_the_slider_is_not_taken(value):
     app = open_page()
     app._run(let_go(app, value))
-    assert app.markdown[0].value == "ε = 5" and not app.exception
+    assert app.markdown[0].value == f"ε = {DEFAULT_EPSILON:g}" and not app.exception
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1e9", "nan", "inf", "", "two", "1,000", "2,5,1"])
