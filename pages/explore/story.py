@@ -154,6 +154,9 @@ def _point(choice: Choice, judgement: Judgement, one: Measured) -> dict[str, Any
     label = f"ε = {budget_text(one.epsilon or 0.0)}: {one.title}, held-out RMSE {text(one.median)}"
     if kept:
         label = f"{label}, {kept} kept"
+    purchase = purchase_text(choice, one)
+    if purchase:
+        label = f"{label}. {purchase}"
     return {
         "epsilon": one.epsilon,
         "method": one.title,
