@@ -128,15 +128,17 @@ def range_words(shares: Measured) -> str:
     return f" ({low} to {high} over {count} draws)"
 
 
-def cost_words(judgement: Judgement, cost: PrivacyCost) -> str:
+def cost_words(judgement: Judgement, cost: PrivacyCost, row: str = "user") -> str:
     """The costs of noise, of the method and of not sharing, in two sentences."""
     metric = judgement.metric
     direction = "less" if bool(metric.larger_is_better) == (cost.total >= 0) else "more"
+    of_samples = judgement.floor is not None and judgement.floor.algorithm == AVERAGE
+    without_model = f"The average {row} alone" if of_samples else "Not sharing at all"
     return (
         f"{metric.label} is {metric.text(abs(cost.total))} {direction} than with"
         f" {best_known_words(judgement)}: {signed_text(judgement, cost.noise)} from noise and"
-        f" settings chosen for it, {signed_text(judgement, cost.method)} from the method. Not"
-        f" sharing at all would cost {signed_text(judgement, cost.not_sharing)}."
+        f" settings chosen for it, {signed_text(judgement, cost.method)} from the method."
+        f" {without_model} would cost {signed_text(judgement, cost.not_sharing)}."
     )
 
 
@@ -283,7 +285,9 @@ def reference_lines(
         lines.append(ReferenceLine(Reference.WITHOUT_NOISE, own.median, label))
     if judgement.best_known is not None:
         median = judgement.best_known.median
-        label = f"{best_known_words(judgement)}: {text(median)}"
+        best = judgement.best_known.label
+        name = f"best known, {best}" if judgement.has_best_known else f"{best}, not private"
+        label = f"{name}: {text(median)}"
         lines.append(ReferenceLine(Reference.BEST_KNOWN, median, label))
     if judgement.floor is not None:
         median = judgement.floor.median

@@ -190,7 +190,7 @@ def _draw_price(subject: Subject, selection: Comparison, runs: Runs) -> None:
             f" {subject.a_row} and its sum of {subject.many}. Smaller is better. The average"
             f" {subject.row} alone has {METRIC.text(trivial)}."
         )
-        remark = f"{remark} {_cost(selection, runs)}".rstrip()
+        remark = f"{remark} {_cost(selection, runs, subject.row)}".rstrip()
         comparison.draw_methods(subject.id, selection, runs, METRIC.id, remark)
     if several:
         parts, guess = {METRIC.id: "all samples"}, (f"the average {subject.row}", trivial)
@@ -199,12 +199,12 @@ def _draw_price(subject: Subject, selection: Comparison, runs: Runs) -> None:
             comparison.draw_steps(subject.id, "Objective by step", runs, parts, METRIC.id, guess)
 
 
-def _cost(selection: Comparison, runs: Runs) -> str:
+def _cost(selection: Comparison, runs: Runs, row: str) -> str:
     """Return what noise and method cost at this epsilon; '' while a run is missing."""
     judgement = selection.table(runs).by(METRIC.id)
     line = judgement.line(selection.label)
     cost = judgement.cost(line[0]) if line else None
-    return "" if cost is None else cost_words(judgement, cost)
+    return "" if cost is None else cost_words(judgement, cost, row)
 
 
 # ---- what the browser draws ----------------------------------------------------------------------

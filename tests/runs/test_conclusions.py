@@ -174,7 +174,7 @@ def test_figures_have_lines_of_the_method_without_noise_the_best_known_and_the_f
     lines = conclusions.reference_lines(judgement, judgement.line("Spectral")[0])
     assert [(one.reference, one.value, one.label) for one in lines] == [
         (Reference.WITHOUT_NOISE, 0.79, "Spectral without noise 0.790"),
-        (Reference.BEST_KNOWN, 0.8, "Bayesian MF, the best known method without privacy: 0.800"),
+        (Reference.BEST_KNOWN, 0.8, "best known, Bayesian MF: 0.800"),
         (Reference.FLOOR, 1.0, "each person's own mean 1.000"),
     ]
     assert len(conclusions.reference_lines(judgement)) == 2
