@@ -21,6 +21,7 @@ from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known, proven_
 from dpmf_core.runs.reports import notebook_of_sweep
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method, Sweep
+from pages.start import price
 from tests.pages.conftest import fresh_store
 from tests.pages.driving import app_of, behind_sidebar, component, settled
 
@@ -66,6 +67,17 @@ def words_of(app):
 def test_the_question_has_an_answer():
     assert BEST is not None and FINDING.startswith("keeps ")
     assert share_text(TABLE.share(BEST)) in FINDING
+
+
+def test_the_start_page_has_the_answer():
+    (stop,) = [
+        stop
+        for stop in price.stops(price.places(DEFAULT_EPSILON))
+        if stop["epsilon"] == DEFAULT_EPSILON
+    ]
+    said = [fact["words"] for fact in stop["facts"]]
+    assert f"{BEST.label} {FINDING}." in said
+    assert stop["kept"] == TABLE.share(BEST)
 
 
 def test_explore_has_the_answer():

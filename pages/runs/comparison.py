@@ -157,7 +157,7 @@ def _draw_costs(names: Sequence[str], records: Sequence[RunRecord]) -> None:
 def _cost_text(judgement: Judgement, own: Measured, row: str) -> str:
     """Return what a run keeps and costs, over its own draw. row: of the data."""
     cost = judgement.cost(own)
-    costs = "" if cost is None else cost_words(judgement, cost)
+    costs = "" if cost is None else cost_words(judgement, cost, row)
     return f"{kept_words(judgement, own, row)}. {costs}".rstrip()
 
 
