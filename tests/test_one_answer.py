@@ -14,7 +14,7 @@ from dpmf_core import algorithms
 from dpmf_core.api.training import Swept
 from dpmf_core.cli import main
 from dpmf_core.runs import execution, shipped_runs
-from dpmf_core.runs.conclusions import kept_words, share_text
+from dpmf_core.runs.conclusions import kept_words, scale_words, share_text
 from dpmf_core.runs.first_views import DEFAULT_EPSILON, shipped_draws, usual_run
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known, proven_methods
@@ -93,6 +93,21 @@ def test_compare_has_the_answer():
     app = settled(app_of(behind_sidebar("compare/page.py"), **query))
     assert BEST.label in app.title[0].value
     assert f"It {FINDING}" in words_of(app)
+
+
+def test_choose_has_the_answer_on_its_page():
+    query = {"dataset": DATA, "epsilon": f"{DEFAULT_EPSILON:g}", "draws": "few"}
+    app = settled(app_of("choose/page.py", **query))
+    assert app.title[0].value == f"Use {BEST.label} at ε = {DEFAULT_EPSILON:g}: it {FINDING}"
+    assert scale_words(TABLE) in words_of(app)
+
+
+def test_choose_has_the_answer_on_the_command_line(capsys):
+    assert main(["choose", "--dataset", DATA, "--spend", f"{DEFAULT_EPSILON:g}", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["best"]["method"] == BEST.algorithm
+    assert found["best"]["share_kept"] == TABLE.share(BEST)
+    assert found["headline"].endswith(f"it {FINDING}")
 
 
 def test_the_command_line_has_the_answer(stored_runs, capsys):

@@ -84,6 +84,27 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path):
     assert {"Page to print", "Notebook"} <= labels
 
 
+@pytest.mark.slow
+def test_close_methods_get_more_draws_before_the_answer_is_shown():
+    app = opened(data=SMALL)
+    app.button(key="choose.go").click()
+    titles = []
+
+    def has_ended():
+        titles.append(app.title[0].value)
+        return titles[-1].startswith(wording.STARTS)
+
+    run_until(app, has_ended)
+    waiting = list(dict.fromkeys(titles))[:-1]
+    assert any(title.startswith("More draws of ") for title in waiting)
+    assert all(title.startswith(("Trying", "More draws of ")) for title in waiting)
+    numbers = next(table.value for table in app.dataframe if "note" in table.value.columns)
+    (answer,) = [row for _, row in numbers.iterrows() if row["note"] == "the answer"]
+    assert answer["draws"] in question.MORE
+    app.segmented_control(key="choose.scale").set_value("metric").run()
+    assert app.title[0].value == titles[-1] and not app.exception
+
+
 def test_a_link_asks_its_question_and_what_it_cannot_say_is_told():
     app = opened(dataset="cinema-small", protect="group", group="5", wish="win")
     assert app.number_input(key="choose.group").value == 5
