@@ -17,7 +17,7 @@ SCRIPT = behind_sidebar("tune/page.py")
 
 
 def page(data="cinema-small", **state):
-    app = app_of(SCRIPT, state, data=data, algo="private-bias")
+    app = app_of(SCRIPT, state, data=data, algo="private-bias", epsilon="5")
     app.run()
     assert not app.exception, [error.value for error in app.exception]
     return app

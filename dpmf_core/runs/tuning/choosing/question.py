@@ -136,8 +136,8 @@ class Runs:
                 + " ".join(f"{title}: {why}" for title, why in self.refusals.items())
             )
         # which is best for lists depends on the data
-        metrics = dict.fromkeys((question.metric, METRIC["ratings"]))
-        self.references = [best_known_on(question.data, shape, metric) for metric in metrics]
+        best = [best_known_on(question.data, shape, metric) for metric in METRIC.values()]
+        self.references = best[:1] if question.goal == "ratings" else list(dict.fromkeys(best))
         self.points = self.further(self.methods, question.epsilons, range(question.draws))
 
     @property
