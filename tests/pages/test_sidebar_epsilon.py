@@ -6,7 +6,7 @@ import re
 import pytest
 
 from dpmf_core.privacy.certainty import certainty_at
-from dpmf_core.runs.first_views import USUAL
+from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from pages.kit.sidebar_values import EPSILONS
 from tests.pages.driving import app_of, component, widget_of
 
@@ -42,10 +42,9 @@ def app():
     return app_of(ANY_PAGE)
 
 
-def test_a_page_shows_its_own_epsilon_until_somebody_moves_the_dial(app):
-    own = {kind: it.epsilon for kind, it in USUAL.items()} | {"start": 2.0}
+def test_all_pages_show_one_epsilon_until_somebody_moves_the_dial(app):
     walked = ["ratings", "documents", "start", "images", "ratings"]
-    assert [walk(app, where) for where in walked] == [own[where] for where in walked]
+    assert [walk(app, where) for where in walked] == [DEFAULT_EPSILON] * 5
 
 
 @pytest.mark.parametrize("moved_to", [0.7, 5.0])

@@ -142,7 +142,7 @@ def test_a_run_is_found_by_its_specification(tmp_path):
     """Of data that were opened in this process; in the package of any."""
     from dpmf_core.runs import data_access, execution, first_views
 
-    spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean")
+    spec = RunSpec.parse(data={"id": "cinema-small"}, algorithm="bias")
     shipped = first_views.usual_run("ratings")
     store = Store(tmp_path)
     store.put(run := execution.run(spec))
