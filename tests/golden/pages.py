@@ -20,7 +20,7 @@ OTHER_VIEWS: dict[str, dict[str, str]] = {
     "lessons": {"lesson": "composition"},
     "explore": SMALL | {"algorithm": "spectral", "epsilon": "2", "rank": "8"},
     "compare": SMALL | {"epsilons": "1,5", "draws": "1", "noise": "both"},
-    "topics": {"algorithm": "dp-nmf", "epsilon": "3.16"},
+    "topics": {"algorithm": "dp-nmf", "epsilon": "3.2"},
     "faces": {"epsilon": "1"},
     "papers": {"erratum": "balu-gradient"},
     "tune": SMALL,
