@@ -22,8 +22,9 @@ from dpmf_core.privacy import NoiseKind
 from dpmf_core.runs import data_access, execution, notebook_views
 from dpmf_core.runs.draws import Draws, Judgement
 from dpmf_core.runs.filters import filtered
+from dpmf_core.runs.measured_fall import check_epsilon, require_affordable, with_measurement
 from dpmf_core.runs.measurements import Measured, Point
-from dpmf_core.runs.noisy_errors import release
+from dpmf_core.runs.noisy_errors import Score, release
 from dpmf_core.runs.notebook_views import plot as plot
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import PARAMETERS, RunSpec, with_delta
@@ -73,6 +74,7 @@ def fit(
     keep: bool = True,
     ledger: str | Path | None = None,
     spread: bool | str = False,
+    measure: float | None = None,
     **choices: Any,
 ) -> TrainedModel:
     """Train one model and evaluate it.
@@ -96,6 +98,11 @@ def fit(
         For ratings in partitions that have an id: workers read the partitions and add them up. True
         starts processes on this machine; an address names a Dask scheduler. The model has the same
         bits.
+    measure
+        Then measure what the model brought: how far the held-out error, root mean square over
+        people, falls below that of what needs no model of others (`record.fall`). On private data
+        it is released with noise of this epsilon, a release of its own that enters the account. On
+        public data it is exact.
     choices
         Every other parameter of a run, by the names of `dpmf_core.runs.specification.PARAMETERS`,
         which the command line shares: `epsilon` (needed by private algorithms), `delta` (default
@@ -125,13 +132,19 @@ def fit(
     >>> model.recommend(users=[17], k=3)["rank"].tolist()
     [1, 2, 3]
     """
+    if measure is not None:
+        check_epsilon(measure)
     facts, choices = facts_apart({"bounds": bounds, "columns": columns, **choices})
     dataset, own_data, choices = data_of(data, facts, [algorithm], choices)
     choices = with_delta(choices, [algorithm], dataset.shape.n_units)
     spec = RunSpec.of(**choices, algorithm=algorithm)
     stored = contextlib.closing(Store()) if keep else contextlib.nullcontext()
     with _spread_over(data, algorithm, spread), stored as store:
-        return TrainedModel.of(_run(spec, own_data, ledger, store), _training(own_data))
+        if measure is None:
+            run = _run(spec, own_data, ledger, store)
+        else:
+            run = _measured_run(spec, own_data, ledger, store, measure)
+        return TrainedModel.of(run, _training(own_data))
 
 
 def _training(own_data: AnyData | None) -> Training | None:
@@ -178,13 +191,33 @@ def _run(
     return run
 
 
+def _measured_run(
+    spec: RunSpec,
+    own_data: AnyData | None,
+    ledger: str | Path | None,
+    store: Store | None,
+    epsilon: float,
+) -> Run:
+    """`_run` with its measurement, which is refused before the run if it cannot be made."""
+    in_hand = own_data is not None
+    at_hand = contextlib.nullcontext() if own_data is None else lent(spec.data.id, own_data)
+    with at_hand:
+        if in_hand or store is None or store.whole(spec) is None:
+            require_affordable(spec, epsilon, ledger, in_hand=in_hand)
+        run = _run(spec, own_data, ledger, store)
+        measured_run = with_measurement(run, epsilon, ledger, in_hand=in_hand)
+    if store is not None and not in_hand and measured_run is not run:
+        store.put(measured_run)
+    return measured_run
+
+
 @dataclass(frozen=True)
 class Swept:
     """The results of a sweep: `runs` by point, errors released with noise, and both as tables."""
 
     points: Sequence[Point]
     runs: Mapping[str, TrainedModel]
-    noisy: Mapping[str, float] = field(default_factory=dict)
+    noisy: Mapping[str, Score] = field(default_factory=dict)
     noisy_epsilon: float | None = None
 
     def __repr__(self) -> str:
@@ -217,7 +250,8 @@ class Swept:
             If no run has it, for example on private data without released errors, or if plotly is
             not installed.
         """
-        return notebook_views.chart_of_draws(self.draws.released(self.noisy), metric)
+        errors = {key: score.error.value for key, score in self.noisy.items()}
+        return notebook_views.chart_of_draws(self.draws.released(errors), metric)
 
     def frame(self) -> pd.DataFrame:
         """One row per run, with its settings, epsilons and figures."""
@@ -297,7 +331,9 @@ def sweep(
         Values of the algorithms' parameters; each algorithm uses the parameters that it has.
     noisy_errors
         On private ratings, release the held-out error of each proven run at this epsilon, as the
-        column `noisy_rmse`. Each release enters the account, at every call.
+        column `noisy_rmse`. It comes with that of each person's own mean for the same people
+        (`noisy_floor`), and with the difference and its interval (`noisy_fall`). Each release
+        enters the account, at every call.
     choices
         See `fit`, without `epsilon`, `seed` and the algorithms' parameters.
 

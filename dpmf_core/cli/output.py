@@ -90,6 +90,14 @@ def sentence(record: "RunRecord") -> str:
     return f"{what}."
 
 
+def _measurement(record: "RunRecord") -> list[str]:
+    """What the model brought, if it was measured."""
+    if record.fall is None:
+        return []
+    text = "\n".join(record.fall.sentences)
+    return [text.replace("ε", "epsilon").replace("δ", "delta")]
+
+
 def run(record: "RunRecord") -> str:
     """One run, readable: the sentence, figures, privacy, timings."""
     from dpmf_core.evaluation.registry import title_of  # slow to load, needed only for runs
@@ -101,6 +109,7 @@ def run(record: "RunRecord") -> str:
     parts = [
         sentence(record),
         table(["figure", ""], figures),
+        *_measurement(record),
         f"{privacy(record)}\n{record.noise}".rstrip(),
         f"parameters: {parameters or 'none'}",
         f"{seconds}; peak {record.peak_mb or 0:.0f} MB; key {record.key}{origin}",

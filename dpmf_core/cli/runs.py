@@ -35,6 +35,7 @@ from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import execution
 from dpmf_core.runs.conclusions import conclusions_of, share_text
 from dpmf_core.runs.draws import MAIN_METRICS, Draws, Judgement
+from dpmf_core.runs.measured_fall import check_epsilon, require_affordable, with_measurement
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
@@ -54,6 +55,9 @@ class FitOptions(Options):
     about: Annotated[tuple[str, ...], "NAME=TEXT"] = Field(
         (), description=f"With --save, what only the publisher knows: {', '.join(ABOUT)}."
     )
+    measure: Annotated[float | None, "EPSILON"] = None
+    """Then measure what the model brought: the fall of the held-out error, a person. On private
+    data it is released with noise of this epsilon, which enters the account."""
 
 
 @click.command()
@@ -71,6 +75,7 @@ class FitOptions(Options):
 def fit(
     folder: Path | None,
     about: tuple[str, ...],
+    measure: float | None,
     spread: str | None,
     as_json: bool,
     **options: Any,
@@ -79,6 +84,8 @@ def fit(
     kind = algorithm_of(name)
     parameters = typed_parameters(kind, texts)
     facts = _about_what_is_saved(name, folder, about)
+    if measure is not None:
+        check_epsilon(measure)
     with contextlib.ExitStack() as stack:
         if spread is not None:
             from dpmf_core.jobs import partitions  # few runs need it
@@ -91,7 +98,7 @@ def fit(
                 " table, add --item-features public.",
                 err=True,
             )
-        run = _stored_or_run(spec, Store())
+        run = _stored_or_run(spec, Store(), measure)
     output.show(as_json, run.record.export(), output.run(run.record))
     if folder is not None:
         from dpmf_core.runs.publishing.saving import save  # loads every algorithm's model
@@ -118,11 +125,25 @@ def _about_what_is_saved(
     return about
 
 
-def _stored_or_run(spec: RunSpec, store: Store) -> Run:
-    """The run, from the store or computed with a progress bar and stored."""
-    if (stored_run := store.whole(spec)) is not None:
-        enter_stored(stored_run.record)
-        return stored_run
+def _stored_or_run(spec: RunSpec, store: Store, measure: float | None) -> Run:
+    """The run, from the store or computed and stored, with its measurement at an epsilon."""
+    run = store.whole(spec)
+    if run is not None:
+        enter_stored(run.record)
+    else:
+        if measure is not None:
+            require_affordable(spec, measure)
+        run = _computed(spec, store)
+    if measure is None:
+        return run
+    measured_run = with_measurement(run, measure)
+    if measured_run is not run:
+        store.put(measured_run)
+    return measured_run
+
+
+def _computed(spec: RunSpec, store: Store) -> Run:
+    """The run, computed with a progress bar and stored."""
     name = spec.algorithm
     with tqdm(desc=name, unit="step", file=sys.stderr, disable=None, leave=False) as bar:
 
@@ -184,7 +205,7 @@ def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options
     points = _points(options) if figure is None else figure.points(full)
     runs, failures = finish(points)
     if out is not None:
-        noisy = release(runs, noisy_errors) if noisy_errors is not None else {}
+        noisy = {} if noisy_errors is None else release(runs, noisy_errors)
         write_csv(out, rows(points, runs, noisy, noisy_errors))
     keys = dict.fromkeys(point.key for point in points if point.key in runs)
     records = [runs[key].record for key in keys]

@@ -185,6 +185,7 @@ def _selection_words(selection: SelectionResult) -> str:
         parts = [
             f"The winner: {', '.join(winner)}",
             f"Its validation RMSE with noise: {selection.score:.4f}.",
+            selection.floor_words,
             str(selection.guarantee),
         ]
     terms = selection.terms.replace("δ", "delta")

@@ -169,11 +169,8 @@ class Account:
 
     @property
     def n_raw_errors(self) -> int:
-        """The number of charges of runs whose errors on the raw data are shown.
-
-        A private selection computes the errors of its trials, and shows only a noisy one.
-        """
-        return sum(entry.charge.price is None for entry in self.entries)
+        """The number of charges of runs whose errors on the raw data are shown."""
+        return sum(entry.charge.shows_raw_errors for entry in self.entries)
 
     # -- charging ----------------------------------------------------------------------------------
 

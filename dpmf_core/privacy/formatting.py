@@ -6,20 +6,20 @@ from decimal import ROUND_CEILING, Decimal
 from dpmf_core.privacy.guarantee import neighbours
 
 
-def epsilon_text(epsilon: float | None) -> str:
+def epsilon_text(epsilon: float | None, decimals: int = 2) -> str:
     """A computed epsilon, rounded up, so that it never reads lower than it is.
 
-    It has two decimals, or two digits below 0.1. A dash stands for none.
+    It has so many decimals, or two digits below 0.1. A dash stands for none.
     """
     if epsilon is None:
         return "-"
     if not 0 < epsilon < math.inf:
-        return f"{epsilon:.2f}"
+        return f"{epsilon:.{decimals}f}"
     small = epsilon < 0.1
     exact = Decimal(f"{epsilon:.{'6g' if small else '5f'}}")  # without floating-point error
-    last = exact.adjusted() - 1 if small else -2
+    last = exact.adjusted() - 1 if small else -decimals
     above = exact.quantize(Decimal(1).scaleb(last), ROUND_CEILING)
-    return f"{float(above):.2g}" if small else f"{above:.2f}"
+    return f"{float(above):.2g}" if small else f"{above:.{decimals}f}"
 
 
 def budget_text(epsilon: float) -> str:

@@ -26,6 +26,7 @@ from dpmf_core.privacy.mechanisms import Gaussian, Mechanism, Relation, Unsuppor
 
 ROUNDING = 1e-12  # of a sum of squares, relative
 SMALLER_UNITS = (VALUE, "rating")
+HELD_OUT_ERRORS = "errors of the held-out ratings"  # released with noise
 
 
 class HasStatus(Protocol):
@@ -89,6 +90,15 @@ class Charge:
         if self.price is None:
             return self.ledger
         return self.release or None
+
+    @property
+    def shows_raw_errors(self) -> bool:
+        """Whether it is of a run, whose errors on the raw data are shown.
+
+        A private selection and a release of errors show noisy ones alone.
+        """
+        is_of_errors = any(leaf.statistic == HELD_OUT_ERRORS for leaf, _ in self.ledger)
+        return self.price is None and not is_of_errors
 
     @property
     def covered(self) -> bool:

@@ -4,70 +4,36 @@ Each is a separate release and enters the account of its data.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import Any
 
 from dpmf_core import algorithms
-from dpmf_core.algorithms import Recommender
+from dpmf_core.algorithms.baselines import UserMean
 from dpmf_core.base.errors import BadInput
-from dpmf_core.curator import Block, Blocks, NoisyCurator, Statistic, Totals, in_memory, on_grid
+from dpmf_core.curator import Block, Blocks, NoisyCurator, in_memory
 from dpmf_core.data import PartitionedRatings
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.data.splits import SplitSpec
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.splits import Split, SplitSpec
 from dpmf_core.evaluation.blocks import split_part
 from dpmf_core.privacy import Event, Noise, Relation
 from dpmf_core.privacy.accounts import charging
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.privacy.odometer import Charge
+from dpmf_core.privacy.odometer import HELD_OUT_ERRORS, Charge
 from dpmf_core.runs.data_access import data_of, open_anywhere, split_of
+from dpmf_core.runs.paired_errors import NoisyError, PairedErrors, PairedSums
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import seeds
 
-SCORES = "errors of the held-out ratings"
-SIDES = 1.959964  # standard deviations that 5% of normal draws exceed
 NONE = "none: they are computed on private data without noise"
-
-
-@dataclass(frozen=True)
-class HeldOutErrors(Statistic):
-    """The sums of x and of 1 - x (2,) over the users with held-out ratings.
-
-    x is a user's mean squared error over half-range^2, at most 1. ||(x, 1 - x)||^2 = 1 - 2 x (1 -
-    x) <= 1. Replaced by another: (x - y, y - x), of norm at most sqrt(2), or at most 1 if one of
-    the two has no held-out rating.
-
-    This is (x - 1/2, 1/2), turned. With (x - 1/2, c) the mean error m has the squared deviation
-    (1/4 + c^2) (1 + (m - 1/2)^2 / c^2) z^2 / n^2, for noise of multiplier z. At the worst m, 0 or
-    1, c = 1/2 minimises it. docs/PRIVACY.md, "Errors of held-out ratings".
-    """
-
-    name: ClassVar[str] = SCORES
-    sensitivity: ClassVar[float] = 1.0
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
-
-    def empty(self, shape: Shape, model: Recommender) -> Totals:
-        return (np.zeros(2),)
-
-    def add(self, block: Block, totals: Totals, model: Recommender) -> None:
-        ratings: Ratings = block.tables["test"]
-        personal = model.personal(block.tables["history"])
-        errors = ratings.values - model.predict(personal, ratings.users, ratings.items)
-        counts = np.diff(ratings.by_user)
-        squares = np.bincount(ratings.users, errors.astype(np.float64) ** 2, ratings.n_users)
-        means = squares / np.maximum(counts, 1) / ratings.shape.half_range**2
-        clipped_means = on_grid(np.fmin(means, 1.0)[counts > 0], 1.0, block.n_units)
-        totals[0][:] += clipped_means.sum(), (1.0 - clipped_means).sum()
 
 
 def score_event(noise_multiplier: float) -> Event:
     """One release of held-out errors."""
-    return HeldOutErrors().event(noise_multiplier)
+    return PairedErrors().event(noise_multiplier)
 
 
 def score_deviation(
@@ -84,46 +50,53 @@ def score_deviation(
 
 
 @dataclass(frozen=True)
-class NoisyError:
-    """A held-out RMSE released with noise, in units of a rating; users have equal weight.
+class Score:
+    """A run's held-out RMSE, and that of each person's own mean, by one release.
 
-    low, high: an interval that contains the true one in at least 95% of draws of the noise. It
-    follows from the two noisy figures and the public scale of the noise.
+    fall: how far the run's lies below the other, which is known better than both: differences are
+    clipped person by person. People have equal weight.
     """
 
-    value: float
-    low: float
-    high: float
+    error: NoisyError
+    fall: NoisyError
+
+    @property
+    def floor(self) -> float:
+        """The held-out RMSE of each person's own mean."""
+        return self.error.value + self.fall.value
+
+    @property
+    def columns(self) -> dict[str, float]:
+        """The score as columns of a table."""
+        return {
+            "noisy_rmse": self.error.value,
+            "noisy_floor": self.floor,
+            "noisy_fall": self.fall.value,
+            "noisy_fall_low": self.fall.low,
+            "noisy_fall_high": self.fall.high,
+        }
+
+    @property
+    def floor_words(self) -> str:
+        """How the run compares with each person's own mean."""
+        fall = self.fall
+        return (
+            f"Each person's own mean, on the same ratings with the same noise: {self.floor:.2f}."
+            f" The error is {fall.value:.3f} lower ({fall.low:.3f} to {fall.high:.3f}: 95% of the"
+            " added noise)."
+        )
 
 
-def noisy_error(run: Run, noise: Noise) -> NoisyError:
-    """`HeldOutErrors` with the noise of `score_event`, as an error."""
-    people = _people(run)
-    curator, statistic = NoisyCurator(people, noise), HeldOutErrors()
+def noisy_score(run: Run, noise: Noise) -> Score:
+    """`PairedErrors` with the noise of `score_event`, as errors."""
+    people = people_of(run)
+    multiplier = noise.next_release(HELD_OUT_ERRORS).noise_multiplier
+    statistic = PairedErrors.of(people.shape.n_units, multiplier)
+    curator = NoisyCurator(people, noise)
     scale = curator.scale(statistic)
-    errors, rest = curator.release(statistic, run.model)
-    return error_of_sums(errors, rest, scale, people.shape.half_range)
-
-
-def error_of_sums(errors: float, rest: float, scale: float, half_range: float) -> NoisyError:
-    """The error that two noisy sums of `HeldOutErrors` show, each with noise of deviation `scale`.
-
-    docs/PRIVACY.md, "Errors of held-out ratings".
-    """
-
-    def error(angle: float) -> float:
-        """The error of sums in the direction (sin, cos) of an angle, clipped to true directions."""
-        angle = min(max(angle, 0.0), math.pi / 2)
-        mean = math.sin(angle) / (math.sin(angle) + math.cos(angle))
-        return half_range * math.sqrt(mean)
-
-    angle = math.atan2(errors, rest) if errors + rest > 0 else math.pi / 4
-    # the noisy sums are at most `far` away from the line through 0 and the true sums
-    far = SIDES * scale
-    width = math.asin(far / max(math.hypot(errors, rest), far))
-    if errors + rest <= 0 or width > math.pi / 4:
-        width = math.pi
-    return NoisyError(error(angle), error(angle - width), error(angle + width))
+    first, second, third, last = curator.release(statistic, run.model).tolist()
+    sums = PairedSums(statistic, (first, second, third, last), scale, people.shape.half_range)
+    return Score(sums.error, sums.fall)
 
 
 @dataclass(frozen=True)
@@ -143,17 +116,22 @@ class _SplitParts(Sequence[Block]):
     def __getitem__(self, place: Any) -> Any:
         part = self.ratings.parts[place]
         parts = split_part(part, self.how, self.seed)
-        tables = {"history": parts.history, "test": parts.test}
+        tables = _tables(parts)
         return Block(part.ids, tables, self.ratings.n_users).checked()
 
 
-def _people(run: Run) -> Blocks:
+def people_of(run: Run) -> Blocks:
     """The training ratings and the held-out ratings of all users."""
     if isinstance(data := data_of(run), PartitionedRatings):
         seed = seeds(run.spec.seed).split
         return Blocks(data.shape, _SplitParts(data, run.spec.split, seed))
     parts = split_of(run)
-    return in_memory({"history": parts.history, "test": parts.test})
+    return in_memory(_tables(parts))
+
+
+def _tables(parts: Split) -> dict[str, Ratings]:
+    """What people know, under both names that statistics use, and their held-out ratings."""
+    return {"train": parts.history, "history": parts.history, "test": parts.test}
 
 
 def refusal(run: Run) -> str:
@@ -163,8 +141,10 @@ def refusal(run: Run) -> str:
         return "its data are public, so its errors are shown without noise"
     if algorithms.find(run.spec.algorithm).task != "ratings":
         return "noisy errors exist only for held-out ratings"
-    if run.spec.budget is None or not record.guarantee.has_epsilon:
+    if not record.guarantee.has_epsilon:
         return "its releases have no proof, so any user's rating may have changed its error"
+    if run.spec.budget is None:
+        return "it has no delta; its error is released next to that of a private run's seed"
     return ""
 
 
@@ -174,7 +154,8 @@ def event(run: Run, epsilon: float) -> Event:
     assert budget is not None  # `refusal`
     if not 0 < epsilon <= 100:
         raise BadInput(f"The epsilon of an error must be above 0 and at most 100. Got {epsilon:g}.")
-    moves = HeldOutErrors.replace_one_factor if budget.relation is Relation.REPLACE_ONE else 1.0
+    is_replaced = budget.relation is Relation.REPLACE_ONE
+    moves = PairedErrors().replace_one_factor if is_replaced else 1.0
     return score_event(moves / gaussian_mu(epsilon, budget.delta))
 
 
@@ -186,12 +167,15 @@ def charge(run: Run, epsilon: float) -> Charge:
 
 def release(
     runs: Mapping[str, Run], epsilon: float, ledger: str | Path | None = None
-) -> dict[str, float]:
-    """The noisy error of every run that can have one, by name; each costs epsilon, every time.
+) -> dict[str, Score]:
+    """The noisy score of every run that can have one, by name; each costs epsilon, every time.
 
-    Raises BadInput if a budget does not allow it; earlier releases stay released.
+    Each comes with the error of own means for the same people. A run of own means has the one that
+    came with the first run of its split, at no cost. Raises BadInput if a budget does not allow a
+    release; earlier ones stay released.
     """
-    out = {}
+    scores: dict[str, Score] = {}
+    floors: dict[Hashable, float] = {}
     for name, run in runs.items():
         if refusal(run):
             continue
@@ -199,8 +183,21 @@ def release(
         with charging(
             data, charge(run, epsilon), ledger, lasting=not is_own(run.spec.data.id)
         ) as paid:
-            out[name] = noisy_error(run, paid.noise(event(run, epsilon))).value
-    return out
+            scores[name] = noisy_score(run, paid.noise(event(run, epsilon)))
+        floors.setdefault(_split_key(run), scores[name].floor)
+    for name, run in runs.items():
+        is_floor = run.spec.algorithm == UserMean.id and not run.record.public
+        floor = floors.get(_split_key(run))
+        if is_floor and floor is not None:
+            same = NoisyError(floor, math.nan, math.nan)
+            scores[name] = Score(same, NoisyError(0.0, 0.0, 0.0))
+    return scores
+
+
+def _split_key(run: Run) -> Hashable:
+    """What is equal for runs that are judged on the same held-out ratings."""
+    spec = run.spec
+    return spec.data, spec.split, seeds(spec.seed).split, run.record.released_shape
 
 
 def words(run: Run, epsilon: float | None, released: bool) -> str:

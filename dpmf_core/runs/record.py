@@ -25,6 +25,7 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.receipts import Receipt
+from dpmf_core.runs.fall_record import FallRecord
 from dpmf_core.runs.privacy_record import Count, PrivacyRecord, Size
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value
@@ -68,6 +69,8 @@ class RunRecord(PrivacyRecord):
         ISO 8601, UTC.
     receipt : Receipt or None
         The first charge to an account, if the data are private; it stays on the machine.
+    fall : FallRecord or None
+        What the model brought its people, if that was measured.
     """
 
     spec: RunSpec
@@ -91,11 +94,12 @@ class RunRecord(PrivacyRecord):
     versions: dict[str, str] = {}
     released_shape: PublicShape | None = None
     receipt: Receipt | None = None
+    fall: FallRecord | None = None
 
     @model_serializer(mode="wrap")
     def _without_absent_parts(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = dump(self)
-        for name in ("released_shape", "receipt"):
+        for name in ("released_shape", "receipt", "fall"):
             if getattr(self, name) is None:
                 fields.pop(name, None)
         return fields
@@ -119,7 +123,8 @@ class RunRecord(PrivacyRecord):
         defaults = {name: fields[name].get_default() for name in self._private_fields}
         data = self.spec.data.model_copy(update={"id": file_of(self.spec.data.id)})
         spec = self.spec.model_copy(update={"data": data})
-        return self.model_copy(update={**defaults, "spec": spec})
+        fall = None if self.fall is None else self.fall.exported()
+        return self.model_copy(update={**defaults, "spec": spec, "fall": fall})
 
     @property
     def _private_fields(self) -> tuple[str, ...]:

@@ -47,6 +47,15 @@ def enter_stored(record: RunRecord, ledger: Ledger = None) -> None:
         is_upload = is_own(record.spec.data.id)
         charge = _charge(record)
         _enter(receipt, charge, ledger, record.created, lasting=not is_upload)
+        _enter_measurement(record, ledger, lasting=not is_upload)
+
+
+def _enter_measurement(record: RunRecord, ledger: Ledger, *, lasting: bool) -> None:
+    """Enter what a stored run's measurement released, which is shown with the run."""
+    fall = record.fall
+    charge = None if fall is None else fall.charge(record.title, record.guarantee)
+    if fall is not None and fall.receipt is not None and charge is not None:
+        _enter(fall.receipt, charge, ledger, record.created, lasting=lasting)
 
 
 def _charge(record: RunRecord) -> Charge:

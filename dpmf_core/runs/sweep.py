@@ -233,7 +233,7 @@ def typed_grid(
 def rows(
     points: Iterable[Point],
     finished_runs: Mapping[str, Run],
-    noisy: Mapping[str, float] | None = None,
+    noisy: Mapping[str, noisy_errors.Score] | None = None,
     noisy_epsilon: float | None = None,
 ) -> list[dict[str, Any]]:
     """A flat row for every point whose run, by `Point.key`, has finished; for a CSV file.
@@ -252,7 +252,7 @@ def rows(
         else:
             raw["errors"] = noisy_errors.words(run, noisy_epsilon, point.key in noisy)
             if point.key in noisy:
-                raw["noisy_rmse"] = noisy[point.key]
+                raw |= noisy[point.key].columns
         out.append(
             {
                 "dataset": spec.data.id if record.public else file_of(spec.data.id),

@@ -264,6 +264,7 @@ def _draw_winner(choice: Choice, spec: PrivateSelection) -> None:
     st.write(
         linked(
             f"With {forms.in_words(algorithm, selection.winner)}. The selection cost **{cost}**."
+            f" {selection.floor_words}"
         )
     )
     training = planned_run(choice.epsilon, choice.delta)

@@ -51,6 +51,18 @@ OPTIONS = {
 }  # fmt: skip
 
 
+def test_fit_measures_what_the_model_brought(say):
+    output = say(*DPALS, "--epsilon", "5", "--measure", "0.1")
+    assert output.code == 0
+    assert "Fall of the error, a person: " in output.out
+    assert "the figure is exact" in output.out
+    record = say(*DPALS, "--epsilon", "5", "--measure", "0.1", "--json").json
+    assert record["fall"]["low"] == record["fall"]["value"]
+    refused = say(*DPALS, "--epsilon", "5", "--measure", "0")
+    assert refused.code == 2
+    assert "The epsilon of a measurement" in refused.err
+
+
 def test_every_option_reaches_the_specification(say):
     options = {name: it for part in OPTIONS.values() for name, it in part.items() if name != "id"}
     options["split"] = options.pop("kind")

@@ -87,6 +87,7 @@ OUTPUTS = (
     r"0\.\d{3} PROVEN (2\.0|1\.99999)\d*\n(.*\n)*\(100, \d+\)\n",
     r"1200 1140 \['rating outside the bounds, row left out'\]\nCONDITIONAL\n",
     rf"{re.escape(ACCOUNT)} .*\n",
+    r"Fall of the error, a person: .*\nEvery person .*\nThe measurement cost .*\n2\.0\d\d\n",
     rf"{SEARCH}\n{SEARCH}\n5\n",
     r"\(16, 64\) CONDITIONAL 2\.0\n\(3, 16\)\n",
     r" +user +rank(.*\n){5}4 +me +5 .*cosine\n(\d .* 0\.\d+\n){2}",

@@ -18,15 +18,14 @@ from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.runs.data_access import split_of
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import (
-    HeldOutErrors,
     _SplitParts,
     charge,
-    error_of_sums,
-    noisy_error,
+    noisy_score,
     refusal,
     score_deviation,
     score_event,
 )
+from dpmf_core.runs.paired_errors import PairedErrors, error_of_sums
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.worlds import world
 from tests.support.parts import in_files
@@ -73,7 +72,7 @@ def test_a_noisy_error_is_the_clipped_error_and_noise(clinic):
     finished_run = fit_run(clinic)
     exact, users = by_user(finished_run)
     noise = [
-        noisy_error(finished_run, Noise(score_event(2.0), np.random.SeedSequence(seed))).value
+        noisy_score(finished_run, Noise(score_event(2.0), np.random.SeedSequence(seed))).error.value
         for seed in range(DRAWS)
     ]
     share = (exact / made_half(finished_run)) ** 2
@@ -89,24 +88,24 @@ def test_a_noisy_error_is_the_clipped_error_and_noise(clinic):
 
 
 def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic):
-    """A user with the largest error moves the sums by 1; a replaced one by sqrt(2)."""
+    """A user with the largest error moves the sums by sqrt(1/2); a replaced one by 1."""
     finished_run = fit_run(clinic)
     parts = split_of(finished_run)
 
     def sums(test, blocks=1, model=finished_run.model):
         people = in_memory({"history": parts.history, "test": test}, blocks)
-        return OpenCurator(people, Noise(NOTHING), {}).total(HeldOutErrors(), model)
+        return OpenCurator(people, Noise(NOTHING), {}).total(PairedErrors(), model)
 
     whole = sums(parts.test)
     exact, users = by_user(finished_run)
     share = (exact / made_half(finished_run)) ** 2
-    assert whole == pytest.approx([users * share, users * (1 - share)], rel=1e-6)
+    assert whole[[0, 3]] == pytest.approx([users * (share - 0.5), users / 2], rel=1e-6)
     for blocks in (3, 400):
         assert np.array_equal(sums(parts.test, blocks), whole)
     user = int(parts.test.users[0])
     theirs = parts.test.users == user
     step = whole - sums(parts.test.only(~theirs))
-    assert step.sum() == 1 and np.linalg.norm(step) <= 1
+    assert step[3] == 0.5 and np.linalg.norm(step) <= PairedErrors().sensitivity
     none = np.zeros((12, 0), np.float32)
     fives = Recommender((1.0, 5.0), 5.0, np.zeros(12, np.float32), none)
     far, near = (
@@ -114,9 +113,9 @@ def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic):
         for value in np.float32([1, 5])
     )
     gone = sums(parts.test.only(~theirs), model=fives)
-    assert np.linalg.norm(far - gone) == pytest.approx(1.0) == HeldOutErrors().sensitivity
-    furthest = HeldOutErrors().sensitivity * HeldOutErrors().replace_one_factor
-    assert np.linalg.norm(far - near) == pytest.approx(furthest) == math.sqrt(2)
+    assert np.linalg.norm(far - gone) == pytest.approx(PairedErrors().sensitivity)
+    furthest = PairedErrors().sensitivity * PairedErrors().replace_one_factor
+    assert np.linalg.norm(far - near) == pytest.approx(furthest) == 1.0
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.5, 1.0])
@@ -146,9 +145,9 @@ def test_it_is_the_error_in_the_released_shape(clinic):
     """With private items, the released ones count."""
     finished_run = fit_run(clinic, item_choice="private", top_items=8)
     little = score_event(1e-4)
-    assert noisy_error(
+    assert noisy_score(
         finished_run, Noise(little, np.random.SeedSequence(0))
-    ).value == pytest.approx(by_user(finished_run)[0], abs=1e-4)
+    ).error.value == pytest.approx(by_user(finished_run)[0], abs=1e-4)
 
 
 def made_half(finished_run):
@@ -167,6 +166,21 @@ def test_each_release_enters_the_account(clinic):
     assert entry.lines[-1].together == pytest.approx(0.5, rel=1e-6)
     mu = math.hypot(*(gaussian_mu(epsilon, DELTA) for epsilon in (1.0, 0.5)))
     assert entry.total.epsilon == pytest.approx(gaussian_epsilon(mu, DELTA), rel=1e-6)
+
+
+def test_every_noisy_error_comes_with_that_of_own_means_for_the_same_people(clinic):
+    """A run of own means has it too, at no price."""
+    frame = sweep(
+        clinic, ["user-mean", "private-bias"], epsilons=[1.0], delta=DELTA, noisy_errors=90.0
+    ).frame()
+    own, biased = (frame[frame.algorithm == name].iloc[0] for name in ("user-mean", "private-bias"))
+    assert own.noisy_rmse == biased.noisy_floor
+    assert own.noisy_fall == 0
+    exact = by_user(fit_run(clinic, "user-mean"))[0]
+    assert own.noisy_rmse == pytest.approx(exact, rel=0.03)
+    assert biased.noisy_fall_low < biased.noisy_fall < biased.noisy_fall_high
+    released = [line for line in account(clinic).lines if line.title.startswith("error of")]
+    assert [line.times for line in released] == [1]
 
 
 def test_no_error_where_nothing_is_proved_or_needed(clinic):

@@ -50,7 +50,7 @@ from dpmf_core.privacy.selection import (
 from dpmf_core.privacy.selection_bound import gaussian_bound
 from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.execution import run
-from dpmf_core.runs.noisy_errors import NoisyError, noisy_error, score_deviation, score_event
+from dpmf_core.runs.noisy_errors import Score, noisy_score, score_deviation, score_event
 from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
@@ -300,7 +300,7 @@ class PrivateSelection(BaseModel):
         result = self._result(best, public=False)
         return replace(result, receipt=Receipt.of(data, permit.entry), charge=charge)
 
-    def _result(self, best: tuple[NoisyError, Run] | None, *, public: bool) -> "SelectionResult":
+    def _result(self, best: tuple[Score, Run] | None, *, public: bool) -> "SelectionResult":
         if best is None:
             unit = self.kinds[0]().guarantee().unit
             return SelectionResult(self, None, {}, self.epsilon, public, "", unit)
@@ -308,32 +308,33 @@ class PrivateSelection(BaseModel):
         promise = winner.record.guarantee
         return SelectionResult(
             self,
-            score.value,
+            score.error.value,
             self._choice(winner),
             self.epsilon,
             public,
             f"{promise.status}: {promise.words}",
             promise.unit,
-            (score.low, score.high),
+            (score.error.low, score.error.high),
+            paired=score,
+            floor_words=score.floor_words,
         )
 
     def _best(
         self, data: AnyData, permit: NoisePermit, report: Report, stopped: Callable[[], bool]
-    ) -> tuple[NoisyError, Run] | None:
+    ) -> tuple[Score, Run] | None:
         """The trial with the lowest score."""
         drawing, scoring = np.random.SeedSequence([self.searches[0].seed, 0x5E1EC7]).spawn(2)
         rng = np.random.default_rng(drawing) if data.public else Secret().generator()
-        best: tuple[NoisyError, Run] | None = None
+        best: tuple[Score, Run] | None = None
         start_time = time.perf_counter()
         for _ in range(number_of_trials(self.distribution, self.trials, rng)):
             if stopped():
                 raise Cancelled
             trial = run(self._place(rng, data.shape), stopped=stopped, paid=permit)
             _require_gaussian(trial)
-            score = noisy_error(
-                trial, permit.noise(score_event(self.score_noise), scoring.spawn(1)[0])
-            )
-            if best is None or score.value < best[0].value:
+            noise = permit.noise(score_event(self.score_noise), scoring.spawn(1)[0])
+            score = noisy_score(trial, noise)
+            if best is None or score.error.value < best[0].error.value:
                 best = (score, trial)
             if data.public:  # messages would reveal the number of trials
                 report(Progress(0, 0, time.perf_counter() - start_time, ()))
@@ -376,8 +377,8 @@ class SelectionResult:
     """The result of a private selection.
 
     score: the best trial's noisy validation RMSE, None if no trial was drawn; epsilon: of the
-    whole; interval: of the score, by its noise alone (`NoisyError`); receipt, charge: of private
-    data.
+    whole; interval: of the score, by its noise alone; paired, floor_words: the score next to the
+    error of own means; receipt, charge: of private data.
     """
 
     spec: PrivateSelection
@@ -388,6 +389,8 @@ class SelectionResult:
     guarantee: str
     unit: str = "user"
     interval: tuple[float, float] | None = None
+    paired: Score | None = None
+    floor_words: str = ""
     receipt: Receipt | None = None
     charge: Charge | None = None
 
@@ -406,6 +409,7 @@ class SelectionResult:
             "winner": self.winner,
             "score": self.score,
             "interval": self.interval,
+            "paired": None if self.paired is None else self.paired.columns,
             "epsilon": self.epsilon,
             "delta": budget.delta,
             "relation": str(budget.relation),
@@ -417,10 +421,7 @@ class SelectionResult:
 
 
 def _require_gaussian(trial: Run) -> None:
-    """Raise BadInput unless a trial has only Gaussian releases of at most the budget.
-
-    The theorem's curve covers nothing else.
-    """
+    """Raise BadInput unless a trial has only Gaussian releases: the theorem covers no others."""
     if any(row.mechanism != Gaussian.mechanism for row in trial.record.ledger):
         raise BadInput(
             f"{trial.record.title} has releases other than Gaussian ones, and its trade-off curve"

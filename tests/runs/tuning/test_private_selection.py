@@ -13,7 +13,8 @@ from dpmf_core.jobs.engine import Engine
 from dpmf_core.privacy import Gaussian, Relation, normal_form
 from dpmf_core.privacy.accounting import delta, epsilon
 from dpmf_core.privacy.selection import SHAPES, price_of_choosing
-from dpmf_core.runs.noisy_errors import NoisyError
+from dpmf_core.runs.noisy_errors import Score
+from dpmf_core.runs.paired_errors import NoisyError
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.specification import RunSpec
@@ -96,12 +97,14 @@ def test_the_best_noisy_score_is_what_leaves(monkeypatch):
 
     def score(run, noise):
         trials.append(run)
-        return NoisyError(next(scores), 0.5, 1.0)
+        return Score(NoisyError(next(scores), 0.5, 1.0), NoisyError(0.1, 0.0, 0.2))
 
-    monkeypatch.setattr(private_selection, "noisy_error", score)
+    monkeypatch.setattr(private_selection, "noisy_score", score)
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: 3)
     result = spec().measure()
     assert result.score == 0.7
+    assert result.export()["paired"]["noisy_floor"] == pytest.approx(0.8)
+    assert "0.80" in result.floor_words
     assert result.winner == {name: trials[1].spec.parameters[name] for name in SEARCH}
     assert len({run.spec.seed for run in trials}) == 3
     assert "0.9" not in json.dumps(result.export()["winner"]) and "trials" not in result.export()

@@ -230,7 +230,7 @@ class Finding:
         return (
             f"{price_words} It chose {winner}{before}. Its held-out error is about"
             f" {selection.score:.2f} ({low:.2f} to {high:.2f}: 95% of the added noise; the best of"
-            " several noisy scores looks a little too good)."
+            f" several noisy scores looks a little too good). {selection.floor_words}"
         )
 
     @property

@@ -1,0 +1,289 @@
+"""Train, then measure what it brought: the fall of the error, a person, released with noise.
+
+The release has a price of its own. docs/PRIVACY.md, "Fall of the error".
+"""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpmf_core import algorithms
+from dpmf_core.algorithms.baselines import UserMeans
+from dpmf_core.base.errors import BadInput
+from dpmf_core.curator import Blocks, NoisyCurator
+from dpmf_core.data import AnyData
+from dpmf_core.data.catalogue import is_own
+from dpmf_core.data.ratings import Ratings
+from dpmf_core.privacy import (
+    Budget,
+    Calibration,
+    Event,
+    Noise,
+    NoiseKind,
+    Status,
+    normal_form,
+    sequence,
+)
+from dpmf_core.privacy.accounting import calibrate
+from dpmf_core.privacy.accounts import account_of, charging
+from dpmf_core.privacy.events import ledger_rows, on_grids
+from dpmf_core.privacy.odometer import HELD_OUT_ERRORS, Charge, check, total
+from dpmf_core.privacy.receipts import Receipt
+from dpmf_core.runs.data_access import open_anywhere
+from dpmf_core.runs.fall_record import FallRecord, Price, charge_title
+from dpmf_core.runs.noisy_errors import people_of
+from dpmf_core.runs.paired_errors import (
+    CONSTANT,
+    OWN_MEAN,
+    PairedErrors,
+    PairedSums,
+    PersonalErrors,
+)
+from dpmf_core.runs.planning import charge_before, prepared_for
+from dpmf_core.runs.privacy_record import ReleaseRecord
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+
+MOST = 100.0  # the largest epsilon of a measurement
+LEAST = 1e-4  # and the smallest
+RADIUS = 1.0  # of `PairedErrors`
+CONSTANT_SHARE = 0.15  # of mu^2, for the constant that is one of the floors
+
+
+# ---- its price -----------------------------------------------------------------------------------
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Raise BadInput unless a measurement may have this epsilon."""
+    if not LEAST <= epsilon <= MOST:
+        raise BadInput(
+            f"The epsilon of a measurement must be from {LEAST:g} to {MOST:g}. Got {epsilon:g}."
+        )
+
+
+def require_measurable(spec: RunSpec, data: AnyData, epsilon: float) -> None:
+    """Raise BadInput if a run of this specification cannot be measured at this epsilon."""
+    check_epsilon(epsilon)
+    kind = algorithms.find(spec.algorithm)
+    if kind.task != "ratings":
+        raise BadInput(
+            f"A measurement compares errors of ratings, and {kind.title} factorises samples. Leave"
+            " the measurement out."
+        )
+    if spec.split.kind == "none":
+        raise BadInput(
+            "A measurement needs held-out ratings, and this split leaves none. Choose another"
+            " split, or leave the measurement out."
+        )
+    if data.public:
+        return
+    budget = spec.canonical().budget
+    if budget is None or not _has_epsilon(spec, data):
+        raise BadInput(
+            f"{kind.title} has no proven epsilon here, so any person's rating may have changed its"
+            " error, and no noise on one person's share hides that. Choose a private method."
+        )
+
+
+def _has_epsilon(spec: RunSpec, data: AnyData) -> bool:
+    if spec.data.releases_shape:
+        status = charge_before(spec, data).status
+    else:
+        status = prepared_for(spec, data).guarantee.status
+    return status in (Status.PROVEN, Status.CONDITIONAL)
+
+
+def event(budget: Budget, epsilon: float) -> Event:
+    """The releases of one measurement at `epsilon`, with the delta, relation and noise of a run."""
+    own_budget = budget.model_copy(update={"epsilon": epsilon, "calibration": Calibration.EXACT})
+
+    def plan(level: float) -> Event:
+        means = UserMeans().event(level / math.sqrt(CONSTANT_SHARE))
+        errors = PairedErrors(RADIUS).event(level / math.sqrt(1 - CONSTANT_SHARE))
+        releases = sequence(means, errors)
+        return on_grids(releases) if budget.noise is NoiseKind.DISCRETE else releases
+
+    return plan(calibrate(plan, own_budget))
+
+
+def charge_of(spec: RunSpec, data: AnyData, epsilon: float) -> Charge:
+    """The charge of measuring a run, before anything is drawn."""
+    before = charge_before(spec, data)
+    budget = _budget(spec)
+    title = charge_title(before.title)
+    return replace(before, title=title, ledger=normal_form(event(budget, epsilon)))
+
+
+def charges(spec: RunSpec, data: AnyData, epsilon: float) -> list[Charge]:
+    """The charges of a run and of its measurement, before anything is drawn."""
+    return [charge_before(spec, data), charge_of(spec, data, epsilon)]
+
+
+def price_together(spec: RunSpec, data: AnyData, epsilon: float) -> float:
+    """The epsilon of a run and its measurement together, before anything is drawn."""
+    return total(charges(spec, data, epsilon)).epsilon
+
+
+def require_affordable(
+    spec: RunSpec, epsilon: float, ledger: str | Path | None = None, *, in_hand: bool = False
+) -> None:
+    """Raise BadInput if a run cannot be measured, or a budget does not allow both.
+
+    It is called before the run, so that nothing is drawn if the measurement would be refused.
+    """
+    data = open_anywhere(spec.data)
+    require_measurable(spec, data, epsilon)
+    account = account_of(data, ledger, in_hand=in_hand)
+    budget = None if account is None else account.budget
+    if account is not None and budget is not None:
+        before = [entry.charge for entry in account.entries]
+        check(before, charges(spec, data, epsilon), budget)
+
+
+def _budget(spec: RunSpec) -> Budget:
+    budget = spec.canonical().budget
+    assert budget is not None  # `require_measurable`
+    return budget
+
+
+# ---- the measurement -----------------------------------------------------------------------------
+
+
+def with_measurement(
+    run: Run, epsilon: float, ledger: str | Path | None = None, *, in_hand: bool = False
+) -> Run:
+    """The run with its measurement at this epsilon, made now unless the run holds it already.
+
+    On private data the measurement is charged before anything is drawn. in_hand: whether the data
+    are held by the caller, who has lent them. Raises BadInput if the run cannot be measured, or a
+    budget does not allow it.
+    """
+    data = open_anywhere(run.spec.data)
+    require_measurable(run.spec, data, epsilon)
+    known = run.record.fall
+    if known is not None and (known.price is None or known.price.epsilon == epsilon):
+        return run
+    if run.record.public:
+        fall = exact_fall(people_of(run), run.model)
+    else:
+        fall = _released_fall(run, data, epsilon, ledger, in_hand)
+    return replace(run, record=run.record.model_copy(update={"fall": fall}))
+
+
+def _released_fall(
+    run: Run, data: AnyData, epsilon: float, ledger: str | Path | None, in_hand: bool
+) -> FallRecord:
+    releases, guarantee = event(_budget(run.spec), epsilon), run.record.guarantee
+    title = charge_title(run.record.title)
+    charge = Charge.of(title, releases, guarantee, run.spec.budget)
+    lasting = in_hand or not is_own(run.spec.data.id)
+    with charging(data, charge, ledger, lasting, in_hand=in_hand) as permit:
+        fall = noisy_fall(people_of(run), run.model, permit.noise(releases))
+    of_run = Charge.of(run.record.title, run.record.event, guarantee, run.spec.budget)
+    both = total([of_run, charge])
+    price = Price(
+        epsilon=epsilon,
+        delta=_budget(run.spec).delta,
+        relation=_budget(run.spec).relation,
+        together=both.epsilon,
+        ledger=tuple(ReleaseRecord(**row) for row in ledger_rows(normal_form(releases))),
+        rule=both.rule,
+    )
+    receipt = Receipt.of(data, permit.entry)
+    return fall.model_copy(update={"price": price, "receipt": receipt})
+
+
+def noisy_fall(people: Blocks, model: Any, noise: Noise) -> FallRecord:
+    """The fall of a model's error by the releases of `event`, without its price."""
+    curator = NoisyCurator(people, noise)
+    constant = _released_constant(curator)
+    multiplier = noise.next_release(HELD_OUT_ERRORS).noise_multiplier
+    statistic = PairedErrors.of(people.shape.n_units, multiplier, RADIUS)
+    scale = curator.scale(statistic)
+    first, second, third, last = curator.release(statistic, model, constant.value).tolist()
+    half_range = people.shape.half_range
+    sums = PairedSums(
+        statistic,
+        (first, second, third, last),
+        scale,
+        half_range,
+        has_constant=True,
+        excess=constant.variance / half_range**2,
+    )
+    return _record(sums, constant.value)
+
+
+class _Constant(NamedTuple):
+    """One number for everyone, and the variance of its noise, in units of a rating."""
+
+    value: float
+    variance: float
+
+
+def _released_constant(curator: NoisyCurator) -> _Constant:
+    """The mean of people's means, from two noisy sums."""
+    shape = curator.shape
+    scale = curator.scale(UserMeans())
+    means, count = curator.release(UserMeans())
+    people = max(float(count), 1.0)
+    mean = float(np.clip(means / people, -1.0, 1.0))
+    variance = min((scale / people) ** 2 * (1 + mean**2), 1.0)
+    value = float(shape.mid_range + shape.half_range * mean)
+    return _Constant(value, shape.half_range**2 * variance)
+
+
+def _record(sums: PairedSums, constant: float) -> FallRecord:
+    statistic, fall, error = sums.statistic, sums.fall, sums.error
+    square = sums.half_range**2
+    return FallRecord(
+        value=fall.value,
+        low=fall.low,
+        high=fall.high,
+        floor="own mean" if sums.floor == OWN_MEAN else "constant",
+        constant=constant,
+        error=error.value,
+        error_low=error.low,
+        error_high=error.high,
+        own_clip=statistic.own_clip * square,
+        constant_clip=statistic.constant_clip * square,
+    )
+
+
+def exact_fall(people: Blocks, model: Any) -> FallRecord:
+    """The fall without noise and without clips, for public data; never released of private ones."""
+    shape = people.shape
+    means = [_held_out_means(block.tables["test"]) for block in people.blocks]
+    n_people = sum(map(len, means))
+    if not n_people:
+        raise BadInput("There are no held-out ratings to measure on. Change the test fraction.")
+    constant = sum(float(part.sum()) for part in means) / n_people
+    errors = dict.fromkeys(("model", OWN_MEAN, CONSTANT), 0.0)
+    for block in people.blocks:
+        of_block = PersonalErrors.of(block, model, constant)
+        errors["model"] += float(of_block.model.sum())
+        errors[OWN_MEAN] += float(of_block.own_mean.sum())
+        errors[CONSTANT] += float(of_block.constant.sum())
+    roots = {name: shape.half_range * math.sqrt(it / n_people) for name, it in errors.items()}
+    error = roots["model"]
+    floor = min((OWN_MEAN, CONSTANT), key=lambda name: roots[name])
+    fall = roots[floor] - error
+    return FallRecord(
+        value=fall,
+        low=fall,
+        high=fall,
+        floor="own mean" if floor == OWN_MEAN else "constant",
+        constant=constant,
+        error=error,
+        error_low=error,
+        error_high=error,
+    )
+
+
+def _held_out_means(held_out: Ratings) -> Any:
+    """The mean held-out rating of each person who has any."""
+    counts = np.diff(held_out.by_user)
+    sums = np.bincount(held_out.users, held_out.values, held_out.n_users)
+    return sums[counts > 0] / counts[counts > 0]

@@ -1,0 +1,254 @@
+"""Held-out errors of people, paired with what needs no model of others, as one sum over people.
+
+docs/PRIVACY.md, "Errors of held-out ratings", proves the sensitivity and derives the intervals.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmf_core.algorithms import Recommender
+from dpmf_core.algorithms.base import INSIDE
+from dpmf_core.curator import Block, Statistic, Totals, on_grid
+from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.privacy.odometer import HELD_OUT_ERRORS
+
+Array = npt.NDArray[Any]
+SIDES = 1.959964  # standard deviations that 5% of normal draws exceed
+# the smaller of two falls leaves its interval in three ways, with 1 in 60 each: twice too low, or
+# too high; standard deviations that 1 in 60 normal draws exceed on one side
+SIDES_OF_SMALLER = 2.128045
+# the clip of a difference is such a share of the root of people over noise multiplier: chosen on
+# public data, so that noise and clip move the figure about as much
+OWN_CLIP = 0.025
+CONSTANT_CLIP = 0.05
+LEAST_PEOPLE = 4.0  # noisy number of people, in its standard deviations, that tells anything
+LEAST_ERROR = 2.5  # noisy mean squared error, in such units of its noise, that tells anything
+STEPS = 2_001  # falls that are falls for each end of an interval
+
+
+@dataclass(frozen=True)
+class PersonalErrors:
+    """Mean squared errors over half-range^2 of the people of a block with held-out ratings.
+
+    model, own_mean, constant: (people,), at most 1; what is not finite counts as 1. `constant` is
+    that of one number for everyone, and equals `model` if there is none.
+    """
+
+    model: Array
+    own_mean: Array
+    constant: Array
+
+    @classmethod
+    def of(cls, block: Block, model: Recommender, constant: float | None) -> Self:
+        """The errors on a block's held-out ratings; people know their other ratings."""
+        history: Ratings = block.tables["history"]
+        held_out: Ratings = block.tables["test"]
+        own_means = Recommender.of_means(held_out.shape)
+        of_model = _mean_squares(held_out, _predictions(model, history, held_out))
+        of_own_mean = _mean_squares(held_out, _predictions(own_means, history, held_out))
+        if constant is None:
+            return cls(of_model, of_own_mean, of_model)
+        same = np.full(len(held_out), constant)
+        return cls(of_model, of_own_mean, _mean_squares(held_out, same))
+
+
+def _predictions(model: Recommender, history: Ratings, held_out: Ratings) -> Array:
+    return model.predict(model.personal(history), held_out.users, held_out.items)
+
+
+def _mean_squares(held_out: Ratings, predictions: Array) -> Array:
+    """The mean squared errors over half-range^2 of people with held-out ratings, at most 1."""
+    counts = np.diff(held_out.by_user)
+    errors = held_out.values.astype(np.float64) - predictions
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.bincount(held_out.users, errors**2, held_out.n_users)
+    means = squares / np.maximum(counts, 1) / held_out.shape.half_range**2
+    return np.asarray(np.fmin(means, 1.0)[counts > 0])
+
+
+@dataclass(frozen=True)
+class PairedErrors(Statistic):
+    """The sums of (x - 1/2, v, w, 1/2) (4,) over the users with held-out ratings.
+
+    x is a user's mean squared error over half-range^2, at most 1. v and w are how much larger that
+    of the user's own mean and that of one constant for everyone are, over `own_clip` and
+    `constant_clip`, both shortened so that ||(x - 1/2, v, w)|| <= `radius`. So one user moves the
+    sums by at most sqrt(radius^2 + 1/4). Replaced by another, a user moves them by at most
+    2 radius, because the last number stays; that is more than if one of the two has no held-out
+    rating. docs/PRIVACY.md, "Errors of held-out ratings".
+
+    radius: from 1/2 to 1. With 1/2 the differences cost nothing: (x - 1/2, 1/2) alone has the same
+    sensitivity under both relations. With 1 they are hardly shortened.
+    """
+
+    radius: float = 0.5
+    own_clip: float = 1.0
+    constant_clip: float = 1.0
+    name: ClassVar[str] = HELD_OUT_ERRORS
+
+    @classmethod
+    def of(cls, n_users: int, noise_multiplier: float, radius: float = 0.5) -> Self:
+        """The statistic whose clips suit a public number of users and the noise."""
+        root = math.sqrt(n_users / noise_multiplier)
+        own_clip = min(OWN_CLIP * root, 1.0) / radius
+        constant_clip = min(CONSTANT_CLIP * root, 1.0) / radius
+        return cls(radius, own_clip, constant_clip)
+
+    @property
+    def sensitivity(self) -> float:
+        return math.sqrt(self.radius**2 + 0.25)
+
+    @property
+    def replace_one_factor(self) -> float:  # type: ignore[override]
+        return 2 * self.radius / self.sensitivity
+
+    def empty(self, shape: Shape, model: Recommender, constant: float | None = None) -> Totals:
+        return (np.zeros(4),)
+
+    def add(
+        self, block: Block, totals: Totals, model: Recommender, constant: float | None = None
+    ) -> None:
+        errors = PersonalErrors.of(block, model, constant)
+        x = on_grid(errors.model, 1.0, block.n_units)
+        v = (errors.own_mean - errors.model) / self.own_clip
+        w = (errors.constant - errors.model) / self.constant_clip
+        longest = np.sqrt(np.maximum(self.radius**2 - (x - 0.5) ** 2, 0.0)) * INSIDE
+        shortened = np.minimum(1.0, longest / np.maximum(np.hypot(v, w), 1e-300))
+        v = on_grid(v * shortened, 1.0, block.n_units)
+        w = on_grid(w * shortened, 1.0, block.n_units)
+        totals[0][:] += (x - 0.5).sum(), v.sum(), w.sum(), len(x) / 2
+
+
+# ---- what the sums show --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NoisyError:
+    """A held-out error or its fall, released with noise, in units of a rating; people count alike.
+
+    low, high: an interval that contains the true one in at least 95% of draws of the noise. It
+    follows from the noisy sums and the public scale of the noise.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def error_of_sums(errors: float, rest: float, scale: float, half_range: float) -> NoisyError:
+    """The error that noisy sums of x and of 1 - x show, each with noise of deviation `scale`.
+
+    docs/PRIVACY.md, "Errors of held-out ratings".
+    """
+
+    def error(angle: float) -> float:
+        """The error of sums in the direction (sin, cos) of an angle, clipped to true directions."""
+        angle = min(max(angle, 0.0), math.pi / 2)
+        mean = math.sin(angle) / (math.sin(angle) + math.cos(angle))
+        return half_range * math.sqrt(mean)
+
+    angle = math.atan2(errors, rest) if errors + rest > 0 else math.pi / 4
+    # the noisy sums are at most `far` away from the line through 0 and the true sums
+    far = SIDES * scale
+    width = math.asin(far / max(math.hypot(errors, rest), far))
+    if errors + rest <= 0 or width > math.pi / 4:
+        width = math.pi
+    return NoisyError(error(angle), error(angle - width), error(angle + width))
+
+
+OWN_MEAN, CONSTANT = "own mean", "constant"  # floors: what needs no model of others
+
+
+@dataclass(frozen=True)
+class PairedSums:
+    """Noisy sums of `PairedErrors`, each with noise of deviation `scale`, as errors and falls.
+
+    has_constant: whether the third sum is of differences from a constant. excess: how much larger
+    the constant's mean squared error over half-range^2 is expected to be because of its own noise.
+    """
+
+    statistic: PairedErrors
+    sums: tuple[float, float, float, float]
+    scale: float
+    half_range: float
+    has_constant: bool = False
+    excess: float = 0.0
+
+    @property
+    def error(self) -> NoisyError:
+        """The model's error."""
+        first, *_, half_count = self.sums
+        turned = half_count + first, half_count - first
+        return error_of_sums(*turned, math.sqrt(2) * self.scale, self.half_range)
+
+    @property
+    def falls(self) -> Mapping[str, NoisyError]:
+        """How far the model's error lies below each floor's, by floor."""
+        falls = {OWN_MEAN: self._fall(self.sums[1], self.statistic.own_clip, 0.0)}
+        if self.has_constant:
+            clip = self.statistic.constant_clip
+            falls[CONSTANT] = self._fall(self.sums[2], clip, self.excess)
+        return falls
+
+    @property
+    def floor(self) -> str:
+        """The floor with the smaller error."""
+        falls = self.falls
+        return min(falls, key=lambda name: falls[name].value)
+
+    @property
+    def fall(self) -> NoisyError:
+        """How far the model's error lies below that of the better floor."""
+        falls = self.falls.values()
+        value = min(fall.value for fall in falls)
+        low = min(fall.low for fall in falls)
+        return NoisyError(value, low, min(fall.high for fall in falls))
+
+    def _fall(self, differences: float, clip: float, excess: float) -> NoisyError:
+        """The fall that a noisy sum of clipped differences shows.
+
+        A fall f is in the interval if D - e W - 2 f sqrt(W Q) - f^2 W, which is 0 without noise,
+        is within its deviations of 0: W people, Q and D their summed errors and differences.
+        """
+        people = 2 * self.sums[3]
+        unknown = NoisyError(0.0, -self.half_range, self.half_range)
+        if people < LEAST_PEOPLE * 2 * self.scale:
+            return unknown
+        noise = self.scale / people
+        error = min((self.sums[0] + self.sums[3]) / people, 1.0)
+        if error < LEAST_ERROR * noise:
+            return unknown
+        root = math.sqrt(error)
+        difference = differences * clip / people - excess
+        fall = math.sqrt(min(max(error + difference, 0.0), 1.0)) - root
+
+        def beyond(falls: Array) -> Array:
+            """How far each fall (k,) lies outside the interval; below 0 inside."""
+            distance = np.abs(difference - 2 * falls * root - falls**2)
+            slope_of_count = 2 * excess + falls * (2 * root + 1 / root) + 2 * falls**2
+            deviation = noise * np.hypot(np.hypot(clip, falls / root), slope_of_count)
+            sides = SIDES_OF_SMALLER if self.has_constant else SIDES
+            return np.asarray(distance - sides * deviation)
+
+        low = _first_outside(beyond, fall, -root)
+        high = _first_outside(beyond, fall, 1.0)
+        return NoisyError(*(self.half_range * one for one in (fall, low, high)))
+
+
+def _first_outside(beyond: Callable[[Array], Array], start: float, end: float) -> float:
+    """The first place from `start` to `end` at which `beyond` reaches 0; `end` if none."""
+    places = np.linspace(start, end, STEPS)
+    values = beyond(places)
+    outside = np.flatnonzero(values >= 0)
+    if not len(outside):
+        return end
+    at = int(outside[0])
+    if at == 0:
+        return start
+    inner, outer = values[at - 1], values[at]
+    return float(places[at - 1] + (places[at] - places[at - 1]) * inner / (inner - outer))
