@@ -23,7 +23,6 @@ from dpmf_core.privacy import (
     Event,
     Noise,
     NoiseKind,
-    Status,
     normal_form,
     sequence,
 )
@@ -42,7 +41,7 @@ from dpmf_core.runs.paired_errors import (
     PairedSums,
     PersonalErrors,
 )
-from dpmf_core.runs.planning import charge_before, prepared_for
+from dpmf_core.runs.planning import charge_before
 from dpmf_core.runs.privacy_record import ReleaseRecord
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
@@ -81,19 +80,13 @@ def require_measurable(spec: RunSpec, data: AnyData, epsilon: float) -> None:
     if data.public:
         return
     budget = spec.canonical().budget
-    if budget is None or not _has_epsilon(spec, data):
+    if budget is None or not charge_before(spec, data).covered:
         raise BadInput(
-            f"{kind.title} has no proven epsilon here, so any person's rating may have changed its"
-            " error, and no noise on one person's share hides that. Choose a private method."
+            f"{kind.title} has no proven epsilon for a person here, so any person's rating may have"
+            " changed its error, and no noise on one person's share hides that. Choose a private"
+            " method."
         )
-
-
-def _has_epsilon(spec: RunSpec, data: AnyData) -> bool:
-    if spec.data.releases_shape:
-        status = charge_before(spec, data).status
-    else:
-        status = prepared_for(spec, data).guarantee.status
-    return status in (Status.PROVEN, Status.CONDITIONAL)
+    event(budget, epsilon)  # refuses a delta of 0
 
 
 def event(budget: Budget, epsilon: float) -> Event:

@@ -225,6 +225,15 @@ def test_data_in_memory_are_measured_and_charged(monkeypatch, tmp_path):
     assert [line.title for line in spent.lines][-1] == TITLE_OF_CHARGE
 
 
+@pytest.mark.parametrize("options", [{"noise": "discrete"}, {"relation": "replace-one"}])
+def test_it_follows_the_noise_and_the_relation_of_the_run(clinic, options):
+    fall = fit(clinic, **options).record.fall
+    assert fall.price.relation == options.get("relation", "add-remove")
+    is_discrete = "noise" in options
+    assert all(("discrete" in row.mechanism) == is_discrete for row in fall.price.ledger)
+    assert dpmf.account(clinic).lines[-1].together == pytest.approx(0.5, rel=1e-5)
+
+
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf, 1e9])
 def test_an_epsilon_that_no_measurement_may_have_is_refused_before_the_run(clinic, epsilon):
     with pytest.raises(BadInput, match="must be from"):
@@ -237,6 +246,10 @@ def test_what_cannot_be_measured_is_refused_before_the_run(clinic):
         fit(clinic, split=None)
     with pytest.raises(BadInput, match="no proven epsilon"):
         dpmf.fit(clinic, "bias", measure=0.1)
+    with pytest.raises(BadInput, match="for a person"):
+        dpmf.fit(clinic, "input-perturbation", epsilon=1.0, delta=0.0, measure=0.1)
+    with pytest.raises(BadInput, match="pure"):
+        fit(clinic, delta=0.0)
     with pytest.raises(BadInput, match="samples"):
         dpmf.fit("digits", "oneshot-nmf", epsilon=1.0, measure=0.1)
     assert not dpmf.account(clinic).entries
