@@ -259,10 +259,9 @@ def exact_fall(people: Blocks, model: Any) -> FallRecord:
         errors["model"] += float(of_block.model.sum())
         errors[OWN_MEAN] += float(of_block.own_mean.sum())
         errors[CONSTANT] += float(of_block.constant.sum())
-    roots = {name: shape.half_range * math.sqrt(it / n_people) for name, it in errors.items()}
-    error = roots["model"]
-    floor = min((OWN_MEAN, CONSTANT), key=lambda name: roots[name])
-    fall = roots[floor] - error
+    error = _root(errors["model"], n_people, shape.half_range)
+    floor = min((OWN_MEAN, CONSTANT), key=lambda name: errors[name])
+    fall = _root(errors[floor], n_people, shape.half_range) - error
     return FallRecord(
         value=fall,
         low=fall,
@@ -273,6 +272,11 @@ def exact_fall(people: Blocks, model: Any) -> FallRecord:
         error_low=error,
         error_high=error,
     )
+
+
+def _root(squares: float, n_people: int, half_range: float) -> float:
+    """The root of a mean over people, in units of a rating."""
+    return half_range * math.sqrt(squares / n_people)
 
 
 def _held_out_means(held_out: Ratings) -> Any:

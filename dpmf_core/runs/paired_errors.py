@@ -235,9 +235,9 @@ class PairedSums:
             sides = SIDES_OF_SMALLER if self.has_constant else SIDES
             return np.asarray(distance - sides * deviation)
 
-        low = _first_outside(beyond, fall, -root)
-        high = _first_outside(beyond, fall, 1.0)
-        return NoisyError(*(self.half_range * one for one in (fall, low, high)))
+        low = self.half_range * _first_outside(beyond, fall, -root)
+        high = self.half_range * _first_outside(beyond, fall, 1.0)
+        return NoisyError(self.half_range * fall, low, high)
 
 
 def _first_outside(beyond: Callable[[Array], Array], start: float, end: float) -> float:
