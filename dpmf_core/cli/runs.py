@@ -34,12 +34,13 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import execution
 from dpmf_core.runs.conclusions import conclusions_of, share_text
-from dpmf_core.runs.draws import MAIN_METRICS, Draws, Judgement
+from dpmf_core.runs.draws import Draws, Judgement
 from dpmf_core.runs.measured_fall import check_epsilon, require_affordable, with_measurement
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
 from dpmf_core.runs.record import Run
+from dpmf_core.runs.references import judging_metrics
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spreadsheets import write_csv
 from dpmf_core.runs.store import Store
@@ -289,7 +290,8 @@ def _table(table: Draws) -> str:
         return "No run finished."
     medians = [{_place(one): one.median for one in judgement.measured} for judgement in judgements]
     widest = max(judgements, key=lambda judgement: len(judgement.measured))
-    shares = _shares(judgements[0])
+    main = _main_metric(table)
+    shares = {} if main is None else _shares(table.by(main))
     body = []
     for one in widest.measured:
         place = _place(one)
@@ -314,11 +316,25 @@ def _shares(judgement: Judgement) -> dict[tuple[Any, ...], float]:
     return {place: share for place, share in shares.items() if share is not None}
 
 
+def _titled(point: Point) -> Point:
+    """The point with its method's title in place of its id; figures have labels of their own."""
+    is_id = point.label == point.spec.algorithm
+    return replace(point, label=point.spec.kind.title) if is_id else point
+
+
+def _main_metric(table: Draws) -> str | None:
+    """The metric that judges the runs; None without one."""
+    for row in table.rows:
+        for name in judging_metrics(row.point.spec.data):
+            if row.figure(name) is not None:
+                return name
+    return None
+
+
 def _conclusions(points: Iterable[Point], runs: dict[str, Run]) -> list[str]:
     """Sentences on the best proven method at each epsilon; none on private data."""
-    titled = [replace(point, label=point.spec.kind.title) for point in points]
-    table = Draws.of_runs(titled, runs)
-    metric = next((name for name in MAIN_METRICS if table.measured(name)), None)
+    table = Draws.of_runs([_titled(point) for point in points], runs)
+    metric = _main_metric(table)
     if metric is None:
         return []
     units = (run.record.guarantee.unit for run in runs.values() if run.spec.budget is not None)

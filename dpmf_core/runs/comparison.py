@@ -13,11 +13,17 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.privacy.budget import Calibration
-from dpmf_core.runs.draws import MAIN_METRICS, Draws, Judgement
+from dpmf_core.runs.draws import Draws, Judgement
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, RunRecord
-from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known, proven_methods
+from dpmf_core.runs.references import (
+    GLOBAL_MEAN,
+    OWN_MEAN,
+    best_known,
+    judging_metrics,
+    proven_methods,
+)
 from dpmf_core.runs.specification import RunSpec
 
 PLAIN = "dpals-plain"  # DPALS without its biases, a variant that comparisons show next to DPALS
@@ -118,7 +124,7 @@ def references(spec: RunSpec) -> dict[str, RunSpec]:
     """
     task = algorithms.find(spec.algorithm).task
     outliers = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
-    metric = "rmse" if spec.data.positives_above is None else "recall_at_20"
+    metric, *_ = judging_metrics(spec.data)
     best = best_known(metric, task, outliers=outliers, in_parts=is_in_parts(spec.data.id))
     runs = {BEST_KNOWN: _other(spec, best), OPEN: spec.open()}
     if task == "ratings":
@@ -257,14 +263,15 @@ def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:
 def judgement_of(
     record: RunRecord, find: Callable[[RunSpec], Run | None]
 ) -> tuple[Judgement, Measured] | None:
-    """One private run judged by its error or its objective, over its own draw.
+    """One private run judged by its error, objective or lists, over its own draw.
 
     find: returns a finished run, or None where there is none. None where the run is not private, or
     a run that it is compared with is missing.
     """
     if record.spec.budget is None:
         return None
-    metric = next((name for name in MAIN_METRICS if record.metrics.get(name) is not None), None)
+    names = judging_metrics(record.spec.data)
+    metric = next((name for name in names if record.metrics.get(name) is not None), None)
     if metric is None:
         return None
     others = references(record.spec)

@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.along_epsilon import needed_epsilon
-from dpmf_core.runs.draws import AVERAGE, Judgement, PrivacyCost
-from dpmf_core.runs.measurements import Measured
+from dpmf_core.runs.draws import AVERAGE, Judgement
+from dpmf_core.runs.measurements import Measured, PrivacyCost, shared_draws
 from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, is_of_lists
 
 FLOORS = {GLOBAL_MEAN: "the mean of all ratings", OWN_MEAN: "each person's own mean"}
@@ -48,8 +48,10 @@ def floor_words(judgement: Judgement, row: str = "user") -> str:
 def worth_words(judgement: Judgement, row: str = "user") -> str:
     """The whole of the scale: what 100% is more than 0%."""
     floor, best = judgement.floor, judgement.best_known
-    if floor is not None and best is not None and floor.algorithm == AVERAGE:
-        return f"what {best.label} gains over {floor_words(judgement, row)}"
+    if floor is not None and best is not None:
+        is_other = floor.algorithm == AVERAGE or not judgement.has_best_known
+        if is_other:
+            return f"what {best.label} gains over {floor_words(judgement, row)}"
     if is_of_lists(judgement.metric.id):
         return "what sharing is worth for lists"
     return "what sharing ratings is worth"
@@ -84,7 +86,8 @@ def kept_words(judgement: Judgement, one: Measured, row: str = "user") -> str:
     shares = judgement.shares(one)
     if shares is None:
         figure = f"has {judgement.metric.title} {judgement.metric.text(one.median)}"
-        if judgement.floor is None or judgement.best_known is None:
+        has_ends = judgement.floor is not None and judgement.best_known is not None
+        if not has_ends or judgement.is_sharing_worth:  # or no draw is shared with both ends
             return figure
         return f"{figure}; {NOTHING_MEASURABLE}"
     words = share_words(judgement, shares.median, row)
@@ -160,7 +163,7 @@ def better_words(judgement: Judgement, one: Measured) -> str:
         return ""
     start = f"A better proven method is known at this ε: {better.label}"
     share, own = judgement.share(better), judgement.share(one)
-    if share is not None and own is not None:
+    if share is not None and own is not None and not is_worse(share):
         text = share_text(share)
         return f"{start} keeps {text}, {points_words(share, own)} more."
     figure = judgement.metric.text(better.median)
@@ -173,7 +176,7 @@ def no_difference_words(judgement: Judgement, one: Measured, most: int = 3) -> s
     if not others:
         return ""
     names = names_text([other.label for other in others], most)
-    count = len(one.draws)
+    count = min(len(shared_draws(one, other)) for other in others)
     draws = "1 draw" if count == 1 else f"{count} draws"
     return f"No difference from {names} was found in {draws}."
 
@@ -191,19 +194,21 @@ def best_words(judgement: Judgement, epsilon: float, row: str = "user") -> str:
     best = judgement.best(epsilon)
     if best is None:
         return ""
-    finding = f"At ε = {budget_text(epsilon)}, {best.label} {kept_words(judgement, best, row)}."
+    values = [f"{name} = {value}" for name, value in best.grid.items()]
+    method = f"{best.label} with {names_text(values)}" if values else best.label
+    finding = f"At ε = {budget_text(epsilon)}, {method} {kept_words(judgement, best, row)}."
     return f"{finding} {no_difference_words(judgement, best)}".rstrip()
 
 
 def conclusions_of(judgement: Judgement, row: str = "user") -> list[str]:
     """Sentences on the whole table: the best method at each epsilon, and the scale.
 
-    Empty on private data, whose errors choose no method.
+    Empty on private data, whose errors choose no method, and for several data sets at once.
     """
-    if not judgement.table.is_public:
+    if not (judgement.table.is_public and judgement.table.has_one_scale):
         return []
     sentences = [best_words(judgement, epsilon, row) for epsilon in judgement.epsilons]
-    if sentences and judgement.is_sharing_worth:
+    if judgement.is_sharing_worth:
         sentences.append(scale_words(judgement, row))
     return [*sentences, *not_ranked_words(judgement)]
 
@@ -221,7 +226,8 @@ def needed_words(line: Sequence[Measured], share: float) -> tuple[str, str]:
     if needed is None:
         top = max(line, key=lambda one: one.median)
         at = budget_text(top.epsilon or 0.0)
-        return f"no ε up to {beyond}", f"; the best is {share_text(top.median)}, at ε = {at}"
+        best = "worse than no model" if is_worse(top.median) else share_text(top.median)
+        return f"no ε up to {beyond}", f"; the best is {best}, at ε = {at}"
     if needed.is_first:
         return f"ε = {budget_text(needed.epsilon)}", ", the smallest measured"
     value = f"ε {'=' if needed.is_measured else '≈'} {budget_text(needed.rounded)}"
@@ -247,7 +253,12 @@ def kept_at_words(
         return ""
     around = here or [below[-1], above[0]]
     at = " and ".join(budget_text(one.epsilon or 0.0) for one in around)
-    shares = " to ".join(share_text(max(one.median, 0.0)) for one in around)
+    lowest, highest = min(one.median for one in around), max(one.median for one in around)
+    if is_worse(highest):
+        return f"is worse than no model (measured at ε = {at})"
+    shares = " to ".join(dict.fromkeys((share_text(lowest), share_text(highest))))
+    if is_worse(lowest):
+        shares = f"at most {share_text(highest)}"
     return f"keeps {shares} of {worth_words(judgement, row)} (measured at ε = {at})"
 
 

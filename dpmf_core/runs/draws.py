@@ -16,24 +16,25 @@ from functools import cached_property
 from typing import Any
 
 from dpmf_core import algorithms
+from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.evaluation.registry import METRICS, Metric
-from dpmf_core.privacy import Calibration
 from dpmf_core.runs.measurements import (
     Draw,
     Measured,
     Point,
+    PrivacyCost,
     is_reference,
+    may_rank,
     shared_draws,
     shared_seeds,
 )
 from dpmf_core.runs.record import Run, summarise
-from dpmf_core.runs.references import RECOMMENDED, best_known, floors, is_proven
+from dpmf_core.runs.references import RECOMMENDED, best_known, floors
 
 LEAST_GAIN = 0.01  # of the floor's figure: below it sharing is worth nothing measurable
 AVERAGE = "average"  # the floor of samples, whose figures every run on samples has
 NOISY_ERROR = "noisy_rmse"  # of private data, released with noise
-MAIN_METRICS = ("rmse", "objective")  # of ratings, of samples
 
 
 # ---- the table -----------------------------------------------------------------------------------
@@ -43,7 +44,7 @@ MAIN_METRICS = ("rmse", "objective")  # of ratings, of samples
 class Draws:
     """The table: finished draws in the order of planning, and planned ones that are missing."""
 
-    rows: tuple[Draw, ...]
+    rows: tuple[Draw, ...] = field(repr=False)  # a notebook would keep raw figures
     missing: tuple[Point, ...] = field(default=(), repr=False)
     _judgements: dict[str, "Judgement"] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -73,6 +74,18 @@ class Draws:
     @cached_property
     def is_public(self) -> bool:
         return all(row.public for row in self.rows)
+
+    @cached_property
+    def has_one_scale(self) -> bool:
+        """Whether all runs are judged by the same rows: one data set and one kind of split.
+
+        What is known of items may differ.
+        """
+        spec_parts = {(row.point.spec.data, row.point.spec.split) for row in self.rows}
+        judged_rows = {
+            (data.model_copy(update={"item_features": "none"}), split) for data, split in spec_parts
+        }
+        return len(judged_rows) <= 1
 
     def released(self, noisy: Mapping[str, float]) -> "Draws":
         """The table without raw figures of private data.
@@ -120,59 +133,6 @@ def _measured(rows: Sequence[Draw], metric: str) -> Measured:
     )
 
 
-# ---- what it costs -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class PrivacyCost:
-    """What privacy costs a method, in units of a metric, as medians over the same draws.
-
-    private, without_noise, best, floor: figures of the private run, of the same method without
-    noise, of the best known method without privacy, and of what needs no model of others.
-    """
-
-    metric: Metric
-    private: float
-    without_noise: float
-    best: float
-    floor: float
-
-    @classmethod
-    def of(cls, metric: Metric, draws: Sequence[tuple[float, ...]]) -> "PrivacyCost":
-        """Compute from (private, without noise, best, floor) of each draw; not empty.
-
-        The medians are rounded so that printed figures add up.
-        """
-        medians = [statistics.median(column) for column in zip(*draws, strict=True)]
-        return cls(metric, *(round(median, metric.digits) for median in medians))
-
-    def _rise(self, worse: float, better: float) -> float:
-        return round(self.metric.sign * (worse - better), self.metric.digits)
-
-    @property
-    def noise(self) -> float:
-        """The cost of noise: the private run compared with the method without noise.
-
-        Both have settings of their own, so it need not vanish as noise does, and may be negative.
-        """
-        return self._rise(self.private, self.without_noise)
-
-    @property
-    def method(self) -> float:
-        """The cost of the method without noise, compared with the best known; below 0 if better."""
-        return self._rise(self.without_noise, self.best)
-
-    @property
-    def not_sharing(self) -> float:
-        """The cost of not sharing at all: the floor compared with the best known method."""
-        return self._rise(self.floor, self.best)
-
-    @property
-    def total(self) -> float:
-        """The cost of noise and method together."""
-        return round(self.noise + self.method, self.metric.digits)
-
-
 # ---- the table, judged by a metric ---------------------------------------------------------------
 
 
@@ -191,12 +151,20 @@ class Judgement:
 
     @cached_property
     def floor(self) -> Measured | None:
-        """0%: the best of the predictors that need no model of others, by its median."""
+        """0%: the best of the predictors that need no model of others, by its median.
+
+        None where one of them was not run: it may be the better one, so the scale is unknown.
+        """
+        if not self.table.has_one_scale:
+            return None
         of_samples = self._average
         if of_samples is not None:
             return of_samples
         ids = floors(self.metric.id)
-        return self._best(one for one in self._without_privacy if one.algorithm in ids)
+        candidates = [one for one in self._without_privacy if one.algorithm in ids]
+        if {one.algorithm for one in candidates} != set(ids):
+            return None
+        return self._best(candidates)
 
     @cached_property
     def _average(self) -> Measured | None:
@@ -215,6 +183,8 @@ class Judgement:
     @cached_property
     def best_known(self) -> Measured | None:
         """100%: the best method without privacy, by its median."""
+        if not self.table.has_one_scale:
+            return None
         return self._best(one for one in self._without_privacy if is_reference(one.algorithm))
 
     @property
@@ -228,6 +198,8 @@ class Judgement:
             best_known(self.metric.id, task),
             best_known(self.metric.id, task, outliers=True),
         }
+        if any(is_in_parts(row.point.spec.data.id) for row in self.table.rows):
+            names.add(best_known(self.metric.id, task, in_parts=True))
         return bool(names & in_parts)
 
     @cached_property
@@ -350,7 +322,14 @@ class Judgement:
         here = self.at(epsilon)
         if not here or epsilon in self._unfinished or not self.table.is_public:
             return None
-        return next((one for one in self._equal(here[0]) if _is_recommended(one)), here[0])
+        candidates = [*(one for one in self._equal(here[0]) if _is_recommended(one)), *here]
+        unbeaten = (one for one in candidates if not any(self._beats(other, one) for other in here))
+        return next(unbeaten, here[0])
+
+    def _beats(self, one: Measured, other: Measured) -> bool:
+        """Whether the first is better beyond chance."""
+        gap = self.difference(one, other)
+        return gap is not None and gap.clear < 0
 
     def _equal(self, one: Measured) -> list[Measured]:
         """The methods at the same epsilon that are not measurably different."""
@@ -365,12 +344,12 @@ class Judgement:
     @cached_property
     def _unfinished(self) -> set[float | None]:
         """The epsilons at which a draw is missing that takes part in the ranking."""
-        return {point.epsilon for point in self.table.missing if _may_rank(point)}
+        return {point.epsilon for point in self.table.missing if may_rank(point)}
 
     @cached_property
     def planned_epsilons(self) -> tuple[float, ...]:
         """The epsilons at which methods are ranked once all have finished, ascending."""
-        finished = {row.point.epsilon for row in self.table.rows if _may_rank(row.point)}
+        finished = {row.point.epsilon for row in self.table.rows if may_rank(row.point)}
         planned = finished | self._unfinished
         return tuple(sorted(epsilon for epsilon in planned if epsilon is not None))
 
@@ -394,12 +373,12 @@ class Judgement:
         return [other for other, gap in differences if gap is None or not gap.clear]
 
     def better(self, one: Measured) -> Measured | None:
-        """The best proven method at the same epsilon, if it is clearly better than this one."""
+        """A proven method that is clearly better at the same epsilon: the best one, if it is."""
         best = None if one.epsilon is None else self.best(one.epsilon)
         if best is None or best.label == one.label:
             return None
-        gap = self.difference(best, one)
-        return best if gap is not None and gap.clear < 0 else None
+        others = [best, *self.at(one.epsilon or 0.0)]
+        return next((other for other in others if self._beats(other, one)), None)
 
     def line(self, label: str) -> list[Measured]:
         """A private method along epsilon."""
@@ -429,10 +408,3 @@ class Judgement:
 
 def _is_recommended(one: Measured) -> bool:
     return one.algorithm in RECOMMENDED.values()
-
-
-def _may_rank(point: Point) -> bool:
-    """Whether a planned draw takes part in the ranking once it has finished."""
-    budget = point.spec.budget
-    is_exact = budget is not None and budget.calibration is Calibration.EXACT
-    return point.is_rival and is_exact and is_proven(point.spec.algorithm)

@@ -1,11 +1,11 @@
-"""Draws of a method: a planned one, a finished one, and the figures of several at one place.
+"""Draws of a method: a planned one, a finished one, the figures of several, what they cost.
 
 A draw is one run: a split of the data and, if the method is private, its noise.
 """
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from dpmf_core import algorithms
 from dpmf_core.algorithms import PrivateAlgorithm
 from dpmf_core.evaluation.paired_difference import PairedDifference
+from dpmf_core.evaluation.registry import Metric
 from dpmf_core.privacy import Calibration, Status
 from dpmf_core.runs.references import is_proven
 from dpmf_core.runs.specification import RunSpec, Value
@@ -45,7 +46,7 @@ class Point:
         """What the draws of one method at one place share: everything but the seed."""
         parameters = tuple(sorted(self.spec.parameters.items()))
         method = (self.label, self.spec.algorithm, self.spec.without_noise, parameters)
-        return method, self.epsilon, tuple(self.grid.items())
+        return method, self.spec.data, self.epsilon, tuple(self.grid.items())
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,13 @@ def _caution(spec: RunSpec, summary: Mapping[str, Any]) -> str:
     if spec.budget is not None and spec.budget.calibration is Calibration.SOURCE:
         return "its noise follows its source's rule"
     return ""
+
+
+def may_rank(point: Point) -> bool:
+    """Whether a planned draw takes part in the ranking once it has finished."""
+    budget = point.spec.budget
+    is_exact = budget is not None and budget.calibration is Calibration.EXACT
+    return point.is_rival and is_exact and is_proven(point.spec.algorithm)
 
 
 @dataclass(frozen=True)
@@ -146,6 +154,56 @@ def shared_draws(*measured: Measured) -> list[tuple[float, ...]]:
     """The figures of the draws that all of these share, ascending by seed."""
     figures = [one.by_seed for one in measured]
     return [tuple(of_one[seed] for of_one in figures) for seed in shared_seeds(*measured)]
+
+
+@dataclass(frozen=True)
+class PrivacyCost:
+    """What privacy costs a method, in units of a metric, as medians over the same draws.
+
+    private, without_noise, best, floor: figures of the private run, of the same method without
+    noise, of the best known method without privacy, and of what needs no model of others.
+    """
+
+    metric: Metric
+    private: float
+    without_noise: float
+    best: float
+    floor: float
+
+    @classmethod
+    def of(cls, metric: Metric, draws: Sequence[tuple[float, ...]]) -> "PrivacyCost":
+        """Compute from (private, without noise, best, floor) of each draw; not empty.
+
+        The medians are rounded so that printed figures add up.
+        """
+        medians = [statistics.median(column) for column in zip(*draws, strict=True)]
+        return cls(metric, *(round(median, metric.digits) for median in medians))
+
+    def _rise(self, worse: float, better: float) -> float:
+        return round(self.metric.sign * (worse - better), self.metric.digits)
+
+    @property
+    def noise(self) -> float:
+        """The cost of noise: the private run compared with the method without noise.
+
+        Both have settings of their own, so it need not vanish as noise does, and may be negative.
+        """
+        return self._rise(self.private, self.without_noise)
+
+    @property
+    def method(self) -> float:
+        """The cost of the method without noise, compared with the best known; below 0 if better."""
+        return self._rise(self.without_noise, self.best)
+
+    @property
+    def not_sharing(self) -> float:
+        """The cost of not sharing at all: the floor compared with the best known method."""
+        return self._rise(self.floor, self.best)
+
+    @property
+    def total(self) -> float:
+        """The cost of noise and method together."""
+        return round(self.noise + self.method, self.metric.digits)
 
 
 def is_trivial(algorithm: str) -> bool:

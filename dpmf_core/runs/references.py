@@ -50,6 +50,14 @@ def is_of_lists(metric: str) -> bool:
     return registry.lists in registry.find(metric).sums
 
 
+def judging_metrics(data: DataSpec) -> tuple[str, ...]:
+    """Metrics that judge runs on these data; the first that a run has counts.
+
+    Where a row only says that a user had an item there is no error to predict, only lists.
+    """
+    return ("recall_at_20",) if data.positives_above is not None else ("rmse", "objective")
+
+
 def floors(metric: str) -> tuple[str, ...]:
     """Ids of the predictors that need no model of others; the better one is 0% of the scale.
 
@@ -59,17 +67,20 @@ def floors(metric: str) -> tuple[str, ...]:
     return (GLOBAL_MEAN,) if is_of_lists(metric) else (GLOBAL_MEAN, OWN_MEAN)
 
 
-@functools.cache
 def is_proven(algorithm: str) -> bool:
     """Whether a method has a proven guarantee for a whole user or sample."""
-    guarantee = algorithms.find(algorithm)().guarantee()
-    return guarantee.status is Status.PROVEN
+    return _is_proven(algorithms.find(algorithm))
+
+
+@functools.cache
+def _is_proven(kind: type[Algorithm]) -> bool:  # an id may get another class in a notebook
+    return kind().guarantee().status is Status.PROVEN
 
 
 def paper_of(algorithm: str) -> str:
-    """How the paper of a method is cited, such as "Chien et al."; '' if the method is ours."""
-    first_author = algorithms.find(algorithm).source.split()[0].rstrip(",")
-    return "" if first_author == OURS else f"{first_author} et al."
+    """How the paper of a method is cited, such as "Chien et al."; '' if no paper printed it."""
+    first_author = algorithms.find(algorithm).source.partition(" ")[0].rstrip(",")
+    return "" if first_author in ("", OURS) else f"{first_author} et al."
 
 
 def proven_methods(task: str, *, every: bool = False) -> list[str]:

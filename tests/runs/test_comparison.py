@@ -126,6 +126,22 @@ def test_a_stored_run_is_judged_by_the_runs_that_it_is_compared_with():
     assert judgement_of(without_noise, find) is None
 
 
+def test_a_stored_run_on_ones_alone_is_judged_by_its_lists():
+    run_spec = spec(positives_above=3.0)
+    figures = {"best": 0.4, "open": 0.3, "trivial": 0.1, "user-mean": 0.1}
+    stored = {
+        other.model_dump_json(): run_of(
+            spec=other, metrics={"rmse": 0.0, "recall_at_20": figures[who]}
+        )
+        for who, other in references(run_spec).items()
+    }
+    metrics = {"rmse": 0.01, "recall_at_20": 0.25}
+    record = run_of(spec=run_spec, metrics=metrics).record
+    judgement, own = judgement_of(record, lambda other: stored.get(other.model_dump_json()))
+    assert judgement.metric.id == "recall_at_20"
+    assert judgement.share(own) == pytest.approx(0.5)
+
+
 def test_the_best_known_depends_on_what_is_asked():
     assert best_known("rmse") == "bmf"
     assert best_known("rmse", in_parts=True) == "als"

@@ -1,12 +1,15 @@
 """Sentences about the table of measured draws: what is kept, costs, is better and is enough."""
 
+from dataclasses import replace
+
 import pytest
 
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs import conclusions
 from dpmf_core.runs.conclusions import Reference
+from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Measured
-from tests.support.tables import table
+from tests.support.tables import point, table
 
 REFERENCES = {
     ("global-mean", None): (1.10, 1.10, 1.10),
@@ -62,6 +65,19 @@ def test_where_sharing_is_worth_nothing_measurable_there_is_no_percentage():
     assert "%" not in words
 
 
+def test_where_no_draw_is_shared_with_the_references_nothing_is_said_of_sharing():
+    assert kept(None, None, None, 0.9) == "has RMSE 0.900"
+
+
+def test_another_reference_than_the_best_known_has_other_words():
+    only_als = {**REFERENCES, ("als", None): (0.8,), ("spectral", 2.0): (0.9,)}
+    del only_als[("bmf", None)]
+    judgement = table(only_als).by("rmse")
+    assert conclusions.kept_words(judgement, judgement.line("Spectral")[0]) == (
+        "keeps 50% of what ALS gains over each person's own mean"
+    )
+
+
 def test_both_ends_of_the_scale_are_named():
     assert conclusions.scale_words(judged({})) == (
         "0% is each person's own mean (RMSE 1.000); 100% is Bayesian MF, the best known method"
@@ -98,6 +114,20 @@ def test_a_better_proven_method_is_named_with_the_difference():
     assert conclusions.no_difference_words(judgement, best) == ""
 
 
+def test_a_better_method_that_is_worse_than_no_model_has_no_percentage():
+    judgement = judged({("spectral", 2.0): (1.1, 1.11), ("dpals", 2.0): (1.2, 1.21)})
+    assert conclusions.better_words(judgement, judgement.at(2.0)[1]) == (
+        "A better proven method is known at this ε: Spectral has RMSE 1.105."
+    )
+
+
+def test_no_difference_is_found_in_the_draws_that_both_have():
+    judgement = judged({("spectral", 2.0): (0.84, 0.86), ("dpals", 2.0): (0.85, 0.85, 0.85)})
+    assert conclusions.no_difference_words(judgement, judgement.line("DPALS")[0]) == (
+        "No difference from Spectral was found in 2 draws."
+    )
+
+
 def test_a_difference_that_may_be_chance_is_said_to_be_none():
     judgement = judged({**RIVALS, ("dpals", 2.0): (0.83, 0.86, 0.85)})
     best, other = judgement.at(2.0)
@@ -125,6 +155,22 @@ def test_a_table_is_concluded_at_each_epsilon_unless_its_data_are_private():
     assert second.startswith("At ε = 5, Spectral keeps 80%")
     assert scale.startswith("0% is each person's own mean")
     assert conclusions.conclusions_of(judged(figures, public=False)) == []
+
+
+def test_the_scale_is_named_where_nothing_is_ranked():
+    (scale, reason) = conclusions.conclusions_of(judged({("spectral", 2.0): (0.9,)}, unit="rating"))
+    assert scale.startswith("0% is each person's own mean") and "is not ranked" in reason
+
+
+def test_the_best_of_a_grid_is_named_with_its_place():
+    summary = {"guarantee": "PROVEN", "unit": "user", "epsilon": 2.0, "public": True}
+    points = [
+        replace(point("dpals", 2.0, 0, rank=rank), grid={"rank": rank, "steps": 2})
+        for rank in (2, 4)
+    ]
+    summaries = [{**summary, "metrics": {"rmse": figure}} for figure in (0.9, 0.8)]
+    words = conclusions.best_words(Draws.of(points, summaries).by("rmse"), 2.0)
+    assert words == "At ε = 2, DPALS with rank = 4 and steps = 2 has RMSE 0.800."
 
 
 def test_what_is_not_ranked_has_a_reason():
@@ -167,6 +213,20 @@ def test_between_measured_points_both_sides_are_said():
         "keeps 70% of what sharing ratings is worth (measured at ε = 4)"
     )
     assert conclusions.kept_at_words(judgement, along, 9.0) == ""
+
+
+def test_between_points_below_the_floor_it_is_worse_than_no_model():
+    judgement, along = judged({}), line((1.0, (-0.9,)), (4.0, (-0.2,)), (9.0, (0.4,)))
+    assert conclusions.kept_at_words(judgement, along, 2.0) == (
+        "is worse than no model (measured at ε = 1 and 4)"
+    )
+    assert conclusions.kept_at_words(judgement, along, 5.0) == (
+        "keeps at most 40% of what sharing ratings is worth (measured at ε = 4 and 9)"
+    )
+    assert conclusions.needed_words(along[:2], 0.8) == (
+        "no ε up to 4",
+        "; the best is worse than no model, at ε = 4",
+    )
 
 
 def test_figures_have_lines_of_the_method_without_noise_the_best_known_and_the_floor():

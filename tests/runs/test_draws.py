@@ -5,8 +5,8 @@ import math
 import pytest
 
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.runs.draws import Draws, PrivacyCost
-from dpmf_core.runs.measurements import Measured, shared_draws
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.measurements import Measured, PrivacyCost, shared_draws
 from tests.support.tables import point, table
 
 RMSE, RECALL = METRICS["rmse"], METRICS["recall_at_20"]
@@ -61,6 +61,29 @@ def test_the_floor_is_the_better_of_the_global_mean_and_the_own_mean():
     assert judged({}).floor.algorithm == "user-mean"
     many_newcomers = {("user-mean", None): (1.15, 1.15, 1.15)}
     assert judged(many_newcomers).floor.algorithm == "global-mean"
+
+
+def test_there_is_no_scale_while_one_of_both_means_is_unknown():
+    alone = {("global-mean", None): (1.1,), ("bmf", None): (0.8,), ("spectral", 2.0): (0.9,)}
+    judgement = table(alone).by("rmse")
+    assert judgement.floor is None and judgement.share(only(judgement, "Spectral")) is None
+    planned = table({**alone, ("user-mean", None): (None,)}).by("rmse")
+    assert planned.floor is None
+
+
+def test_several_data_sets_have_no_scale_in_common():
+    points = [
+        point(method, None, 0, top_items=top)
+        for top in (None, 20)
+        for method in ("global-mean", "user-mean", "bmf")
+    ]
+    summaries = [{"metrics": {"rmse": 0.8}} for _ in points]
+    both = Draws.of(points, summaries)
+    assert not both.has_one_scale and both.by("rmse").floor is None
+    assert both.by("rmse").best_known is None and len(both.measured("rmse")) == 6
+    assert Draws.of(points[:3], summaries[:3]).by("rmse").floor is not None
+    features = [point("dpals", 2.0, 0, item_features=known) for known in ("none", "public")]
+    assert Draws.of(features, summaries[:2]).has_one_scale
 
 
 def test_the_floor_of_lists_is_an_arbitrary_order():
@@ -227,6 +250,28 @@ def test_the_recommended_method_is_named_if_another_is_not_measurably_better():
     assert clear.best(1.0).label == "SGLD"  # by little, but in each draw
     far = judged({**close, ("spectral", 1.0): (0.85, 1.02, 0.94)})
     assert far.best(1.0).label == "SGLD"  # perhaps by chance, but by 3% of the floor
+
+
+# by medians DPALS, private biases, Spectral; only the last two differ in every draw alike
+CROSSED = {
+    ("dpals", 1.0): (0.89, 0.899, 0.96),
+    ("private-bias", 1.0): (0.9, 0.9, 0.9),
+    ("spectral", 1.0): (0.905, 0.905, 0.905),
+}
+
+
+def test_the_recommended_method_is_not_named_if_any_other_is_clearly_better():
+    assert judged(CROSSED).best(1.0).label == "DPALS"
+
+
+def test_a_better_method_need_not_be_the_best():
+    judgement = judged(CROSSED)
+    assert judgement.better(only(judgement, "Spectral")).label == "Private biases"
+    assert judgement.better(only(judgement, "Private biases")) is None
+
+
+def test_a_table_shows_no_raw_figures_in_a_notebook():
+    assert "0.9" not in repr(judged({("spectral", 1.0): (0.9,)}, public=False).table)
 
 
 def test_one_draw_tells_nothing_apart():

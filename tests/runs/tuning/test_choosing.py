@@ -168,7 +168,7 @@ def test_the_evidence_has_the_scale_an_interval_costs_the_next_best_and_less_eps
         cost,
         "Next best at the same ε: DPALS, which keeps 25%; it is worse beyond chance (95%, 2"
         " draws).",
-        "At ε = 1 Spectral keeps 40%; no difference was found.",
+        "At ε = 1 Spectral keeps 40%; no difference was found in 2 draws.",
     ]
 
 
@@ -215,7 +215,7 @@ def test_a_smaller_epsilon_that_keeps_more_is_not_told_apart():
     selected = replace(answer_of(question(), figures), selected_method="dpals")
     assert selected.best.epsilon == 2.0
     less = wording.sentences(selected)[-1]
-    assert less == "At ε = 1 DPALS keeps 37%; no difference was found."
+    assert less == "At ε = 1 DPALS keeps 37%; no difference was found in 2 draws."
 
 
 @pytest.mark.parametrize(

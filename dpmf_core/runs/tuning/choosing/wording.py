@@ -131,8 +131,10 @@ def _less(answer: Answer) -> str:
     is_other = cheaper.algorithm != best.algorithm
     which = f"the best, {cheaper.label}," if is_other else best.label
     words = f"At ε = {budget_text(cheaper.epsilon or 0.0)} {which} {_share_words(answer, cheaper)}"
-    if gap is None or not gap.clear:
-        return f"{words}; no difference was found."
+    if gap is None:
+        return f"{words}."
+    if not gap.clear:
+        return f"{words}; no difference was found in {len(gap.differences)} draws."
     shares = answer.judgement.share(best), answer.judgement.share(cheaper)
     if shares[0] is None or shares[1] is None:
         return f"{words}."
@@ -145,7 +147,7 @@ def _share_words(answer: Answer, one: Measured) -> str:
     share = answer.judgement.share(one)
     if share is None:
         return f"has {answer.metric.title} {answer.metric.text(one.median)}"
-    if share < 0:
+    if conclusions.is_worse(share):
         return "is worse than no model"
     return f"keeps {share_text(share)}"
 
