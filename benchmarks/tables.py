@@ -130,13 +130,13 @@ def levels(frame: pd.DataFrame, metric: str, names: Mapping[str, str], digits: i
 
 
 def references(frame: pd.DataFrame, metric: str, names: Mapping[str, str]) -> str:
-    """Guessing, the best known method without privacy, and others without privacy.
+    """What needs no model, the best known method without privacy, and others without privacy.
 
     names: their titles by label, in this order.
     """
-    guess, best, *others = levels(frame, metric, names).split(", ")
+    floor, best, *others = levels(frame, metric, names).split(", ")
     also = f" Others without privacy: {', '.join(others)}." if others else ""
-    return f"Guessing: {guess}. Best known without privacy: {best}.{also}"
+    return f"Without a model: {floor}. Best known without privacy: {best}.{also}"
 
 
 def sketch() -> str:

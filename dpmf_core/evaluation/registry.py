@@ -255,19 +255,19 @@ def figures_of(
 
 
 def weak_reference(
-    title: str, figure: float, guesses: Mapping[str, float], metric: Metric = METRICS["rmse"]
+    title: str, figure: float, floors: Mapping[str, float], metric: Metric = METRICS["rmse"]
 ) -> str:
     """A sentence if a method without privacy is no better than the best trivial predictor.
 
-    guesses: figures of these predictors by title. '' otherwise.
+    floors: figures of these predictors by title. '' otherwise.
     """
-    if not guesses:
+    if not floors:
         return ""
-    best = min(guesses, key=lambda name: metric.sign * guesses[name])
-    if metric.sign * figure < metric.sign * guesses[best]:
+    best = min(floors, key=lambda name: metric.sign * floors[name])
+    if metric.sign * figure < metric.sign * floors[best]:
         return ""
     return (
         f"{title}, which is not private, is no better than {best} here ({metric.title}"
-        f" {metric.text(figure)} against {metric.text(guesses[best])}): it learns little from these"
+        f" {metric.text(figure)} against {metric.text(floors[best])}): it learns little from these"
         " data, so it does not show what privacy costs."
     )

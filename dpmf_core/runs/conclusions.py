@@ -183,10 +183,13 @@ def no_difference_words(judgement: Judgement, one: Measured, most: int = 3) -> s
 
 def not_ranked_words(judgement: Judgement) -> list[str]:
     """A sentence for each private method that is not ranked, with the reason."""
-    return [
-        f"{label} is not ranked: {'its ε ' if caution.startswith('protects') else ''}{caution}."
-        for label, caution in judgement.cautions.items()
-    ]
+    return [caution_words(label, caution) for label, caution in judgement.cautions.items()]
+
+
+def caution_words(label: str, caution: str) -> str:
+    """Why a private method is not ranked, in a sentence."""
+    reason = f"its ε {caution}" if caution.startswith("protects") else caution
+    return f"{label} is not ranked: {reason}."
 
 
 def best_words(judgement: Judgement, epsilon: float, row: str = "user") -> str:

@@ -77,11 +77,13 @@ class Draw:
 
 
 def _caution(spec: RunSpec, summary: Mapping[str, Any]) -> str:
-    if summary.get("guarantee") not in HAVE_EPSILON or not is_proven(spec.algorithm):
+    if summary.get("guarantee") not in HAVE_EPSILON:
         return "no proof"
     unit = str(summary.get("unit", "user"))
     if unit not in ("user", "person") and spec.kind.task == "ratings":
         return f"protects one {unit}"
+    if not is_proven(spec.algorithm):
+        return "its proof rests on conditions of its own"
     if spec.budget is not None and spec.budget.calibration is Calibration.SOURCE:
         return "its noise follows its source's rule"
     return ""

@@ -140,9 +140,9 @@ def weak_references(judgement: Judgement) -> list[str]:
     """Return a warning for every non-private method no better than what needs no model."""
     if judgement.floor is None:
         return []
-    guesses = {floor_words(judgement): judgement.floor.median}
+    floors = {floor_words(judgement): judgement.floor.median}
     sentences = [
-        weak_reference(one.label, one.median, guesses, judgement.metric)
+        weak_reference(one.label, one.median, floors, judgement.metric)
         for one in judgement.measured
         if one.epsilon is None and is_reference(one.algorithm)
     ]

@@ -199,6 +199,8 @@ def _second_sentence(choice: Choice, judgement: Judgement, one: Measured) -> str
     better = conclusions.better_words(judgement, one)
     if better:
         return better
+    if one.caution:  # its ε differs in meaning, so being better says nothing
+        return conclusions.caution_words(one.label, one.caution)
     chance = conclusions.no_difference_words(judgement, one, most=len(judgement.ranked))
     return chance or conclusions.NO_BETTER
 

@@ -193,10 +193,11 @@ def _draw_price(subject: Subject, selection: Comparison, runs: Runs) -> None:
         remark = f"{remark} {_cost(selection, runs, subject.row)}".rstrip()
         comparison.draw_methods(subject.id, selection, runs, METRIC.id, remark)
     if several:
-        parts, guess = {METRIC.id: "all samples"}, (f"the average {subject.row}", trivial)
+        parts = {METRIC.id: "all samples"}
+        floor = (f"the average {subject.row}", trivial)
         with right:
             st.header("Objective by step", anchor="steps")
-            comparison.draw_steps(subject.id, "Objective by step", runs, parts, METRIC.id, guess)
+            comparison.draw_steps(subject.id, "Objective by step", runs, parts, METRIC.id, floor)
 
 
 def _cost(selection: Comparison, runs: Runs, row: str) -> str:

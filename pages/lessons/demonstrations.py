@@ -285,7 +285,7 @@ def price(_part: Part) -> Values | None:
     specs = {
         "private": RunSpec.parse(data=data, algorithm="dpals", budget=budget),
         "not private": RunSpec.parse(data=data, algorithm="als").canonical(),
-        "guessing": RunSpec.parse(data=data, algorithm="user-mean").canonical(),
+        "own mean": RunSpec.parse(data=data, algorithm="user-mean").canonical(),
     }
     runs = ask("learn.runs", specs)
     if len(runs) < len(specs):

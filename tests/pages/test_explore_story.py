@@ -6,11 +6,14 @@ import pytest
 
 from dpmf_core.runs.comparison import EPSILONS
 from dpmf_core.runs.conclusions import better_words, needed_words, share_text
+from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.first_views import shipped_draws, usual_run
+from dpmf_core.runs.measurements import Draw
 from dpmf_core.runs.references import RECOMMENDED
 from pages.explore import story
 from pages.kit import data_sets, epsilon_grid
 from pages.kit.sidebar_values import Choice
+from tests.support.tables import point as planned_point
 from tests.support.tables import table
 
 CINEMAS = ["cinema", "cinema-small"]
@@ -100,6 +103,17 @@ def test_the_second_sentence_says_where_no_difference_was_found():
     figures = FIGURES | {("dpals", 4.0): (0.87, 0.90, 0.88)}
     point = at(told(table(figures).by("rmse"), "Spectral", is_best=True), 4.0)
     assert point["sentence"].startswith("No difference from ")
+
+
+def test_a_smaller_unit_is_said_instead_of_no_better_method():
+    rows = list(planted().table.rows)
+    own_point = planned_point("input-perturbation", 1.0, 0)
+    rows.append(Draw(own_point, {"rmse": 0.85}, 1.0, "protects one value of a rating"))
+    judgement = Draws(tuple(rows)).by("rmse")
+    own = told(judgement, "Input perturbation", algorithm="input-perturbation")
+    assert at(own, 1.0)["sentence"] == (
+        "Input perturbation is not ranked: its ε protects one value of a rating."
+    )
 
 
 def test_on_private_data_nothing_is_named_best_and_the_price_is_stated(monkeypatch):

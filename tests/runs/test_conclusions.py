@@ -180,6 +180,22 @@ def test_what_is_not_ranked_has_a_reason():
     ]
 
 
+@pytest.mark.parametrize(
+    ("summary", "reason"),
+    [
+        ({"unit": "value of a rating"}, "its ε protects one value of a rating"),
+        ({"unit": "user"}, "its proof rests on conditions of its own"),
+        ({"guarantee": "UNPROVEN"}, "no proof"),
+    ],
+)
+def test_a_conditional_proof_is_not_called_none(summary, reason):
+    figures = {("input-perturbation", 2.0): (0.9,)}
+    judgement = judged(figures, **{"guarantee": "CONDITIONAL", **summary})
+    assert conclusions.not_ranked_words(judgement) == [
+        f"Input perturbation is not ranked: {reason}."
+    ]
+
+
 def test_the_difference_in_points_is_that_of_the_printed_shares():
     assert conclusions.points_words(0.865, 0.854) == "1 point"
     assert conclusions.points_words(0.8749, 0.854) == "2 points"
