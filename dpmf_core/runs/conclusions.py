@@ -177,8 +177,9 @@ def no_difference_words(judgement: Judgement, one: Measured, most: int = 3) -> s
         return ""
     names = names_text([other.label for other in others], most)
     count = min(len(shared_draws(one, other)) for other in others)
-    draws = "1 draw" if count == 1 else f"{count} draws"
-    return f"No difference from {names} was found in {draws}."
+    if count < 2:
+        return f"One draw cannot show a difference from {names}."
+    return f"No difference from {names} was found in {count} draws."
 
 
 def not_ranked_words(judgement: Judgement) -> list[str]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.samples import SampleShape
@@ -17,7 +18,13 @@ from dpmf_core.runs.comparison import (
     run_name,
     split_name,
 )
-from dpmf_core.runs.references import RECOMMENDED, best_known, proven_methods
+from dpmf_core.runs.references import (
+    RECOMMENDED,
+    best_known,
+    is_proven,
+    paper_of,
+    proven_methods,
+)
 from dpmf_core.runs.specification import RunSpec
 from tests.support.records import run_of
 
@@ -140,6 +147,18 @@ def test_a_stored_run_on_ones_alone_is_judged_by_its_lists():
     judgement, own = judgement_of(record, lambda other: stored.get(other.model_dump_json()))
     assert judgement.metric.id == "recall_at_20"
     assert judgement.share(own) == pytest.approx(0.5)
+
+
+def test_a_method_that_is_registered_again_is_judged_anew(monkeypatch):
+    kinds = iter([algorithms.find("dpals"), algorithms.find("input-perturbation")])
+    monkeypatch.setattr(algorithms, "find", lambda _: next(kinds))
+    assert [is_proven("own"), is_proven("own")] == [True, False]
+
+
+def test_a_method_without_a_source_has_no_paper(monkeypatch):
+    assert paper_of("dpals") == "Chien et al." and paper_of("spectral") == ""
+    monkeypatch.setattr(algorithms.find("dpals"), "source", "")
+    assert paper_of("dpals") == ""
 
 
 def test_the_best_known_depends_on_what_is_asked():

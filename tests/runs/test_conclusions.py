@@ -128,6 +128,13 @@ def test_no_difference_is_found_in_the_draws_that_both_have():
     )
 
 
+def test_one_draw_cannot_show_a_difference():
+    judgement = judged({("spectral", 2.0): (0.8,), ("dpals", 2.0): (0.9,)})
+    assert conclusions.no_difference_words(judgement, judgement.at(2.0)[0]) == (
+        "One draw cannot show a difference from DPALS."
+    )
+
+
 def test_a_difference_that_may_be_chance_is_said_to_be_none():
     judgement = judged({**RIVALS, ("dpals", 2.0): (0.83, 0.86, 0.85)})
     best, other = judgement.at(2.0)

@@ -129,6 +129,13 @@ def test_where_the_best_known_gains_nothing_in_one_draw_medians_are_compared():
     assert shares.draws == pytest.approx(((1.0 - 0.9) / (1.0 - 0.8),))
 
 
+def test_als_is_the_best_known_of_ratings_in_parts(monkeypatch):
+    only_als = {("als", None): (0.8,), ("user-mean", None): (1.0,), ("global-mean", None): (1.1,)}
+    assert not table(only_als).by("rmse").has_best_known
+    monkeypatch.setattr("dpmf_core.runs.draws.is_in_parts", lambda data: data == "cinema-small")
+    assert table(only_als).by("rmse").has_best_known
+
+
 def test_a_table_without_references_has_no_scale():
     judgement = table({("spectral", 2.0): (0.9,)}).by("rmse")
     (one,) = judgement.measured
