@@ -20,6 +20,7 @@ from dpmf_core.data.addresses import path_of, split
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
 from dpmf_core.data.report import Report
 from dpmf_datasets import download, npz_folder, partitions, registry
+from dpmf_datasets.declared_worlds import world_ids
 from dpmf_datasets.path_facts import files_of, is_own
 from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.table import file_name
@@ -43,6 +44,7 @@ __all__ = [
     "present",
     "stamp",
     "stand_in_id",
+    "world_ids",
 ]
 
 

@@ -14,7 +14,8 @@ from dpmf_core.data import Data, Ratings
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
-from dpmf_datasets import sample_sets
+from dpmf_datasets import declared_worlds, sample_sets
+from dpmf_datasets.declared_worlds import DeclaredWorld
 from dpmf_datasets.npz_folder import with_tuples
 from dpmf_datasets.simulated.cinema import BOUNDS, cinema
 from dpmf_datasets.simulated.faces import faces
@@ -117,7 +118,7 @@ LEAST, DENSEST = 10, 0.9
 
 def is_stand_in(data_id: str) -> bool:
     """Whether an id names a simulated set of a declared shape."""
-    return data_id.startswith(HEAD)
+    return data_id.startswith((HEAD, declared_worlds.HEAD))
 
 
 def stand_in_id(n_users: int, n_items: int, density: float, bounds: tuple[float, float]) -> str:
@@ -136,9 +137,16 @@ def stand_in_id(n_users: int, n_items: int, density: float, bounds: tuple[float,
 
 def stand_in_entry(data_id: str) -> Entry:
     """The catalogue entry of a simulated set of a declared shape. Raises BadInput."""
-    users, items, density, bounds = _shape_in(data_id)
+    name = "Synthetic data"
+    if data_id.startswith(declared_worlds.HEAD):
+        world = DeclaredWorld.parse(data_id)
+        users, items, bounds = world.n_users, world.n_items, world.bounds
+        density = world.each / items
+        name = f"Simulated world {world.number}"
+    else:
+        users, items, density, bounds = _shape_in(data_id)
     facts: dict[str, Any] = {"id": data_id, "n_users": users, "n_items": items, "bounds": bounds}
-    facts["title"] = f"Synthetic data ({users:,} people, {items:,} items)"
+    facts["title"] = f"{name} ({users:,} people, {items:,} items)"
     facts["words"] = "Synthetic ratings of a declared shape."
     facts["n_ratings"] = round(users * items * density)
     entry: Entry = entry_from({"like": "cinema", **facts})
@@ -146,7 +154,9 @@ def stand_in_entry(data_id: str) -> Entry:
 
 
 def stand_in(data_id: str, seed: int) -> Ratings:
-    """The cinema's ratings, stretched to the declared bounds. Raises BadInput."""
+    """A world's ratings, or the cinema's, stretched to the declared bounds. Raises BadInput."""
+    if data_id.startswith(declared_worlds.HEAD):
+        return DeclaredWorld.parse(data_id).ratings
     users, items, density, (low, high) = _shape_in(data_id)
     data = cinema(users, items, density=density, seed=seed, name=data_id)
     first, last = BOUNDS

@@ -18,7 +18,6 @@ from dpmf_core.cli.options import Decorator, Options, field_option, ledger_optio
 from dpmf_core.cli.runs import finish, measured
 from dpmf_core.data import PartitionedRatings, Ratings, Samples
 from dpmf_core.data.addresses import file_of, join, path_of, split
-from dpmf_core.data.catalogue import catalogue
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs import data_access
 from dpmf_core.runs.conclusions import names_text
@@ -28,10 +27,18 @@ from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.record import Summary, provenance, summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.store import Store
-from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import find
-from dpmf_core.runs.tuning.choosing.finding import Finding, among_the_best, notebook, report
-from dpmf_core.runs.tuning.choosing.question import METRIC, Question, Runs
+from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape, is_declared
+from dpmf_core.runs.tuning.choosing.documents import notebook, report
+from dpmf_core.runs.tuning.choosing.finding import Finding
+from dpmf_core.runs.tuning.choosing.private_finding import (
+    PrivateFinding,
+    among_the_best,
+    world_runs,
+)
+from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
+from dpmf_core.runs.tuning.choosing.question import METRIC, SINGLE_RATING, Question, Runs
+from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
 from dpmf_core.runs.tuning.private_selection import SelectionResult
 
 FILES = {"page": ("--report", report), "book": ("--notebook", notebook)}
@@ -44,8 +51,10 @@ def _ask(name: str, **changes: Any) -> Decorator:
 class ChooseOptions(Options):
     """What is answered, besides the fields of `Question`."""
 
-    each: float = 20
-    """For private data: about how many ratings a person gives, declared."""
+    each: float | None = None
+    """For private data, required: about how many ratings a person gives, declared."""
+    step: float | None = None
+    """For private data: the step of the rating scale, such as 0.5, declared."""
     on_data: bool = False
     """For private data: also select privately among the best methods on the data themselves, which
     enters their account."""
@@ -58,7 +67,7 @@ class ChooseOptions(Options):
 @click.command()
 @click.option("--dataset", required=True, metavar="ID|PATH")
 @on_data("dataset", without=("group",))
-@_ask("protect", type=click.Choice(["person", "rating"]))
+@_ask("protect", type=str, metavar="person")
 @_ask("group", help="Protect any group of up to so many people instead.")
 @_ask("spend", metavar="EPSILON")
 @_ask("keep", metavar="SHARE")
@@ -73,78 +82,137 @@ class ChooseOptions(Options):
 @with_options(ChooseOptions)
 @ledger_option
 @output.json_option
-def choose(dataset: str, each: float, on_data: bool, as_json: bool, **options: Any) -> None:
+def choose(
+    dataset: str,
+    each: float | None,
+    step: float | None,
+    on_data: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Find a proven private algorithm and an epsilon.
 
-    Methods are tried on public and synthetic data directly, and for private data on synthetic data
-    of the same shape. Give one of --spend, --keep and --reach. --report writes an HTML page,
+    Methods are tried on public and synthetic data directly. Private ratings are not used: with
+    --each and --spend, simulated worlds of their shape say between what and what a method may lower
+    the error. Otherwise give one of --spend, --keep and --reach. --report writes an HTML page,
     --notebook a notebook.
     """
     files = {name: options.pop(name) for name in FILES}
     for name, (option, _) in FILES.items():
         if files[name] is not None:
             require_parent(files[name], option)
+    if options["protect"] == "rating":
+        raise BadInput(f"{SINGLE_RATING} Leave --protect out.")
+    if options["group"] != 1:
+        options |= {"protect": "group"}
+    finding = _finding(dataset, each, step, options)
+    if on_data:
+        finding = _with_selection(finding, DataSpec(id=dataset))
+    if not is_declared(dataset):
+        finding = with_account(finding, dataset)
+    # what leaves this machine does not name its folders
+    portable = replace(finding, path=finding.title if finding.path else "")
+    output.show(as_json, _export(portable), _text(finding))
+    if not (finding.public or is_declared(dataset)):
+        accounts.tell(dataset)
+    for name, (_, render) in FILES.items():
+        if files[name] is not None:
+            write_whole(files[name], render(portable))
+
+
+def _finding(
+    dataset: str, each: float | None, step: float | None, options: dict[str, Any]
+) -> Finding:
+    """The answer for public data, or for the declared shape of private ones."""
+    if is_declared(dataset):
+        declared = DeclaredShape.parse(dataset)
+        return _private_finding(declared, "data of a declared shape", "", (), options)
     data = data_access.open_anywhere(DataSpec(id=dataset))
     if isinstance(data, Samples):
         raise BadInput(
             f"choose needs ratings; {file_of(dataset)} holds {data.unit}s. Choose another data set."
         )
-    finding = _finding(_question(dataset, data, each, options), dataset, data)
-    if on_data:
-        finding = finding.with_selection(_selection_on_data(finding, DataSpec(id=dataset)))
-    finding = with_account(finding, dataset)
-    output.show(as_json, _export(finding), _text(finding))
-    if not data.public:
-        accounts.tell(dataset)
-    for name, (_, render) in FILES.items():
-        if files[name] is not None:
-            write_whole(files[name], render(replace(finding, path=finding.title)))
+    if data.public:
+        return _public_finding(dataset, data, options)
+    if each is None:
+        raise BadInput(
+            "Say about how many ratings a person gives, such as --each 20. It is not counted,"
+            " because that would reveal something about the file."
+        )
+    shape = data.shape
+    declared = DeclaredShape(shape.n_users, shape.n_items, each, shape.bounds, step)
+    click.echo(f"Your ratings are not used: the range is of {declared.id}.", err=True)
+    path = _from_anywhere(dataset)
+    return _private_finding(declared, file_of(dataset), path, data.assumptions, options)
 
 
-def _question(
-    dataset: str, data: Ratings | PartitionedRatings, each: float, options: dict[str, Any]
-) -> Question:
-    """The question about public data themselves, or about a stand-in for private ones.
-
-    each: ratings of a person.
-    """
-    shape, trial_data = data.shape, dataset
-    if not data.public:
-        density = each / shape.n_items
-        trial_data = catalogue().stand_in_id(shape.n_users, shape.n_items, density, shape.bounds)
-        click.echo(f"Your ratings are not used: methods are tried on {trial_data}.", err=True)
-    if options["group"] != 1:
-        options |= {"protect": "group"}
+def _question(data_id: str, n_users: int, options: dict[str, Any]) -> Question:
     if options["delta"] is None:
-        options |= {"delta": default_delta(shape.n_users)}
-    return Question.parse(data={"id": trial_data}, **options)
+        options |= {"delta": default_delta(n_users)}
+    return Question.parse(data={"id": data_id}, **options)
 
 
-def _selection_on_data(finding: Finding, data: DataSpec) -> SelectionResult:
-    if finding.public:
+def _public_finding(
+    dataset: str, data: Ratings | PartitionedRatings, options: dict[str, Any]
+) -> PublicFinding:
+    question = _question(dataset, data.shape.n_users, options)
+    runs = Runs(question, data.shape)
+    _, result = find(runs, _Computing())
+    assert result is not None  # every run has finished
+    return PublicFinding(
+        question=question,
+        runs=runs,
+        answer=result,
+        title=dataset,
+        path=dataset,
+        assumptions=data.assumptions,
+        program=program.start(),
+    )
+
+
+def _private_finding(
+    declared: DeclaredShape,
+    title: str,
+    path: str,
+    assumptions: tuple[str, ...],
+    options: dict[str, Any],
+) -> PrivateFinding:
+    if options["spend"] is None or options["keep"] or options["reach"]:
+        raise BadInput(
+            "On private data give --spend, the largest epsilon, and neither --keep nor --reach:"
+            " what sharing is worth there, and the error, are not known before a release."
+        )
+    question = _question(declared.id, declared.n_users, options)
+    runs = world_runs(question)
+    expected = UnpaidRange.of(runs, _Computing()(runs.points))
+    assert expected is not None  # every run has finished
+    return PrivateFinding(
+        question=question,
+        expected=expected,
+        title=title,
+        path=path,
+        assumptions=assumptions,
+        program=program.start(),
+    )
+
+
+def _with_selection(finding: Finding, data: DataSpec) -> Finding:
+    """The finding after a private selection on the data. Raises BadInput."""
+    if not isinstance(finding, PrivateFinding):
         raise BadInput(
             "--on-data is for private data. Methods were tried on these public data already."
         )
-    spec = among_the_best(finding.question, finding.answer, data)
+    if not finding.path:
+        raise BadInput("--on-data needs the data; a declared shape has none.")
+    spec = among_the_best(finding.question, data)
     if spec is None:
         raise BadInput(
-            "--on-data compares at least two methods that predict ratings and reach the goal; there"
-            " are fewer here. Loosen the goal, or leave --on-data out."
+            "--on-data compares at least two methods that predict ratings; there are fewer here."
+            " Leave --on-data out."
         )
     (selection,) = measured([spec])
     assert isinstance(selection, SelectionResult)
-    return selection
-
-
-def _finding(question: Question, dataset: str, data: Ratings | PartitionedRatings) -> Finding:
-    runs = Runs(question, data_access.open_anywhere(question.data).shape)
-    _, result = find(runs, _Computing())
-    assert result is not None  # every run has finished
-    title = dataset if data.public else file_of(dataset)
-    path = dataset if data.public else _from_anywhere(dataset)
-    return Finding(
-        runs, result, title, path, data.public, data.assumptions, program=program.start()
-    )
+    return finding.with_selection(selection)
 
 
 class _Computing:
@@ -193,9 +261,8 @@ def _from_anywhere(dataset: str) -> str:
 
 
 def _text(finding: Finding) -> str:
-    result = finding.answer
-    table, costs = output.table(result.columns, result.rows), (finding.cost, finding.training)
-    lines = [finding.headline, *wording.sentences(result), "", table, ""]
+    table, costs = output.table(finding.columns, finding.rows), (finding.cost, finding.training)
+    lines = [finding.headline, *finding.sentences, "", table, ""]
     lines.append(" ".join(filter(None, costs)))
     if finding.train:
         lines += ["", finding.summary, "", finding.train]
@@ -203,17 +270,34 @@ def _text(finding: Finding) -> str:
 
 
 def _export(finding: Finding) -> dict[str, Any]:
+    special = dict[str, Any]()
+    if isinstance(finding, PublicFinding):
+        special = _measured_part(finding)
+    elif isinstance(finding, PrivateFinding):
+        special = _expected_part(finding)
+    return {
+        "question": finding.question.model_dump(mode="json"),
+        "headline": finding.headline,
+        "measured_on": finding.source,
+        "summary": finding.summary,
+        "sentences": finding.sentences,
+        "algorithm": finding.algorithm or None,
+        "epsilon": finding.epsilon or None,
+        **special,
+        "cost": finding.cost,
+        "total": finding.decision and asdict(finding.decision.total),
+        "train": finding.train,
+        **provenance(),
+    }
+
+
+def _measured_part(finding: PublicFinding) -> dict[str, Any]:
     result, judgement = finding.answer, finding.answer.judgement
 
     def exported(one: Measured | None) -> dict[str, Any] | None:
         return None if one is None else result.export(one)
 
     return {
-        "question": finding.question.model_dump(mode="json"),
-        "headline": finding.headline,
-        "measured_on": finding.measured_on,
-        "summary": finding.summary,
-        "sentences": wording.sentences(result),
         "best": exported(result.best),
         "is_undecided": result.is_undecided,
         "no_difference": [one.algorithm for one in result.rivals],
@@ -223,9 +307,12 @@ def _export(finding: Finding) -> dict[str, Any]:
         "best_known": exported(judgement.best_known),
         "floor": exported(judgement.floor),
         "refused": finding.runs.refusals,
-        "cost": finding.cost,
-        "total": finding.decision and asdict(finding.decision.total),
-        "selected": None if finding.selection is None else finding.selection.export(),
-        "train": finding.train,
-        **provenance(),
+    }
+
+
+def _expected_part(finding: PrivateFinding) -> dict[str, Any]:
+    selection = finding.selection
+    return {
+        "range": finding.expected.export(),
+        "selected": None if selection is None else selection.export(),
     }

@@ -12,20 +12,24 @@ import dpmf_datasets as datasets
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import delta_text
+from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
+from dpmf_core.runs.tuning.choosing.private_finding import world_runs
 from dpmf_core.runs.tuning.choosing.question import (
     FEW,
     LARGEST_GROUP,
     MANY,
+    SINGLE_RATING,
     Goal,
     Protect,
     Question,
+    Runs,
 )
+from dpmf_core.runs.tuning.choosing.worlds import WorldRuns
 from pages.kit import data_sets, links, safe_text, session_widgets, sidebar, sidebar_values
 from pages.kit.session_widgets import Read, bind, number_within, one_of, within
 
 WHOM: dict[Protect, str] = {
     "person": "a person, with all their ratings",
-    "rating": "a single rating",
     "group": "a group of people together",
 }
 WISHES = {"spend": "at most ε", "keep": "share I need", "reach": "error I accept"}
@@ -60,8 +64,15 @@ class Inquiry:
     entry: Any
     shape: Shape
 
+    def runs(self) -> Runs | WorldRuns:
+        """The runs of a first answer. Raises BadInput if no method suits."""
+        if self.question.is_private:
+            return world_runs(self.question)
+        return Runs(self.question, self.shape)
+
     def in_full(self, full: bool = True) -> "Inquiry":
         """Return the question for all methods with more draws, or as it is answered first."""
+        full = full and not self.question.is_private
         changes = {"draws": MANY if full else FEW, "every": full}
         return replace(self, question=self.question.model_copy(update=changes))
 
@@ -129,38 +140,49 @@ def go(page: str) -> None:
     links.go(page, {name: text for name, text in address().items() if text is not None})
 
 
-def inquiry() -> Inquiry:
+def inquiry() -> Inquiry | None:
+    """Return the question as it stands; None before a person has said what it needs."""
     entry = sidebar_values.chosen_entry()
-    tried_on = data_sets.stand_in(entry)
-    protect, wish, goal = _value_of("protect"), _value_of("wish"), _value_of("goal")
+    data_id = entry.id
+    if not entry.public:
+        each = st.session_state.get(data_sets.each_key(entry))
+        if each is None:
+            return None
+        shape = DeclaredShape(entry.n_users, entry.n_items, each, entry.bounds)
+        data_id = shape.id
+    protect, goal = _value_of("protect"), _value_of("goal")
+    wish = _value_of("wish") if entry.public else "spend"
     limits = {
         "spend": _value_of("spend"),
         "keep": _value_of("keep") / 100,
         "reach": _value_of("found") / 100 if goal == "lists" else _value_of("error"),
     }
     question = Question.parse(
-        data={"id": tried_on.id},
+        data={"id": data_id},
         protect=protect,
         group=_value_of("group") if protect == "group" else 1,
         goal=goal,
         delta=_value_of("budget_delta") or default_delta(entry.n_users),
         **{wish: limits[wish]},
     )
-    return Inquiry(question, entry, tried_on.shape())
+    return Inquiry(question, entry, entry.shape())
 
 
-def current(now: Inquiry) -> Inquiry | None:
+def current(now: Inquiry | None) -> Inquiry | None:
     """Return the question asked last about these data, also by the link."""
+    if now is None:
+        return None
     last: Inquiry | None = st.session_state.get(INQUIRY)
     if last is None and (draws := _value_of("draws")):
-        last = st.session_state[INQUIRY] = now.in_full() if draws == "many" else now
+        last = st.session_state[INQUIRY] = now.in_full(draws == "many")
     return last if last is not None and last.entry.id == now.entry.id else None
 
 
 # ---- widgets -------------------------------------------------------------------------------------
 
 
-def draw() -> Inquiry:
+def draw() -> Inquiry | None:
+    """Draw the question and return it; None before a person has said what it needs."""
     entry = sidebar_values.chosen_entry()
     _draw_data(entry)
     whom, cost, goal = st.columns([4, 4, 3], gap="medium")
@@ -172,7 +194,7 @@ def draw() -> Inquiry:
             "Ratings: the error of predictions. Lists: how many liked items are among the top 20."
         )
     with cost:
-        _draw_cost()
+        _draw_cost(entry.public)
     with st.expander("More: δ"):
         usual = f"{delta_text(default_delta(entry.n_users))}, 1/(10 n)"
         look: dict[str, Any] = {"format": "%.1e", "placeholder": usual, "width": 300}
@@ -213,17 +235,18 @@ def _draw_data(entry: Any) -> None:
     if entry.public:
         return
     words.caption(
-        "Your data are private, and every look at them costs privacy. So methods are tried on **a"
-        " synthetic data set of the same shape**. After the answer you can check it on your own"
-        " data, at a price."
+        "Your data are private, and every look at them costs privacy. So the method is tried on"
+        " **simulated worlds of the same shape**, which give the least and the most that it may"
+        " bring."
     )
     st.number_input(
         "About how many ratings per person?",
         1,
         entry.n_items,
-        min(data_sets.EACH, max(1, entry.n_items // 4)),
+        None,
         key=data_sets.each_key(entry),
         persist_state="session",
+        placeholder="Required",
         help="Please guess: counting your ratings would leak information. MovieLens 1M has 166 per"
         " person. If half and twice your guess give the same answer, the guess is good enough.",
     )
@@ -246,18 +269,18 @@ def _draw_whom() -> None:
     st.radio("1. Whom must it protect?", options, format_func=WHOM.__getitem__, **bound)
     if _value_of("protect") == "group":
         _number("People in a group, at most", "group", 2, LARGEST_GROUP)
-    if _value_of("protect") == "rating":
-        st.caption(
-            "No method here is proved for single ratings only. The methods protect a person's whole"
-            " row against replacement, and so each rating in it."
-        )
+    st.caption(SINGLE_RATING)
 
 
-def _draw_cost() -> None:
-    _segments("2. What may it cost?", WISHES, "wish")
-    if _value_of("wish") == "spend":
+def _draw_cost(public: bool) -> None:
+    """Ask for a limit. On private data only an epsilon is one that can be kept."""
+    label = "2. What may it cost? At most ε"
+    if public:
+        _segments("2. What may it cost?", WISHES, "wish")
+        label = "ε, at most"
+    if not public or _value_of("wish") == "spend":
         text = "Smaller is more private; 1 is considered strong."
-        number_within(st.container(), "ε, at most", _key("spend"), *SPEND, help=text)
+        number_within(st.container(), label, _key("spend"), *SPEND, help=text)
     elif _value_of("wish") == "keep":
         _number("Percent of what sharing is worth, at least", "keep", 1, 100, step=5)
     elif _value_of("goal") == "lists":

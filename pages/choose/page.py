@@ -5,8 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 import dpmf_datasets as datasets
@@ -15,32 +13,30 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import conclusions
-from dpmf_core.runs.conclusions import Reference
 from dpmf_core.runs.draws import Draws
-from dpmf_core.runs.measurements import Measured, Point
+from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.record import summarise
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer
 from dpmf_core.runs.tuning.choosing.answer import find as find_answer
-from dpmf_core.runs.tuning.choosing.finding import (
-    ON_STAND_IN,
+from dpmf_core.runs.tuning.choosing.documents import notebook, report
+from dpmf_core.runs.tuning.choosing.finding import Finding
+from dpmf_core.runs.tuning.choosing.private_finding import (
     TRIALS,
-    Finding,
+    PrivateFinding,
     among_the_best,
-    notebook,
-    report,
 )
+from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
 from dpmf_core.runs.tuning.choosing.question import MANY, Runs
+from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange, WorldRuns
 from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from dpmf_core.teaching.glossary import linked
 from dpmf_datasets import session_files
 from pages.choose import controls
 from pages.choose.controls import Inquiry
+from pages.choose.figures import draw_figure
 from pages.kit import (
-    charts,
-    colours,
     data_sets,
     forms,
     links,
@@ -52,13 +48,12 @@ from pages.kit import (
 from pages.kit.epsilon_grid import WINNERS
 from pages.kit.exports import draw_files
 from pages.kit.page_table import BY_ID
-from pages.kit.runs import ask, note_shipped, queue, request_at
+from pages.kit.runs import ask, queue, request_at
 from pages.server import visitor
 
 BUTTON_KEY = "choose.pressed"  # in the session: whether all methods were asked for
 SELECTING = "choose.selecting"  # in the session: the requested selection
-SHARE, FIGURE = "share", "metric"  # what the figure shows
-SCALE = "choose.scale"  # in the session: one of these
+WAITING = "The answer appears here when all runs have finished. You can leave this page."
 
 
 def _press(in_full: bool) -> None:
@@ -66,7 +61,7 @@ def _press(in_full: bool) -> None:
     st.session_state[BUTTON_KEY] = in_full
 
 
-def draw_button(inquiry: Inquiry, runs: Runs) -> None:
+def draw_button(inquiry: Inquiry, runs: Runs | WorldRuns) -> None:
     stored = time_estimate.stored_names(runs.specs)
     missing = {key: spec for key, spec in runs.specs.items() if key not in stored}
     amount = "all stored"
@@ -76,14 +71,21 @@ def draw_button(inquiry: Inquiry, runs: Runs) -> None:
         button, words = st.columns([1, 3], vertical_alignment="center")
     press: dict[str, Any] = {"on_click": _press, "args": (False,), "width": "stretch"}
     button.button("Find the answer", type="primary", key="choose.go", **press)
+    n_epsilons = len(inquiry.question.epsilons)
+    if isinstance(runs, WorldRuns):
+        words.caption(
+            f"The recommended method at {n_epsilons} values of ε and non-private ones, in"
+            f" {len(runs.worlds)} worlds: {len(runs.specs)} runs, {amount}. {queue()}"
+        )
+        return
     words.caption(
-        f"{len(runs.methods)} proven methods at {len(inquiry.question.epsilons)} values of ε,"
+        f"{len(runs.methods)} proven methods at {n_epsilons} values of ε,"
         f" {inquiry.question.draws} draws each, and non-private ones: {len(runs.specs)} runs,"
         f" {amount}. Close methods get up to {MANY} draws. {queue()}"
     )
 
 
-def asked_inquiry(inquiry: Inquiry, runs: Runs) -> Inquiry | None:
+def asked_inquiry(inquiry: Inquiry, runs: Runs | WorldRuns) -> Inquiry | None:
     """Return the question to answer: the one asked last, or the current one if it needs no runs."""
     in_full = st.session_state.get(BUTTON_KEY)
     if in_full is not None:  # deleted last: Streamlit may end this script at each access
@@ -93,39 +95,69 @@ def asked_inquiry(inquiry: Inquiry, runs: Runs) -> Inquiry | None:
     if current is None:
         return None
     now = inquiry.in_full() if current.question.every else inquiry
-    if set(runs.specs) <= set(Runs(current.question, current.shape).specs):
+    if set(runs.specs) <= set(current.runs().specs):
         current = st.session_state[controls.INQUIRY] = now
     return current
 
 
 def find(inquiry: Inquiry) -> Finding | None:
     """Return the finding once every run has finished; before that, draw the progress."""
-    runs, entry = Runs(inquiry.question, inquiry.shape), inquiry.entry
-    result = _answer(runs)
-    if result is None:
-        return None
-    finding = Finding(
-        runs,
-        result,
-        entry.title,
-        session_files.command_path(entry.id) if datasets.is_own(entry.id) else str(entry.id),
-        entry.public,
-        entry.assumptions,
-        # with its full path for someone at their own machine
-        program=start() if visitor.asker().alone else ("dpmf",),
-    )
-    finding = _with_account(finding, entry)
-    spec = _selection_spec(finding, entry)
-    selection = st.session_state.setdefault(WINNERS, {}).get(spec and spec.model_dump_json())
-    if selection is not None:
-        finding = finding.with_selection(selection)
-    if finding.place is None:
+    finding = _private_finding(inquiry) if inquiry.question.is_private else _public_finding(inquiry)
+    if finding is None or not finding.algorithm:
         return finding
-    method = finding.place.algorithm
+    method = finding.algorithm
     forms.read_address(method)
     parameters = forms.set_parameters(method)
     forms.write_to_address(method, parameters)
     return replace(finding, parameters=parameters)
+
+
+def _public_finding(inquiry: Inquiry) -> PublicFinding | None:
+    runs, entry = Runs(inquiry.question, inquiry.shape), inquiry.entry
+    answer = _answer(runs)
+    if answer is None:
+        return None
+    return PublicFinding(
+        question=inquiry.question,
+        runs=runs,
+        answer=answer,
+        title=entry.title,
+        path=str(entry.id),
+        assumptions=entry.assumptions,
+        program=_program(),
+    )
+
+
+def _private_finding(inquiry: Inquiry) -> PrivateFinding | None:
+    """Return the range, or have its runs computed and draw the progress."""
+    runs, entry = inquiry.runs(), inquiry.entry
+    assert isinstance(runs, WorldRuns)
+    expected = UnpaidRange.of(runs, _finished(runs.points))
+    finished_runs = ask("choose", runs.specs, by_button=True, whole=())
+    if expected is None:
+        if len(finished_runs) < len(runs.specs):
+            st.title(f"Trying a method in {len(runs.worlds)} simulated worlds", anchor=False)
+            st.write(WAITING)
+            return None
+        expected = UnpaidRange.of(runs, _finished(runs.points))
+        assert expected is not None  # every run has finished
+    finding = PrivateFinding(
+        question=inquiry.question,
+        expected=expected,
+        title=entry.title,
+        path=session_files.command_path(entry.id) if datasets.is_own(entry.id) else str(entry.id),
+        assumptions=entry.assumptions,
+        program=_program(),
+    )
+    finding = _with_account(finding, entry)
+    spec = _selection_spec(finding, entry)
+    selection = st.session_state.setdefault(WINNERS, {}).get(spec and spec.model_dump_json())
+    return finding if selection is None else finding.with_selection(selection)
+
+
+def _program() -> tuple[str, ...]:
+    """Return what starts dpmf, with its full path for someone at their own machine."""
+    return start() if visitor.asker().alone else ("dpmf",)
 
 
 def _answer(runs: Runs) -> Answer | None:
@@ -159,42 +191,36 @@ def _finished(points: Sequence[Point]) -> Draws:
 
 
 def _draw_waiting(runs: Runs, points: Sequence[Point]) -> None:
-    where = "The answer appears here when all runs have finished. You can leave this page."
     further = [point.label for point in points[len(runs.points) :] if point.epsilon is not None]
     if not further:
         st.title(f"Trying {len(runs.methods)} methods", anchor=False)
-        st.write(where)
+        st.write(WAITING)
         return
     names = conclusions.names_text(list(dict.fromkeys(further)))
     st.title(f"More draws of {names}", anchor=False)
-    st.write(f"The first draws leave the answer open. {where}")
+    st.write(f"The first draws leave the answer open. {WAITING}")
 
 
-def _with_account(finding: Finding, entry: Any) -> Finding:
-    """Return the finding with what was drawn from private data so far."""
-    account = None if entry.public else account_of(entry.id)
+def _with_account(finding: PrivateFinding, entry: Any) -> PrivateFinding:
+    """Return the finding with what was drawn from the data so far."""
+    account = account_of(entry.id)
     if account is None:
         return finding
     earlier = tuple(charged.charge for charged in account.entries)
     return replace(finding, earlier=earlier, budget=account.budget)
 
 
-def _selection_spec(finding: Finding, entry: Any) -> PrivateSelection | None:
-    """Return the private selection; None on public data or without noisy errors to compare."""
-    if finding.public:
-        return None
-    return among_the_best(finding.question, finding.answer, DataSpec(id=entry.id))
+def _selection_spec(finding: PrivateFinding, entry: Any) -> PrivateSelection | None:
+    """Return the private selection; None without noisy errors to compare."""
+    return among_the_best(finding.question, DataSpec(id=entry.id))
 
 
-def check(finding: Finding, entry: Any) -> None:
-    if finding.public:
-        return
+def check(finding: PrivateFinding, entry: Any) -> None:
     st.subheader("Check it on your own data", anchor="own-data")
     spec = _selection_spec(finding, entry)
     if spec is None:
         st.caption(
-            "On private data only errors of predicted ratings can be compared. Choose Ratings, and"
-            " a goal that at least two methods reach."
+            "On private data only errors of predicted ratings can be compared. Choose Ratings."
         )
         return
     methods = conclusions.names_text([kind.title for kind in spec.kinds])
@@ -229,11 +255,10 @@ def _select(spec: PrivateSelection) -> None:
 
 def use(finding: Finding, entry: Any) -> None:
     """Choose the data set and the answer on every page. Call it before widgets are drawn."""
-    place, question = finding.place, finding.question
-    assert place is not None
+    question = finding.question
     data_sets.choose(entry)
     epsilon = question.of_one(finding.epsilon)
-    values = {"algorithm": place.algorithm, "epsilon": epsilon, "delta": question.delta}
+    values = {"algorithm": finding.algorithm, "epsilon": epsilon, "delta": question.delta}
     for name, value in values.items():
         st.session_state[data_sets.session_key(name, "ratings")] = value
 
@@ -253,123 +278,16 @@ def draw_files_of(finding: Finding, entry: Any) -> None:
     st.caption("The files contain public, synthetic, declared and noisy figures, no private rows.")
 
 
-# ---- the figure ----------------------------------------------------------------------------------
-
-
-def front(answer: Answer, scale: str) -> go.Figure:
-    """Return every candidate at every epsilon; the answer's line is thick, with its interval.
-
-    scale: SHARE or FIGURE.
-    """
-    best, question, judgement = answer.best, answer.question, answer.judgement
-    ticks = [budget_text(epsilon) for epsilon in question.epsilons]
-    x_axis = {"type": "log", "tickvals": question.epsilons, "ticktext": ticks}
-    title, references = answer.metric.label, conclusions.reference_lines(judgement, best)
-    y_axis: dict[str, Any] = {}
-    if scale == SHARE:
-        title = "Share kept"
-        y_axis = {"tickformat": ".0%", "autorangeoptions": {"clipmin": charts.LOWEST_SHARE}}
-        references = conclusions.share_lines(judgement, best)
-    fig = charts.figure("ε, total (log scale)", title, 400, xaxis=x_axis, yaxis=y_axis)
-    for label in dict.fromkeys(one.label for one in judgement.ranked):
-        line = judgement.line(label)
-        if scale == SHARE:
-            line = judgement.shares_along(line)
-        _draw_line(fig, line, best, "%{y:.0%}" if scale == SHARE else "%{y:.3f}")
-    colour = colours.of(best.algorithm) if best else ""
-    is_up = scale == SHARE or bool(answer.metric.larger_is_better)
-    for end in references:
-        charts.reference_line(fig, end, colour, above=is_up != (end.reference is Reference.FLOOR))
-    return fig
-
-
-def _draw_line(fig: go.Figure, line: Sequence[Measured], best: Measured | None, value: str) -> None:
-    """Draw a method's medians; for the answer's also intervals and a ring. value: of the hover."""
-    if not line:
-        return
-    method, label = line[0].algorithm, line[0].label
-    is_best = best is not None and label == best.label
-    colour, x = colours.of(method), [one.epsilon for one in line]
-    fig.add_scatter(
-        x=x,
-        y=[one.median for one in line],
-        name=label,
-        mode="lines+markers",
-        line={"color": colour, "width": 3.5 if is_best else 1.2},
-        marker={"symbol": colours.marker(method), "size": 8 if is_best else 5},
-        hovertemplate=f"{label}<br>ε = %{{x:g}}: {value}<extra></extra>",
-    )
-    if best is None or not is_best:
-        return
-    # a share of medians alone has no interval
-    ends = [one.interval if len(one.draws) > 1 else (one.median, one.median) for one in line]
-    fig.add_scatter(
-        x=[*x, *reversed(x)],
-        y=[*(high for _, high in ends), *(low for low, _ in reversed(ends))],
-        mode="none",
-        fill="toself",
-        fillcolor=colour,
-        opacity=0.15,
-        **charts.SILENT,
-    )
-    heights = [one.median for one in line if one.epsilon == best.epsilon]
-    fig.add_scatter(
-        x=[best.epsilon for _ in heights],
-        y=heights,
-        mode="markers",
-        marker={
-            "color": "rgba(0,0,0,0)",
-            "size": 22,
-            "line": {"color": colour, "width": 3},
-        },
-        **charts.SILENT,
-    )
-
-
-def draw_figure(finding: Finding) -> None:
-    answer = finding.answer
-    scale = FIGURE
-    if answer.judgement.is_sharing_worth:
-        scale = _scale(answer)
-    where = "" if finding.public else f" {ON_STAND_IN.capitalize()}."
-    caption = (
-        f"The ring marks the answer. For {finding.question.whom}: medians over draws of split and"
-        f" noise, with 95% intervals for the answer's method.{where}"
-    )
-    numbers = {"ε": float, answer.metric.title: float, "draws": int}
-    table = pd.DataFrame(answer.rows, columns=answer.columns).astype(numbers)
-    headline = finding.headline
-    charts.show(front(answer, scale), "choose.front", headline, table, leaves=True, caption=caption)
-    note_shipped(list(finding.runs.specs.values()))
-
-
-def _scale(answer: Answer) -> str:
-    """Ask whether the figure shows the share kept or the metric."""
-    options = {SHARE: "Share kept", FIGURE: answer.metric.label}
-    st.session_state.setdefault(SCALE, SHARE)
-    scale: str = st.segmented_control(
-        "Scale",
-        list(options),
-        default=st.session_state[SCALE],
-        key=SCALE,
-        persist_state="session",
-        format_func=options.__getitem__,
-        label_visibility="collapsed",
-        required=True,
-    )
-    return scale
-
-
 # ---- steps ---------------------------------------------------------------------------------------
 
 
 def draw_answer(inquiry: Inquiry, finding: Finding) -> None:
     st.title(finding.headline, anchor=False)
-    st.write(" ".join(wording.sentences(finding.answer)))
+    st.write(" ".join(finding.sentences))
     draw_figure(finding)
-    if not inquiry.question.every:
+    if finding.public and not inquiry.question.every:
         draw_refinement(inquiry.in_full())
-    if finding.answer.best is not None:
+    if finding.algorithm:
         ways = {"take-away": "Export", "tune": "Tune it (optional)", "explore": "Explore it"}
         links.draw_ways("choose.next", ways, partial(use, finding, inquiry.entry), controls.go)
 
@@ -392,16 +310,21 @@ def draw_answer_step() -> None:
     head, below = st.container(), st.container(border=True)
     with below:
         inquiry = controls.draw()
-        runs = Runs(inquiry.question, inquiry.shape)
-        draw_button(inquiry, runs)
-    current = asked_inquiry(inquiry, runs)
+        current = None
+        if inquiry is None:
+            st.info("Say about how many ratings a person gives to continue.")
+        else:
+            runs = inquiry.runs()
+            draw_button(inquiry, runs)
+            current = asked_inquiry(inquiry, runs)
     controls.write_to_address()
-    if current is None:
+    if current is None or inquiry is None:
         head.title("Which method, at which ε?", anchor=False)
         head.write(
             "Answer three questions. We try the proven private methods at public values of ε,"
             " compare them with non-private ones, and recommend one. Where no difference is found,"
-            " we say so."
+            " we say so. Private ratings are not used: simulated worlds of their shape give the"
+            " least and the most that a method may bring."
         )
         return
     with head:
@@ -409,7 +332,8 @@ def draw_answer_step() -> None:
         if finding is None:
             return
         draw_answer(current, finding)
-        check(finding, current.entry)
+        if isinstance(finding, PrivateFinding):
+            check(finding, current.entry)
         if inquiry not in (current, current.in_full(False)):
             st.info("The question below has changed. Press the button to answer it.")
     privacy_card.who_sees_what(privacy_card.USERS)
@@ -426,7 +350,7 @@ def draw_take_away_step() -> None:
     if current is None:
         st.title("There is no answer to export yet", anchor=False)
         links.to("choose", "Ask the question", {})
-    elif finding is not None and finding.place is None:
+    elif finding is not None and not finding.algorithm:
         st.title("No method is recommended, so there is nothing to export", anchor=False)
         links.to("choose", "Back to the answer", {})
     elif finding is not None:

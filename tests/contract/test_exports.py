@@ -147,7 +147,7 @@ BUDGET = "--epsilon 2 --delta 1e-4"
 SPECTRAL = f"--dataset DATA --algorithm spectral {BUDGET}"
 SWEEP = "sweep --dataset DATA --algorithms spectral,als --epsilons 2 --delta 1e-4"
 SEARCH = f"tune {SPECTRAL} --validation-fraction 0.2"
-CHOICE = "choose --dataset DATA --spend 2 --draws 2 --delta 1e-4"
+CHOICE = "choose --dataset DATA --each 6 --step 1 --spend 2 --delta 1e-4"
 IMAGES = f"--dataset HERE/images.mat --algorithm oneshot-nmf {BUDGET} --param n_components=2"
 # in this order; a name begins with the command, and with the option where that writes a file
 EXPORTS = {

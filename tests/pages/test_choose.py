@@ -142,19 +142,37 @@ def mine():
     session_files.remove(upload.entry)
 
 
+def in_a_range(app, entry):
+    """The page with the range for 9 ratings a person."""
+    app.number_input(key=f"choose.each.{entry.id}").set_value(9).run()
+    app.button(key="choose.go").click()
+    return run_until(app, lambda: app.title[0].value.startswith("With Spectral at ε = "))
+
+
+def test_on_private_data_only_an_epsilon_is_asked_for(mine):
+    _, entry = mine
+    app = opened(entry, wish="keep")
+    assert not any(control.key == "choose.wish" for control in app.segmented_control)
+    assert "about how many ratings a person gives" in app.info[0].value
+    (whom,) = app.radio
+    assert len(whom.options) == 2 and "No method here is proved for a single rating" in words(app)
+
+
 @pytest.mark.slow
 def test_private_rows_are_not_touched(mine):
     table, entry = mine
     app = opened(entry)
-    assert "synthetic data set of the same shape" in words(app)
-    app.number_input(key=f"choose.each.{entry.id}").set_value(9)
-    app.button(key="choose.go").click()
-    run_until(app, lambda: "ε" in app.title[0].value and "Which" not in app.title[0].value)
+    assert "simulated worlds of the same shape" in words(app)
+    assert not any(button.key == "choose.go" for button in app.button)  # before they are declared
+    assert "about how many ratings a person gives" in app.info[0].value
+    in_a_range(app, entry)
     inquiry = app.session_state["choose.asked"]
-    density = f"{9 / entry.n_items:.4g}"
     assert inquiry.question.data.id == (
-        f"cinema?users={entry.n_users}&items={entry.n_items}&density={density}&bounds=0.5,5"
+        f"worlds?users={entry.n_users}&items={entry.n_items}&each=9&bounds=0.5,5"
     )
+    said = words(app)
+    assert "nothing public tells which" in said and "no confidence interval" in said
+    assert "95%" not in said.replace("95% of the added noise", "")
     account = account_of(entry.id)
     assert not account.entries
     command = at_step(app, "take").code[0].value
@@ -169,7 +187,7 @@ def test_a_choice_on_private_data_is_bought_and_in_the_account(mine):
     app = opened(entry)
     app.session_state["sidebar.epsilon"] = 10.0
     app.run()
-    answered(app)
+    in_a_range(app, entry)
     account = account_of(entry.id)
     assert not account.entries
     price = re.search(r"total ε 0\.00 → (\d+\.\d\d)", app.button(key="choose.own").label)
@@ -182,7 +200,7 @@ def test_a_choice_on_private_data_is_bought_and_in_the_account(mine):
     assert f"ε = {price[1]}" in text and "It chose" in text
     together = account.total.epsilon + 10.0
     total = f"ε = {epsilon_text(together)} in total"
-    assert app.title[0].value.startswith(f"{total}: use ")
+    assert app.title[0].value.startswith((f"{total}: with ", f"{total}: use "))
     taken = words(at_step(app, "take"))
     assert f"{total} (δ = " in taken and f"drawn before {price[1]}, planned 10.00" in taken
     assert "can become almost certain that a given person took part" in taken

@@ -23,14 +23,10 @@ Read = Callable[[Sequence[Point]], Draws]  # the table of these runs, as far as 
 
 @dataclass(frozen=True)
 class Answer:
-    """A question and the judged table of its draws, in the epsilon of those it must protect.
-
-    selected_method: id of the method that a private selection chose, else ''.
-    """
+    """A question and the judged table of its draws, in the epsilon of those it must protect."""
 
     question: Question
     judgement: Judgement
-    selected_method: str = ""
 
     @property
     def metric(self) -> Metric:
@@ -40,19 +36,7 @@ class Answer:
 
     @cached_property
     def best(self) -> Measured | None:
-        """The answer: the chosen method at the epsilon of the measured best, else that best."""
-        measured_best = self.measured_best
-        if measured_best is None or self.selected_method in ("", measured_best.algorithm):
-            return measured_best
-        here = self.judgement.at(measured_best.epsilon or 0.0)
-        return next(one for one in here if one.algorithm == self.selected_method)
-
-    @cached_property
-    def measured_best(self) -> Measured | None:
-        """The best within the budget, or the cheapest that is good enough; None if there is none.
-
-        It ignores the choice of a private selection.
-        """
+        """The best within the budget, or the cheapest that is good enough; None without one."""
         good = [one for one in self.judgement.front if self._is_enough(one)]
         if not good:
             return None
@@ -80,8 +64,8 @@ class Answer:
 
     @cached_property
     def rivals(self) -> list[Measured]:
-        """The other methods at the measured best's epsilon that are not worse beyond chance."""
-        best = self.measured_best
+        """The other methods at the best's epsilon that are not worse beyond chance."""
+        best = self.best
         if best is None:
             return []
         others = [one for one in self.judgement.at(best.epsilon or 0.0) if one != best]
@@ -90,11 +74,8 @@ class Answer:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the best is only the first by its median: no difference from the next is found.
-
-        A private selection on the data decides.
-        """
-        return bool(self.rivals) and not self.selected_method
+        """Whether the best is only the first by its median, and no difference is found."""
+        return bool(self.rivals)
 
     @cached_property
     def next_best(self) -> Measured | None:
@@ -104,12 +85,12 @@ class Answer:
 
     @cached_property
     def cheaper(self) -> Measured | None:
-        """The best at the next smaller epsilon of the grid; the chosen method, if there is one."""
+        """The best at the next smaller epsilon of the grid."""
         if self.best is None:
             return None
         below = [at for at in self.question.epsilons if at < (self.best.epsilon or 0.0)]
         here = self.judgement.at(below[-1]) if below else []
-        return next((one for one in here if self.selected_method in ("", one.algorithm)), None)
+        return next(iter(here), None)
 
     def gap(self, other: Measured | None) -> PairedDifference | None:
         """Another's figure minus the answer's, draw by draw; smaller is better in both."""
@@ -187,7 +168,7 @@ def find(runs: Runs, read: Read) -> tuple[list[Point], Answer | None]:
 
 def _more_draws(runs: Runs, result: Answer) -> list[Point]:
     """The next draws of the best and of methods not told apart from it; empty if it is decided."""
-    best = result.measured_best
+    best = result.best
     if best is None or best.epsilon is None:
         return []
     contenders = [best, *result.rivals]

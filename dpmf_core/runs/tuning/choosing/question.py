@@ -17,24 +17,35 @@ from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.references import best_known_on, floors, proven_methods
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
+from dpmf_core.runs.tuning.choosing.declared_shape import is_declared
 
 # public, whatever the data; runs at these come with the package (`comparison.EPSILONS`)
 GRID = (0.5, 1.0, 2.0, 3.2, 5.0, 10.0)
+GRID_OF_WORLDS = (0.5, 1.0, 2.0, 5.0, 10.0)  # of private data; each costs a run in every world
 FEW, MANY = 3, 8  # draws of a first answer; most draws of close methods, and those of a refined one
 MORE = (5, MANY)  # draws of close methods, round by round
 LARGEST_GROUP = 1000
+NOT_KNOWN = (
+    "what sharing is worth on private data, and which error they allow, is not known before"
+    " something is released: give spend, the largest epsilon"
+)
 LEAST_FOR_LISTS = 40  # items; with fewer a list holds most of them
 ROUNDING = 1e-9  # relative, of an epsilon
 
-Protect = Literal["person", "rating", "group"]
+Protect = Literal["person", "group"]
 Goal = Literal["ratings", "lists"]
+SINGLE_RATING = (
+    "No method here is proved for a single rating alone. Protecting a person hides whether they"
+    " took part, with everything they rated, and so protects each of their ratings too."
+)
 METRIC: dict[Goal, str] = {"ratings": "rmse", "lists": "recall_at_20"}
 
 
 class Question(BaseModel):
     """One question. Exactly one of `spend`, `keep` and `reach` is given.
 
-    data: public or simulated data on which methods are tried. delta: of every run.
+    data: public or simulated data on which methods are tried; or the declared shape of private
+    data, about which only `spend` is asked. delta: of every run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,6 +76,8 @@ class Question(BaseModel):
     def _one_wish(self) -> Self:
         if sum(wish is not None for wish in (self.spend, self.keep, self.reach)) != 1:
             raise ValueError("give exactly one of spend, keep and reach")
+        if self.is_private and self.spend is None:
+            raise ValueError(NOT_KNOWN)
         if (self.protect == "group") != (self.group > 1):
             raise ValueError(
                 "group is a number of people of at least 2, and only with protect=group"
@@ -82,18 +95,15 @@ class Question(BaseModel):
         return METRIC[self.goal]
 
     @property
-    def relation(self) -> Relation:
-        """The relation between neighbours.
-
-        Hiding the replacement of a person's whole row also hides any change of one rating in it.
-        For a group only participation is hidden.
-        """
-        return Relation.REPLACE_ONE if self.protect == "rating" else Relation.ADD_REMOVE
+    def is_private(self) -> bool:
+        """Whether it is about private data, of which only a declared shape is used."""
+        return is_declared(self.data.id)
 
     @property
     def epsilons(self) -> tuple[float, ...]:
         """The public grid, with the budget; ascending, for those it must protect."""
-        return tuple(sorted({*GRID, *(() if self.spend is None else (self.spend,))}))
+        grid = GRID_OF_WORLDS if self.is_private else GRID
+        return tuple(sorted({*grid, *(() if self.spend is None else (self.spend,))}))
 
     def of_one(self, epsilon: float) -> float:
         """The epsilon of one person at which the group has `epsilon`.
@@ -107,8 +117,6 @@ class Question(BaseModel):
     @property
     def whom(self) -> str:
         """Those it protects, in words."""
-        if self.protect == "rating":
-            return "one rating"
         return "one person" if self.group == 1 else f"any group of up to {self.group} people"
 
 
@@ -123,18 +131,8 @@ class Runs:
 
     def __init__(self, question: Question, shape: Any) -> None:
         """Raises BadInput if no candidate is left."""
-        if question.goal == "lists" and shape.n_items < LEAST_FOR_LISTS:
-            raise BadInput(
-                f"Lists of 20 are informative only with at least {LEAST_FOR_LISTS} items. These"
-                f" data have {shape.n_items}. Choose ratings."
-            )
         self.question = question
-        self.methods, self.refusals = _candidates(question, shape)
-        if not self.methods:
-            raise BadInput(
-                "No proven private method can be used on these data: "
-                + " ".join(f"{title}: {why}" for title, why in self.refusals.items())
-            )
+        self.methods, self.refusals = candidates(question, shape)
         # which is best for lists depends on the data
         best = [best_known_on(question.data, shape, metric) for metric in METRIC.values()]
         self.references = best[:1] if question.goal == "ratings" else list(dict.fromkeys(best))
@@ -164,7 +162,6 @@ class Runs:
             epsilons=tuple(protected),
             seeds=tuple(question.seed + draw for draw in draws),
             delta=question.delta,
-            relation=question.relation,
         )
         points = [
             point if point.epsilon is None else replace(point, epsilon=protected[point.epsilon])
@@ -175,16 +172,30 @@ class Runs:
         )
 
 
-def _candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Ids of the proven private methods that suit, in their order; and why others do not."""
+def candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Ids of the proven private methods that suit, in their order; and why others do not.
+
+    Raises BadInput if none suits.
+    """
+    if question.goal == "lists" and shape.n_items < LEAST_FOR_LISTS:
+        raise BadInput(
+            f"Lists of 20 are informative only with at least {LEAST_FOR_LISTS} items. These"
+            f" data have {shape.n_items}. Choose ratings."
+        )
     objections = {
         name: _objection(question, kind, shape)
         for name, kind in algorithms.of_task("ratings").items()
         if issubclass(kind, PrivateAlgorithm) and not kind.needs_item_features
     }
     refusals = {algorithms.find(name).title: why for name, why in objections.items() if why}
-    methods = proven_methods("ratings", every=question.every)
-    return tuple(name for name in methods if not objections[name]), refusals
+    names = proven_methods("ratings", every=question.every)
+    methods = tuple(name for name in names if not objections[name])
+    if not methods:
+        raise BadInput(
+            "No proven private method can be used on these data: "
+            + " ".join(f"{title}: {why}" for title, why in refusals.items())
+        )
+    return methods, refusals
 
 
 def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
@@ -194,7 +205,6 @@ def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
     budget = {
         "epsilon": question.of_one(max(question.epsilons)),
         "delta": question.delta,
-        "relation": question.relation,
     }
     spec = RunSpec.parse(data=question.data, algorithm=kind.id, budget=budget)
     try:
@@ -215,7 +225,7 @@ def _objection_of_group(question: Question, plan: Event) -> str:
     """Why a plan at the largest epsilon cannot protect a group; '' if it can."""
     if not all_gaussian(plan):
         return "its cost for a group of people is not known."
-    cost = group_epsilon(plan, question.delta, question.relation, question.group)
+    cost = group_epsilon(plan, question.delta, Relation.ADD_REMOVE, question.group)
     if max(question.epsilons) * (1 + ROUNDING) < cost:
         return "it costs a group more than you allow."
     return ""

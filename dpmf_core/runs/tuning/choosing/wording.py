@@ -1,14 +1,16 @@
 """An answer in sentences: plain text for pages, terminals and reports."""
 
+from dpmf_core import algorithms
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import conclusions
 from dpmf_core.runs.conclusions import share_text
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.tuning.choosing.answer import Answer
 from dpmf_core.runs.tuning.choosing.question import Question
+from dpmf_core.runs.tuning.choosing.worlds import RIVALS, Span, UnpaidRange
 
-USE, NO_DIFFERENCE = "Use", "No difference found"
-STARTS = (USE, NO_DIFFERENCE)  # of titles; they have a small letter after a colon
+USE, NO_DIFFERENCE, WITH = "Use", "No difference found", "With"
+STARTS = (USE, NO_DIFFERENCE, WITH)  # of titles; they have a small letter after a colon
 MORE = "More people and more ratings make the noise matter less. More draws narrow the intervals."
 
 
@@ -60,7 +62,6 @@ def claim(question: Question) -> str:
     return {
         "person": "that a given person took part",
         "group": f"that a given group of up to {question.group} people took part",
-        "rating": "which of two ratings a person gave",
     }[question.protect]
 
 
@@ -114,8 +115,7 @@ def _next_best(answer: Answer) -> str:
     other, gap = answer.next_best, answer.gap(answer.next_best)
     if other is None or gap is None:
         return ""
-    which = "Best" if other == answer.measured_best else "Next best"
-    words = f"{which} at the same ε: {other.label}, which {_share_words(answer, other)}"
+    words = f"Next best at the same ε: {other.label}, which {_share_words(answer, other)}"
     count = len(gap.differences)
     if not gap.clear:
         return f"{words}; no difference was found in {count} draws."
@@ -159,3 +159,141 @@ def _closest(answer: Answer) -> str:
     figure = f"{answer.metric.title} {answer.metric.text(last.median)}"
     at = f"at ε = {budget_text(last.epsilon or 0.0)} with {figure}"
     return f"{last.label} comes closest, {at}: it {kept}."
+
+
+# ---- private data, before anything is paid -------------------------------------------------------
+
+WORLDS = "simulated worlds of the declared shape"
+# The most that the recommended method loses, as a share of what sharing is worth: over the data
+# sets of benchmarks/results/advice.csv, against the best of `worlds.RIVALS`.
+DATA_SETS, MOST_LOST = "twelve", 0.11
+LARGEST_STARS = 10.0  # a scale that ends above is not of stars
+
+
+def range_headline(expected: UnpaidRange, epsilon: float) -> str:
+    """What the recommended method may bring, as a title."""
+    title = algorithms.find(expected.method).title
+    gain = _gain_words(expected, expected.gain(epsilon))
+    return f"{WITH} {title} at ε = {budget_text(epsilon)}, {gain} on data of this shape"
+
+
+def range_words(expected: UnpaidRange, epsilon: float) -> str:
+    """What the method and sharing may bring, in a sentence."""
+    worth = _worth_words(expected)
+    return (
+        f"On data of this shape {_gain_words(expected, expected.gain(epsilon))} compared with what"
+        f" needs no sharing; {worth}; nothing public tells which."
+    )
+
+
+def range_sentences(expected: UnpaidRange, epsilon: float) -> list[str]:
+    """The range, the share, the worlds, why this method, and who chooses the epsilon."""
+    parts = [
+        range_words(expected, epsilon),
+        _share_range_words(expected.share(epsilon)),
+        worlds_words(expected),
+        _recommendation_words(expected),
+        "The choice of ε is yours: the table has what each may bring.",
+    ]
+    return [part for part in parts if part]
+
+
+def _recommendation_words(expected: UnpaidRange) -> str:
+    """Why this method; '' where the recommended one does not suit the shape."""
+    if expected.method != RIVALS[0]:
+        return ""
+    title = algorithms.find(expected.method).title
+    return (
+        f"{title} is recommended because it loses least: on {DATA_SETS} data sets at most"
+        f" {conclusions.points_words(MOST_LOST, 0.0)} of what sharing is worth, compared with the"
+        " best of three proven methods."
+    )
+
+
+def _gain_words(expected: UnpaidRange, gain: Span) -> str:
+    """A change of the metric for the better, or for the worse where it is below 0."""
+    is_error = not expected.metric.larger_is_better
+    name = "the error" if is_error else expected.metric.title
+    better, worse = ("falls", "rises") if is_error else ("rises", "falls")
+    unit = _unit(expected)
+    low, high = _figure(gain.low), _figure(gain.high)
+    if not low.startswith("-"):
+        return (
+            f"{name} {better} by {low}{unit}"
+            if low == high
+            else (f"{name} {better} by between {low} and {high}{unit}")
+        )
+    most = low.removeprefix("-")
+    if high.startswith("-") or not float(high):
+        return f"{name} does not {better.removesuffix('s')}, and {worse} by up to {most}{unit}"
+    return f"{name} {better} by up to {high}{unit} or {worse} by up to {most}"
+
+
+def _worth_words(expected: UnpaidRange) -> str:
+    low = _figure(max(expected.worth.low, 0.0))
+    high = _figure(max(expected.worth.high, 0.0))
+    return f"sharing may be worth {low} to {high}{_unit(expected)}"
+
+
+def _unit(expected: UnpaidRange) -> str:
+    """The unit of a figure, after it."""
+    if expected.metric.larger_is_better:
+        return ""
+    low, high = expected.runs.shape.bounds
+    return " stars" if low >= 0 and high <= LARGEST_STARS else " on the scale of the ratings"
+
+
+def _figure(value: float) -> str:
+    """Two decimals, never minus zero."""
+    return f"{value:.2f}".replace("-0.00", "0.00")
+
+
+def _share_range_words(share: Span | None) -> str:
+    if share is None:
+        return f"In no world is there a share to keep: {conclusions.NOTHING_MEASURABLE}."
+    low, high = _clipped_share(share.low), _clipped_share(share.high)
+    return f"Of what sharing is worth, it keeps between {low} and {high}."
+
+
+def _clipped_share(share: float) -> str:
+    """A share from 0% to 100%: a world's method may do better than its reference by chance."""
+    return share_text(min(max(share, 0.0), 1.0))
+
+
+def worlds_words(expected: UnpaidRange) -> str:
+    """What the figures of a range are, in sentences."""
+    shape = expected.runs.shape
+    people = f"{shape.n_users:,} people"
+    if shape.simulated_users < shape.n_users:
+        people = f"{shape.simulated_users:,} people, with noise that weighs as much as for {people}"
+    return (
+        f"These are the least and the most over {len(expected.judgements)} {WORLDS} ({people};"
+        f" {shape.n_items:,} items; about {shape.each:g} ratings a person), which differ in taste,"
+        " noise and skew. They are no confidence interval, and real data may lie outside."
+    )
+
+
+def range_label(expected: UnpaidRange) -> str:
+    """The label of a figure's axis."""
+    if expected.metric.larger_is_better:
+        return f"Rise of {expected.metric.title}"
+    return f"Fall of the error,{_unit(expected)}"
+
+
+def range_columns(expected: UnpaidRange) -> tuple[str, ...]:
+    """The heads of `range_rows`."""
+    label = range_label(expected)
+    return "ε", f"{label}: least", "most", "share kept: least", "most of the share"
+
+
+def range_rows(expected: UnpaidRange) -> list[tuple[str, ...]]:
+    """What the method may bring at each epsilon, as text."""
+    return [_range_row(expected, epsilon) for epsilon in expected.epsilons]
+
+
+def _range_row(expected: UnpaidRange, epsilon: float) -> tuple[str, ...]:
+    gain, share = expected.gain(epsilon), expected.share(epsilon)
+    shares = ("", "")
+    if share is not None:
+        shares = (_clipped_share(share.low), _clipped_share(share.high))
+    return budget_text(epsilon), _figure(gain.low), _figure(gain.high), *shares

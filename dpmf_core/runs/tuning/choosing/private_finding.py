@@ -1,0 +1,222 @@
+"""An answer about private data, of which only the declared shape is used.
+
+It is a range over simulated worlds. A private selection on the data themselves, which their account
+pays, may choose another method.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from dpmf_core import algorithms
+from dpmf_core.privacy import Budget, Relation, Status
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.privacy.odometer import Charge
+from dpmf_core.runs.specification import DataSpec
+from dpmf_core.runs.tuning.choosing import wording
+from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
+from dpmf_core.runs.tuning.choosing.finding import Finding
+from dpmf_core.runs.tuning.choosing.question import Question, candidates
+from dpmf_core.runs.tuning.choosing.worlds import RIVALS, UnpaidRange, WorldRuns
+from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
+from dpmf_core.runs.tuning.search_space import TuneSpec
+
+TRIALS = 8.0  # the mean number of trials of a private selection
+CHOSEN_ON_WORLDS = (
+    "Choosing cost no ε: the method was tried on simulated worlds made only from declared and"
+    " public facts, never from the ratings."
+)
+TRIED_ON_WORLDS = (
+    "The range cost no ε: it comes from simulated worlds made only from declared and public facts."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateFinding(Finding):
+    """The range of the recommended method over the worlds of the declared shape.
+
+    selection: the result of a private selection on the data themselves.
+    """
+
+    public: ClassVar[bool] = False
+
+    expected: UnpaidRange
+    selection: SelectionResult | None = None
+
+    @property
+    def algorithm(self) -> str:
+        winner = {} if self.selection is None else self.selection.winner
+        return str(winner.get("method", self.expected.method))
+
+    @property
+    def method_title(self) -> str:
+        return algorithms.find(self.algorithm).title
+
+    @property
+    def epsilon(self) -> float:
+        return self.question.spend or 0.0
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether the range is about the method of the answer."""
+        return self.algorithm == self.expected.method
+
+    @property
+    def sentence(self) -> str:
+        if not self.is_expected:
+            return f"Use {self.what}: a private selection on these data chose it"
+        return wording.range_headline(self.expected, self.epsilon)
+
+    @property
+    def what(self) -> str:
+        return f"{self.method_title} at ε = {budget_text(self.epsilon)}"
+
+    @property
+    def result(self) -> str:
+        trained = f"{self.method_title} is trained at ε = {budget_text(self.epsilon)}"
+        if not self.is_expected:
+            return f"{trained} on {self.title}. A private selection on these data chose it."
+        range_words = wording.range_words(self.expected, self.epsilon)
+        return f"{trained} on {self.title}. {range_words}"
+
+    @property
+    def sentences(self) -> list[str]:
+        evidence = wording.range_sentences(self.expected, self.epsilon)
+        if self.is_expected:
+            return evidence
+        about = algorithms.find(self.expected.method).title
+        return [f"The following is about {about}, from before the selection.", *evidence]
+
+    @property
+    def source(self) -> str:
+        return wording.WORLDS
+
+    @property
+    def cost(self) -> str:
+        if self.selection is None:
+            return CHOSEN_ON_WORLDS
+        return f"{TRIED_ON_WORLDS} {self.confirmation}"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return wording.range_columns(self.expected)
+
+    @property
+    def rows(self) -> Sequence[tuple[str, ...]]:
+        return wording.range_rows(self.expected)
+
+    @property
+    def about_rows(self) -> str:
+        return wording.worlds_words(self.expected)
+
+    # -- a private selection ----------------------------------------------------------------------
+
+    def with_selection(self, selection: SelectionResult) -> "PrivateFinding":
+        """The finding after a private selection, whose winner becomes the answer."""
+        return replace(self, selection=selection)
+
+    @property
+    def confirmation(self) -> str:
+        """The result and the price of a private selection on the data; '' without one."""
+        selection = self.selection
+        if selection is None:
+            return ""
+        price = f"A private selection on your data cost ε = {epsilon_text(selection.epsilon)}"
+        price_words = f"{price} ({selection.terms})."
+        if self.question.group > 1:
+            together = epsilon_text(selection.spec.group_price(self.question.group))
+            price_words += f" For {self.question.whom} that is ε = {together}."
+        if selection.score is None or selection.interval is None:
+            return f"{price_words} It ran no trial, so it chose no method."
+        low, high = selection.interval
+        return (
+            f"{price_words} It chose {self.method_title}. Its held-out error is about"
+            f" {selection.score:.2f} ({low:.2f} to {high:.2f}: 95% of the added noise; the best of"
+            f" several noisy scores looks a little too good). {selection.floor_words}"
+        )
+
+    @property
+    def earlier_charges(self) -> list[Charge]:
+        """What was drawn before, with the private selection even if its account was removed."""
+        earlier, selection = list(self.earlier), self.selection
+        if selection is None or any(charge.title == self._own_title for charge in earlier):
+            return earlier
+        budget, price = selection.spec.budget, selection.epsilon
+        prices = (price, max(price, selection.spec.prices[1]))
+        own = Charge(self._own_title, (), Status.PROVEN, price=prices)
+        return [*earlier, replace(own, delta=budget.delta, relation=budget.relation)]
+
+    @property
+    def price_exception(self) -> float | None:
+        if self.selection is None or not self._is_own:
+            return None
+        return self.selection.spec.exception(self.question.group)
+
+    @property
+    def group_price(self) -> float | None:
+        if self.selection is None or not self._is_own:
+            return None
+        return self.selection.spec.group_price(self.question.group)
+
+    @property
+    def _own_title(self) -> str:
+        return "" if self.selection is None else self.selection.spec.title
+
+    @property
+    def _is_own(self) -> bool:
+        """Whether the selection is the one earlier charge with a price.
+
+        Its profile is known for its own relation only.
+        """
+        earlier = self.earlier_charges
+        priced = [charge.title for charge in earlier if charge.price is not None]
+        relations = {charge.relation for charge in earlier}
+        return priced == [self._own_title] and relations == {Relation.ADD_REMOVE}
+
+
+def world_runs(question: Question) -> WorldRuns:
+    """The runs that the range of a question about private data needs. Raises BadInput."""
+    shape = DeclaredShape.parse(question.data.id)
+    suitable, _ = candidates(question, shape.shape)
+    return WorldRuns(
+        shape,
+        question.epsilons,
+        question.delta,
+        metric=question.metric,
+        methods=suitable[:1],
+        of_one=question.of_one,
+        seed=question.seed,
+    )
+
+
+def among_the_best(question: Question, data: DataSpec) -> PrivateSelection | None:
+    """A private selection among the methods that are best on some data, at the asked epsilon.
+
+    None if fewer than two suit, or no noisy figure compares them.
+    """
+    if question.goal != "ratings" or question.spend is None:
+        return None
+    shape = DeclaredShape.parse(question.data.id).shape
+    suitable, _ = candidates(question, shape)
+    methods = tuple(name for name in RIVALS if name in suitable)
+    if len(methods) < 2:
+        return None
+    return selection(question, data, methods, question.spend, TRIALS)
+
+
+def selection(
+    question: Question, data: DataSpec, methods: tuple[str, ...], epsilon: float, trials: float
+) -> PrivateSelection:
+    """A private selection among these methods on `data`.
+
+    Each is trained so that those it must protect have `epsilon`. Raises BadInput.
+    """
+    budget = Budget(epsilon=question.of_one(epsilon), delta=question.delta)
+    return PrivateSelection.parse(
+        searches=tuple(
+            TuneSpec(data=data, algorithm=name, search={}, budget=budget, seed=question.seed)
+            for name in methods
+        ),
+        distribution="geometric",  # the logarithmic one is cheaper, but often tries only one
+        trials=trials,
+    )

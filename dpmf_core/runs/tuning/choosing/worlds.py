@@ -1,0 +1,215 @@
+"""Before anything is paid: what a private method may bring on data of a declared shape.
+
+Nothing public tells what private ratings are like. So the recommended method is trained on a dozen
+simulated worlds that differ where real data differ, and what it brought is a range, from the least
+to the most. The range is about the worlds: it is no confidence interval.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from dpmf_core.data.catalogue import catalogue
+from dpmf_core.evaluation.registry import METRICS, Metric
+from dpmf_core.privacy import Relation
+from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
+from dpmf_core.runs.draws import Draws, Judgement
+from dpmf_core.runs.measurements import Measured, Point
+from dpmf_core.runs.references import RECOMMENDED, best_known_on, floors
+from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.sweep import Method, Sweep
+from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
+
+# proven methods of which one is the best on every data set of benchmarks/results/advice.csv
+RIVALS = ("spectral", "private-bias", "dpals")
+LARGEST_EPSILON = 1000.0
+# The reference: fewer sweeps and factors come within 0.01 of its error above SPARSE ratings a
+# person; below that it needs every sweep.
+SPARSE = 30
+REFERENCE = {"rank": 15, "attention": 16}
+OF_DENSE = {"steps": 24, "draws": 8}
+
+
+class WorldRuns:
+    """The runs on every world: the recommended method at each epsilon, floors and a reference.
+
+    points: world by world, so that a worker keeps its data; the epsilon of a point is that of the
+    declared number of people.
+    """
+
+    def __init__(
+        self,
+        shape: DeclaredShape,
+        epsilons: Iterable[float],
+        delta: float,
+        *,
+        metric: str = "rmse",
+        methods: Sequence[str] = (RECOMMENDED["ratings"],),
+        of_one: Callable[[float], float] = float,
+        seed: int = 0,
+    ) -> None:
+        """of_one: the epsilon of a person at which those who must be protected have this one."""
+        self.shape = shape
+        self.epsilons = tuple(sorted(set(epsilons)))
+        self.delta = delta
+        self.metric = metric
+        self.methods = tuple(methods)
+        self.seed = seed
+        self._of_one = of_one
+        self.worlds = tuple(DataSpec(id=world_id) for world_id in shape.world_ids)
+        self.points = [point for world in self.worlds for point in self._points(world)]
+
+    @property
+    def specs(self) -> dict[str, RunSpec]:
+        """Every run by its key as text."""
+        return {point.key: point.spec for point in self.points}
+
+    def _points(self, world: DataSpec) -> list[Point]:
+        """The runs on a world, whose method is the first."""
+        protected = {self._of_world(epsilon): epsilon for epsilon in self.epsilons}
+        sweep = Sweep(
+            data=world,
+            methods=(
+                *(Method(algorithm=name) for name in floors(self.metric)),
+                self._reference(world),
+                *(Method(algorithm=name) for name in self.methods),
+            ),
+            epsilons=tuple(protected),
+            seeds=(self.seed,),
+            delta=self.delta,
+            relation=Relation.ADD_REMOVE,
+        )
+        return [
+            point
+            if point.epsilon is None
+            else Point(point.spec, point.label, protected[point.epsilon], point.grid)
+            for point in sweep.points()
+        ]
+
+    def _reference(self, world: DataSpec) -> Method:
+        """The best known method without privacy, made as quick as the range allows."""
+        shape: Any = catalogue().entry_of(world.id).shape()
+        name = best_known_on(world, shape, self.metric)
+        if name != "bmf":
+            return Method(algorithm=name)
+        sizes = {parameter: min(size, shape.n_items) for parameter, size in REFERENCE.items()}
+        few = OF_DENSE if self.shape.each >= SPARSE else {}
+        return Method(algorithm=name, parameters={**sizes, **few})
+
+    def _of_world(self, epsilon: float) -> float:
+        """The epsilon at which noise weighs as much in a world as it does for all people.
+
+        The product of the number of people and the Gaussian mu is the same.
+        """
+        own = self._of_one(epsilon)
+        share = self.shape.n_users / self.shape.simulated_users
+        if share == 1:
+            return own
+        mu = gaussian_mu(own, self.delta) * share
+        return min(gaussian_epsilon(mu, self.delta), LARGEST_EPSILON)
+
+
+@dataclass(frozen=True)
+class Span:
+    """The least and the most of a figure over the worlds."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, figures: Iterable[float]) -> "Span":
+        known = list(figures)
+        return cls(min(known), max(known))
+
+    def holds(self, figure: float) -> bool:
+        return self.low <= figure <= self.high
+
+
+@dataclass(frozen=True)
+class UnpaidRange:
+    """What the worlds say about data of a shape, without looking at them.
+
+    Figures are in units of the metric; larger is better.
+    """
+
+    runs: WorldRuns
+    judgements: tuple[Judgement, ...]
+
+    @classmethod
+    def of(cls, runs: WorldRuns, table: Draws) -> "UnpaidRange | None":
+        """The range from the table of the runs; None before all of them have finished."""
+        if table.missing:
+            return None
+        judgements = []
+        for world in runs.worlds:
+            rows = tuple(row for row in table.rows if row.point.spec.data == world)
+            judgements.append(Draws(rows).by(runs.metric))
+        return cls(runs, tuple(judgements))
+
+    @property
+    def metric(self) -> Metric:
+        return METRICS[self.runs.metric]
+
+    @property
+    def epsilons(self) -> tuple[float, ...]:
+        return self.runs.epsilons
+
+    @property
+    def method(self) -> str:
+        """The id of the recommended method."""
+        return self.runs.methods[0]
+
+    @cached_property
+    def worth(self) -> Span:
+        """What sharing is worth: the best known method without privacy against the floor."""
+        return Span.of(self._rise(judgement, judgement.best_known) for judgement in self.judgements)
+
+    def gain(self, epsilon: float, method: str = "") -> Span:
+        """What a method brings against the floor; below 0 where it is worse."""
+        return Span.of(self.gains(epsilon, method))
+
+    def gains(self, epsilon: float, method: str = "") -> list[float]:
+        """What a method brings in each world."""
+        return [
+            self._rise(judgement, self._at(judgement, epsilon, method))
+            for judgement in self.judgements
+        ]
+
+    def shares(self, epsilon: float, method: str = "") -> list[float]:
+        """The share of what sharing is worth, of worlds where it is worth something measurable."""
+        shares = [
+            judgement.share(self._at(judgement, epsilon, method)) for judgement in self.judgements
+        ]
+        return [share for share in shares if share is not None]
+
+    def share(self, epsilon: float) -> Span | None:
+        """The share of what sharing is worth that is kept; None where it is worth nothing."""
+        shares = self.shares(epsilon)
+        return Span.of(shares) if shares else None
+
+    def export(self) -> dict[str, Any]:
+        """The range as JSON: the least and the most, in units of the metric."""
+        ranges = []
+        for epsilon in self.epsilons:
+            gain, share = self.gain(epsilon), self.share(epsilon)
+            kept = None if share is None else (share.low, share.high)
+            ranges.append({"epsilon": epsilon, "gain": (gain.low, gain.high), "share": kept})
+        return {
+            "method": self.method,
+            "metric": self.metric.id,
+            "worth": (self.worth.low, self.worth.high),
+            "at": ranges,
+            "worlds": [world.id for world in self.runs.worlds],
+        }
+
+    def _at(self, judgement: Judgement, epsilon: float, method: str) -> Measured:
+        name = method or self.method
+        return next(
+            one for one in judgement.measured if one.algorithm == name and one.epsilon == epsilon
+        )
+
+    def _rise(self, judgement: Judgement, one: Measured | None) -> float:
+        floor = judgement.floor
+        assert floor is not None and one is not None  # every world has both
+        return judgement.rank(floor) - judgement.rank(one)

@@ -1,0 +1,177 @@
+"""The figures of an answer: every method against epsilon, or the range over worlds."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs import conclusions
+from dpmf_core.runs.conclusions import Reference
+from dpmf_core.runs.measurements import Measured
+from dpmf_core.runs.tuning.choosing import wording
+from dpmf_core.runs.tuning.choosing.answer import Answer
+from dpmf_core.runs.tuning.choosing.finding import Finding
+from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
+from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
+from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
+from pages.kit import charts, colours
+from pages.kit.runs import note_shipped
+
+SHARE, FIGURE = "share", "metric"  # what the figure shows
+SCALE = "choose.scale"  # in the session: one of these
+
+
+def front(answer: Answer, scale: str) -> go.Figure:
+    """Return every candidate at every epsilon; the answer's line is thick, with its interval.
+
+    scale: SHARE or FIGURE.
+    """
+    best, question, judgement = answer.best, answer.question, answer.judgement
+    ticks = [budget_text(epsilon) for epsilon in question.epsilons]
+    x_axis = {"type": "log", "tickvals": question.epsilons, "ticktext": ticks}
+    title, references = answer.metric.label, conclusions.reference_lines(judgement, best)
+    y_axis: dict[str, Any] = {}
+    if scale == SHARE:
+        title = "Share kept"
+        y_axis = {"tickformat": ".0%", "autorangeoptions": {"clipmin": charts.LOWEST_SHARE}}
+        references = conclusions.share_lines(judgement, best)
+    fig = charts.figure("ε, total (log scale)", title, 400, xaxis=x_axis, yaxis=y_axis)
+    for label in dict.fromkeys(one.label for one in judgement.ranked):
+        line = judgement.line(label)
+        if scale == SHARE:
+            line = judgement.shares_along(line)
+        _draw_line(fig, line, best, "%{y:.0%}" if scale == SHARE else "%{y:.3f}")
+    colour = colours.of(best.algorithm) if best else ""
+    is_up = scale == SHARE or bool(answer.metric.larger_is_better)
+    for end in references:
+        charts.reference_line(fig, end, colour, above=is_up != (end.reference is Reference.FLOOR))
+    return fig
+
+
+def _draw_line(fig: go.Figure, line: Sequence[Measured], best: Measured | None, value: str) -> None:
+    """Draw a method's medians; for the answer's also intervals and a ring. value: of the hover."""
+    if not line:
+        return
+    method, label = line[0].algorithm, line[0].label
+    is_best = best is not None and label == best.label
+    colour, x = colours.of(method), [one.epsilon for one in line]
+    fig.add_scatter(
+        x=x,
+        y=[one.median for one in line],
+        name=label,
+        mode="lines+markers",
+        line={"color": colour, "width": 3.5 if is_best else 1.2},
+        marker={"symbol": colours.marker(method), "size": 8 if is_best else 5},
+        hovertemplate=f"{label}<br>ε = %{{x:g}}: {value}<extra></extra>",
+    )
+    if best is None or not is_best:
+        return
+    # a share of medians alone has no interval
+    ends = [one.interval if len(one.draws) > 1 else (one.median, one.median) for one in line]
+    fig.add_scatter(
+        x=[*x, *reversed(x)],
+        y=[*(high for _, high in ends), *(low for low, _ in reversed(ends))],
+        mode="none",
+        fill="toself",
+        fillcolor=colour,
+        opacity=0.15,
+        **charts.SILENT,
+    )
+    heights = [one.median for one in line if one.epsilon == best.epsilon]
+    fig.add_scatter(
+        x=[best.epsilon for _ in heights],
+        y=heights,
+        mode="markers",
+        marker={
+            "color": "rgba(0,0,0,0)",
+            "size": 22,
+            "line": {"color": colour, "width": 3},
+        },
+        **charts.SILENT,
+    )
+
+
+def draw_figure(finding: Finding) -> None:
+    if isinstance(finding, PublicFinding):
+        _draw_front(finding)
+    elif isinstance(finding, PrivateFinding):
+        _draw_range(finding)
+
+
+def _draw_front(finding: PublicFinding) -> None:
+    answer = finding.answer
+    scale = FIGURE
+    if answer.judgement.is_sharing_worth:
+        scale = _scale(answer)
+    caption = (
+        f"The ring marks the answer. For {finding.question.whom}: medians over draws of split and"
+        " noise, with 95% intervals for the answer's method."
+    )
+    numbers = {"ε": float, answer.metric.title: float, "draws": int}
+    table = pd.DataFrame(answer.rows, columns=answer.columns).astype(numbers)
+    headline = finding.headline
+    charts.show(front(answer, scale), "choose.front", headline, table, leaves=True, caption=caption)
+    note_shipped(list(finding.runs.specs.values()))
+
+
+def _draw_range(finding: PrivateFinding) -> None:
+    """Draw what the method may bring at each epsilon, and what sharing may be worth."""
+    table = pd.DataFrame(finding.rows, columns=finding.columns)
+    caption = (
+        f"For {finding.question.whom}: the band is from the least to the most over the worlds, and"
+        " each thin line is one world. The dashed line marks the ε of the question."
+    )
+    fig = range_figure(finding.expected, finding.epsilon)
+    charts.show(fig, "choose.range", finding.headline, table, leaves=True, caption=caption)
+
+
+def range_figure(expected: UnpaidRange, epsilon: float) -> go.Figure:
+    """Return the gain of each world against epsilon, with the band between least and most."""
+    epsilons = list(expected.epsilons)
+    x_axis = {"type": "log", "tickvals": epsilons, "ticktext": [*map(budget_text, epsilons)]}
+    label = wording.range_label(expected)
+    fig = charts.figure("ε, total (log scale)", label, 400, xaxis=x_axis)
+    colour = colours.of(expected.method)
+    spans = [expected.gain(one) for one in epsilons]
+    fig.add_scatter(
+        x=[*epsilons, *reversed(epsilons)],
+        y=[*(span.high for span in spans), *(span.low for span in reversed(spans))],
+        mode="none",
+        fill="toself",
+        fillcolor=colour,
+        opacity=0.15,
+        **charts.SILENT,
+    )
+    worlds = zip(*(expected.gains(one) for one in epsilons), strict=True)
+    for number, gains in enumerate(worlds, 1):
+        fig.add_scatter(
+            x=epsilons,
+            y=gains,
+            name=f"world {number}",
+            mode="lines",
+            line={"color": colour, "width": 1},
+            showlegend=False,
+            hovertemplate=f"world {number}<br>ε = %{{x:g}}: %{{y:.2f}}<extra></extra>",
+        )
+    fig.add_vline(x=epsilon, line={"color": colour, "width": 1.5, "dash": "dash"})
+    return fig
+
+
+def _scale(answer: Answer) -> str:
+    """Ask whether the figure shows the share kept or the metric."""
+    options = {SHARE: "Share kept", FIGURE: answer.metric.label}
+    st.session_state.setdefault(SCALE, SHARE)
+    scale: str = st.segmented_control(
+        "Scale",
+        list(options),
+        default=st.session_state[SCALE],
+        key=SCALE,
+        persist_state="session",
+        format_func=options.__getitem__,
+        label_visibility="collapsed",
+        required=True,
+    )
+    return scale

@@ -1,0 +1,83 @@
+"""`choose` on private data: a range for the declared shape, and nothing of the ratings."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from dpmf_core.cli import EXIT_BAD_INPUT, EXIT_OK
+from dpmf_core.runs.tuning.choosing.question import SINGLE_RATING
+
+CASES = Path(os.environ.get("DPMF_CASES", Path(__file__).parents[3] / "shared" / "cases"))
+SHOP = CASES / "shop" / "bewertungen.csv"
+
+
+@pytest.fixture(autouse=True)
+def _real_catalogue(monkeypatch):
+    monkeypatch.delenv("DPMF_CATALOGUE")
+
+
+@pytest.fixture
+def address(tmp_path):
+    return str(written(tmp_path, seed=1))
+
+
+def written(folder, seed):
+    """The address of a table of one shape, whose ratings follow from the seed."""
+    folder.mkdir(exist_ok=True)
+    rng = random.Random(seed)
+    rows = [
+        f"u{user},i{(user + place) % 12},{rng.randint(1, 5)}"
+        for user in range(30)
+        for place in range(6)
+    ]
+    (folder / "mine.csv").write_text("\n".join(["user,item,rating", *rows]))
+    return f"{folder / 'mine.csv'}?bounds=1,5"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--spend", "2"], "--each 20"),
+        (["--each", "6", "--keep", "0.5"], "give --spend"),
+        (["--each", "6", "--reach", "0.9"], "give --spend"),
+        (["--each", "6", "--spend", "2", "--protect", "rating"], SINGLE_RATING),
+    ],
+)
+def test_what_private_data_need_and_cannot_answer_is_a_sentence(say, address, options, words):
+    output = say("choose", "--dataset", address, *options)
+    assert output.code == EXIT_BAD_INPUT
+    assert words in output.err and "\n" not in output.err.splitlines()[-1]
+
+
+def test_a_shape_that_is_not_one_is_a_sentence(say):
+    output = say("choose", "--dataset", "worlds?users=9", "--spend", "2")
+    assert output.code == EXIT_BAD_INPUT and "A declared shape must be written" in output.err
+
+
+@pytest.mark.slow
+def test_other_ratings_of_one_shape_have_the_same_answer_as_the_shape_alone(say, tmp_path):
+    options = ("--spend", "2", "--delta", "1e-3", "--json")
+    ranges = []
+    for seed in (1, 2):
+        data = written(tmp_path / str(seed), seed)
+        output = say("choose", "--dataset", data, "--each", "6", *options)
+        assert output.code == EXIT_OK, output.err
+        ranges.append(output.json)
+    shape = "worlds?users=30&items=12&each=6&bounds=1,5"
+    alone = say("choose", "--dataset", shape, *options).json
+    for name in ("range", "sentences", "headline", "question"):
+        assert ranges[0][name] == ranges[1][name] == alone[name]
+    assert "mine.csv" in ranges[0]["train"] and not alone["train"]
+
+
+@pytest.mark.slow
+def test_on_the_shop_nothing_is_promised_that_it_does_not_hold(say):
+    if not SHOP.exists():
+        pytest.skip(f"{SHOP} is not here")
+    address = f"{SHOP}?bounds=0.5,5&outside=leave-out"
+    said = say("choose", "--dataset", address, "--each", "10", "--step", "0.5", "--spend", "2")
+    assert said.code == EXIT_OK, said.err
+    assert "nothing public tells which" in said.out and "keeps 68%" not in said.out
+    assert "95%" not in said.out
