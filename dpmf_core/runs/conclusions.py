@@ -11,7 +11,7 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.along_epsilon import needed_epsilon
 from dpmf_core.runs.draws import AVERAGE, Judgement
 from dpmf_core.runs.measurements import Measured, PrivacyCost, shared_draws
-from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, is_of_lists
+from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, floors, is_of_lists
 
 FLOORS = {GLOBAL_MEAN: "the mean of all ratings", OWN_MEAN: "each person's own mean"}
 RANDOM_ORDER = "a random order"
@@ -214,6 +214,9 @@ def conclusions_of(judgement: Judgement, row: str = "user") -> list[str]:
     sentences = [best_words(judgement, epsilon, row) for epsilon in judgement.epsilons]
     if judgement.is_sharing_worth:
         sentences.append(scale_words(judgement, row))
+    if sentences and judgement.floor is None:
+        ends = names_text(floors(judgement.metric.id))
+        sentences.append(f"The share kept needs {ends} among the algorithms.")
     return [*sentences, *not_ranked_words(judgement)]
 
 

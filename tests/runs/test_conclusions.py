@@ -169,6 +169,14 @@ def test_the_scale_is_named_where_nothing_is_ranked():
     assert scale.startswith("0% is each person's own mean") and "is not ranked" in reason
 
 
+def test_a_table_without_both_means_says_what_the_share_needs():
+    alone = {("global-mean", None): (1.1,), ("bmf", None): (0.8,), ("spectral", 2.0): (0.9,)}
+    assert conclusions.conclusions_of(table(alone).by("rmse")) == [
+        "At ε = 2, Spectral has RMSE 0.900.",
+        "The share kept needs global-mean and user-mean among the algorithms.",
+    ]
+
+
 def test_the_best_of_a_grid_is_named_with_its_place():
     summary = {"guarantee": "PROVEN", "unit": "user", "epsilon": 2.0, "public": True}
     points = [
