@@ -36,11 +36,24 @@ class Answer:
 
     @cached_property
     def best(self) -> Measured | None:
-        """The best within the budget, or the cheapest that is good enough; None without one."""
+        """The best within the budget, or the cheapest that is good enough; None without one.
+
+        Of methods that are not measurably different it is the one that all pages name.
+        """
         good = [one for one in self.judgement.front if self._is_enough(one)]
         if not good:
             return None
-        return good[-1] if self.question.spend is not None else good[0]
+        first = good[-1] if self.question.spend is not None else good[0]
+        named_everywhere = self.judgement.best(first.epsilon or 0.0)
+        if named_everywhere is not None and self._is_enough(named_everywhere):
+            return named_everywhere
+        return first
+
+    @property
+    def is_first_by_median(self) -> bool:
+        """Whether no method at the best's epsilon has a better median."""
+        best = self.best
+        return best is not None and self.judgement.at(best.epsilon or 0.0)[0] == best
 
     def _is_enough(self, one: Measured) -> bool:
         """Whether it beats the floor and reaches the goal by its median, as printed."""

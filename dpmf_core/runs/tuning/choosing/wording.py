@@ -27,7 +27,8 @@ def headline(answer: Answer) -> str:
     if share is not None:
         kept = conclusions.share_words(answer.judgement, share)
     if answer.is_undecided:
-        return f"{no_difference(answer)}: {best.label}, the first by its median, {kept}"
+        which = "the first by its median" if answer.is_first_by_median else "the recommended one"
+        return f"{no_difference(answer)}: {best.label}, {which}, {kept}"
     return f"{USE} {best.label} at ε = {budget_text(best.epsilon or 0.0)}: it {kept}"
 
 
