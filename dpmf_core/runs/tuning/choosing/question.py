@@ -35,8 +35,8 @@ ROUNDING = 1e-9  # relative, of an epsilon
 Protect = Literal["person", "group"]
 Goal = Literal["ratings", "lists"]
 SINGLE_RATING = (
-    "No method here is proved for a single rating alone. Protecting a person hides whether they"
-    " took part, with everything they rated, and so protects each of their ratings too."
+    "No method here is proved for a single rating alone. Protecting a person protects each of their"
+    " ratings too: the total ε for replacing a person bounds what is learnt about one rating."
 )
 METRIC: dict[Goal, str] = {"ratings": "rmse", "lists": "recall_at_20"}
 

@@ -200,8 +200,12 @@ def range_sentences(expected: UnpaidRange, epsilon: float) -> list[str]:
 
 
 def _recommendation_words(expected: UnpaidRange) -> str:
-    """Why this method; '' where the recommended one does not suit the shape."""
-    if expected.method != RIVALS[0]:
+    """Why this method; '' where the recommended one does not suit the shape, and for lists.
+
+    The loss was measured for predicted ratings alone.
+    """
+    is_of_ratings = not expected.metric.larger_is_better
+    if expected.method != RIVALS[0] or not is_of_ratings:
         return ""
     title = algorithms.find(expected.method).title
     return (
