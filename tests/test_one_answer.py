@@ -102,8 +102,13 @@ def test_choose_has_the_answer_on_its_page():
     assert scale_words(TABLE) in words_of(app)
 
 
-def test_choose_has_the_answer_on_the_command_line(capsys):
-    assert main(["choose", "--dataset", DATA, "--spend", f"{DEFAULT_EPSILON:g}", "--json"]) == 0
+def test_choose_has_the_answer_on_the_command_line_in_print_and_in_its_notebook(capsys, tmp_path):
+    question = ["--dataset", DATA, "--spend", f"{DEFAULT_EPSILON:g}"]
+    files = ["--report", str(tmp_path / "print.html"), "--notebook", str(tmp_path / "book.ipynb")]
+    assert main(["choose", *question, *files, "--json"]) == 0
+    for file in ("print.html", "book.ipynb"):
+        said = (tmp_path / file).read_text("utf-8").replace("\u00a0", " ")
+        assert BEST.label in said and FINDING in said
     found = json.loads(capsys.readouterr().out)
     assert found["best"]["method"] == BEST.algorithm
     assert found["best"]["share_kept"] == TABLE.share(BEST)
