@@ -190,7 +190,7 @@ class Results:
 def _charged(run: Run | None) -> Run | None:
     """A stored run that the account of its data holds; None if a budget does not allow it.
 
-    Whoever submits it then gets the reason.
+    The person who submits it then gets the reason.
     """
     try:
         if run is not None:

@@ -27,6 +27,10 @@ from pages.kit import (
 from pages.kit.session_widgets import bind, number_within
 from pages.kit.sidebar_values import Choice
 
+PRIVATE = (
+    "What each model keeps of your data is not known without a release; `dpmf fit --measure`"
+    " measures what one brought."
+)
 WAYS = {"explore": "See one of them in Explore", "choose": "Choose again"}
 FIRST = {"models": 3, "years": 5, "total": 2.0}  # by parameter of the address
 MOST_MODELS, MOST_YEARS = 1000, 100
@@ -59,8 +63,11 @@ def many_models(heading: DeltaGenerator) -> None:
 def _share_words(choice: Choice, spec: RunSpec, each: float) -> tuple[str, str]:
     """Return what a model keeps at an epsilon in a sentence, and the title of its method.
 
-    If no method was chosen, it is the best proven one at each epsilon.
+    If no method was chosen, it is the best proven one at each epsilon. On private data nothing is
+    said to be kept: errors on raw rows are no measurement that a plan may rest on.
     """
+    if not choice.entry.public:
+        return PRIVATE, algorithms.find(choice.algorithm).title
     judgement = epsilon_grid.read(spec, choice.shape, also=(each,)).by("rmse")
     title = algorithms.find(choice.algorithm).title
     line = judgement.line(title)

@@ -65,7 +65,7 @@ def _draw_question(link: LessonLink) -> None:
     own = lesson.answers().get(ANSWER)
     changing = f"lesson.changing.on{place}"
     if own is not None and _is_private(link):
-        # whoever opens the address must not see the answer
+        # a student who opens the address must not see the answer
         if not st.session_state.get(changing):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption("Your answer was sent.")

@@ -136,17 +136,24 @@ def _draw_curves(names: list[str], runs: list[Run]) -> None:
 
 
 def _draw_costs(names: Sequence[str], records: Sequence[RunRecord]) -> None:
-    """Draw what privacy costs, where the runs to compare with are stored."""
-    n_private = sum(record.spec.budget is not None for record in records)
-    if not n_private:
+    """Draw what privacy costs, where the runs to compare with are stored.
+
+    Nothing on private data: a share from errors on raw rows is no measurement.
+    """
+    with_budget = [
+        (name, record)
+        for name, record in zip(names, records, strict=True)
+        if record.spec.budget is not None and record.public
+    ]
+    if not with_budget:
         return
     st.subheader("What privacy costs", anchor=False)
-    judgements = [judgement_of(record, engine().known_runs.find) for record in records]
-    for name, record, judged in zip(names, records, judgements, strict=True):
+    judgements = [judgement_of(record, engine().known_runs.find) for _, record in with_budget]
+    for (name, record), judged in zip(with_budget, judgements, strict=True):
         if judged is not None:
             words = _cost_text(*judged, record.guarantee.unit)
             st.markdown(f"- {safe_text.escape(name)}: {words}")
-    if sum(judged is not None for judged in judgements) < n_private:
+    if None in judgements:
         st.caption(
             "The other runs have nothing to compare with yet. With the same seed, Explore computes"
             " the method without noise, the best known method without privacy, and the means that"

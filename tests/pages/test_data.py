@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import zipfile
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -41,6 +42,12 @@ def mine():
 def test_nobody_opens_anothers_by_its_address(mine):
     app = app_of(ACCOUNTANT, data=mine.entry.id).run()
     assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema" and app.warning
+
+
+def test_a_plan_of_models_on_ones_own_data_says_nothing_of_what_they_keep(mine):
+    app = app_of(ACCOUNTANT, brought(mine.entry)).run()
+    assert "not known without a release" in words(app)
+    assert not re.search(r"keeps \d+%", words(app))
 
 
 def test_raw_figures_of_ones_own_data_are_for_the_screen(mine):
