@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 from pydantic import Field
@@ -15,18 +15,21 @@ from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import accounts, output
 from dpmf_core.cli.data_options import on_data
 from dpmf_core.cli.options import Decorator, Options, field_option, ledger_option, with_options
-from dpmf_core.cli.runs import finish, measured
+from dpmf_core.cli.runs import finish, measured, stored_or_computed
 from dpmf_core.data import PartitionedRatings, Ratings, Samples
 from dpmf_core.data.addresses import file_of, join, path_of, split
 from dpmf_core.privacy import default_delta
+from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import data_access
 from dpmf_core.runs.conclusions import names_text
 from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.measured_fall import check_epsilon
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.record import Summary, provenance, summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.store import Store
+from dpmf_core.runs.tuning.choosing import measured_wording
 from dpmf_core.runs.tuning.choosing.answer import find
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape, is_declared
 from dpmf_core.runs.tuning.choosing.documents import notebook, report
@@ -37,10 +40,18 @@ from dpmf_core.runs.tuning.choosing.private_finding import (
     world_runs,
 )
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
-from dpmf_core.runs.tuning.choosing.question import METRIC, SINGLE_RATING, Question, Runs
+from dpmf_core.runs.tuning.choosing.question import (
+    LARGEST_SPEND,
+    METRIC,
+    SINGLE_RATING,
+    Question,
+    Runs,
+)
+from dpmf_core.runs.tuning.choosing.steps import Step
 from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
 from dpmf_core.runs.tuning.private_selection import SelectionResult
 
+MOST_DOUBLINGS = 10
 FILES = {"page": ("--report", report), "book": ("--notebook", notebook)}
 
 
@@ -58,6 +69,14 @@ class ChooseOptions(Options):
     on_data: bool = False
     """For private data: also select privately among the best methods on the data themselves, which
     enters their account."""
+    measure: Annotated[float | None, "EPSILON"] = None
+    """For private data: train the answer at --spend and measure what it brought, which replaces the
+    prediction. Both enter the account; the measurement has this epsilon."""
+    double: Annotated[int, "N"] = Field(0, ge=0, le=MOST_DOUBLINGS)
+    """With --measure: then double the epsilon up to so many times, and train and measure each time.
+    The exact total is printed before each, and you are asked."""
+    yes: bool = False
+    """With --double: do not ask."""
     page: Path | None = Field(None, alias="report")
     """An HTML page to write."""
     book: Path | None = Field(None, alias="notebook")
@@ -87,6 +106,9 @@ def choose(
     each: float | None,
     step: float | None,
     on_data: bool,
+    measure: float | None,
+    double: int,
+    yes: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -101,13 +123,14 @@ def choose(
     for name, (option, _) in FILES.items():
         if files[name] is not None:
             require_parent(files[name], option)
-    if options["protect"] == "rating":
-        raise BadInput(f"{SINGLE_RATING} Leave --protect out.")
+    _require_possible(options["protect"], measure, double)
     if options["group"] != 1:
         options |= {"protect": "group"}
     finding = _finding(dataset, each, step, options)
     if on_data:
         finding = _with_selection(finding, DataSpec(id=dataset))
+    if measure is not None:
+        finding = _measured(finding, DataSpec(id=dataset), measure, double, ask_first=not yes)
     if not is_declared(dataset):
         finding = with_account(finding, dataset)
     # what leaves this machine does not name its folders
@@ -118,6 +141,16 @@ def choose(
     for name, (_, render) in FILES.items():
         if files[name] is not None:
             write_whole(files[name], render(portable))
+
+
+def _require_possible(protect: str, measure: float | None, doublings: int) -> None:
+    """Raise BadInput for options that nothing can answer, before anything is computed."""
+    if protect == "rating":
+        raise BadInput(f"{SINGLE_RATING} Leave --protect out.")
+    if measure is not None:
+        check_epsilon(measure)
+    elif doublings:
+        raise BadInput("--double repeats a measured training. Add --measure, such as 0.1.")
 
 
 def _finding(
@@ -183,12 +216,9 @@ def _private_finding(
             " what sharing is worth there, and the error, are not known before a release."
         )
     question = _question(declared.id, declared.n_users, options)
-    runs = world_runs(question)
-    expected = UnpaidRange.of(runs, _Computing()(runs.points))
-    assert expected is not None  # every run has finished
     return PrivateFinding(
         question=question,
-        expected=expected,
+        expected=_range(question),
         title=title,
         path=path,
         assumptions=assumptions,
@@ -213,6 +243,62 @@ def _with_selection(finding: Finding, data: DataSpec) -> Finding:
     (selection,) = measured([spec])
     assert isinstance(selection, SelectionResult)
     return finding.with_selection(selection)
+
+
+# ---- measured trainings --------------------------------------------------------------------------
+
+
+def _measured(
+    finding: Finding, data: DataSpec, measurement: float, doublings: int, *, ask_first: bool
+) -> Finding:
+    """The finding after a measured training, and up to so many with twice the epsilon each."""
+    if not isinstance(finding, PrivateFinding):
+        raise BadInput(
+            "--measure is for private data. Methods were measured on these public data already."
+        )
+    if not finding.path:
+        raise BadInput("--measure needs the data; a declared shape has none.")
+    finding = _with_step(finding, data, measurement)
+    for _ in range(doublings):
+        if 2 * finding.epsilon > LARGEST_SPEND:
+            break
+        _tell_price(finding, data, measurement)
+        if ask_first and not click.confirm("Train and measure it?", err=True):
+            break
+        finding = _with_step(_at(finding, 2 * finding.epsilon), data, measurement)
+    return finding
+
+
+def _with_step(finding: PrivateFinding, data: DataSpec, measurement: float) -> PrivateFinding:
+    work = finding.work(data, measurement)
+    with contextlib.closing(Store()) as store:
+        run = stored_or_computed(work.spec, store, work.epsilon)
+    step = Step.of(run, finding.epsilon)
+    return replace(finding, steps=(*finding.steps, step))
+
+
+def _tell_price(finding: PrivateFinding, data: DataSpec, measurement: float) -> None:
+    """Print what the last step brought, and the total after the next one."""
+    last, account = finding.step, account_of(data.id)
+    assert last is not None and account is not None  # private data that were measured
+    epsilon = 2 * finding.epsilon
+    after = account.after(finding.work(data, measurement, epsilon).charges)
+    click.echo(last.fall.headline, err=True)
+    total = epsilon_text(after.epsilon, 3)
+    click.echo(measured_wording.next_words(finding.epsilon, total), err=True)
+
+
+def _at(finding: PrivateFinding, epsilon: float) -> PrivateFinding:
+    """The finding with another epsilon to spend, whose range is computed."""
+    question = finding.question.model_copy(update={"spend": epsilon})
+    return replace(finding, question=question, expected=_range(question))
+
+
+def _range(question: Question) -> UnpaidRange:
+    runs = world_runs(question)
+    expected = UnpaidRange.of(runs, _Computing()(runs.points))
+    assert expected is not None  # every run has finished
+    return expected
 
 
 class _Computing:
@@ -315,4 +401,6 @@ def _expected_part(finding: PrivateFinding) -> dict[str, Any]:
     return {
         "range": finding.expected.export(),
         "selected": None if selection is None else selection.export(),
+        "contradiction": finding.contradiction or None,
+        "measured": [step.export() for step in finding.steps],
     }

@@ -99,7 +99,7 @@ def fit(
                 " table, add --item-features public.",
                 err=True,
             )
-        run = _stored_or_run(spec, Store(), measure)
+        run = stored_or_computed(spec, Store(), measure)
     output.show(as_json, run.record.export(), output.run(run.record))
     if folder is not None:
         from dpmf_core.runs.publishing.saving import save  # loads every algorithm's model
@@ -126,7 +126,7 @@ def _about_what_is_saved(
     return about
 
 
-def _stored_or_run(spec: RunSpec, store: Store, measure: float | None) -> Run:
+def stored_or_computed(spec: RunSpec, store: Store, measure: float | None) -> Run:
     """The run, from the store or computed and stored, with its measurement at an epsilon."""
     run = store.whole(spec)
     if run is not None:

@@ -50,8 +50,9 @@ def identity(work: Work, stamp: Any) -> str:
 
 
 def is_own_data(work: Work) -> bool:
-    """Whether the work is a run on an uploaded file, which the shared store never holds."""
-    return isinstance(work, RunSpec) and is_own(work.data.id)
+    """Whether the work is on an uploaded file, whose runs the shared store never holds."""
+    data = getattr(work, "data", None)
+    return data is not None and is_own(data.id)
 
 
 @dataclass(eq=False)

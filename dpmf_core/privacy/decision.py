@@ -57,7 +57,7 @@ class Decision:
 
     @property
     def _parts(self) -> str:
-        if not self.earlier:
+        if not (self.earlier and self.planned):
             return ""
         earlier = epsilon_text(self.earlier)
         return f"; drawn before {earlier}, planned {epsilon_text(self.planned)}"

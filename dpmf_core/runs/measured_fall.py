@@ -129,7 +129,8 @@ def require_affordable(
     """
     data = open_anywhere(spec.data)
     require_measurable(spec, data, epsilon)
-    account = account_of(data, ledger, in_hand=in_hand)
+    lasting = in_hand or not is_own(spec.data.id)
+    account = account_of(data, ledger, lasting, in_hand=in_hand)
     budget = None if account is None else account.budget
     if account is not None and budget is not None:
         before = [entry.charge for entry in account.entries]

@@ -230,18 +230,22 @@ def account_of(data_id: str) -> Account | None:
 
 
 def charges_of(works: Iterable[Any]) -> list[Charge]:
-    """The full charge of each run (`RunSpec`) or other work on private data, once.
+    """The full charges of each run (`RunSpec`) or other work on private data, once.
 
     Raises BadInput.
     """
-    canonical = (it.canonical() if isinstance(it, RunSpec) else it for it in works)
-    distinct = {it.model_dump_json(): it for it in canonical}
-    return [
-        charge_of(it, prepared_for(it, open_anywhere(it.data)))
-        if isinstance(it, RunSpec)
-        else it.charge
-        for it in distinct.values()
-    ]
+    distinct = {work.model_dump_json(): work for work in map(_canonical, works)}
+    charges: list[Charge] = []
+    for work in distinct.values():
+        if isinstance(work, RunSpec):
+            charges.append(charge_of(work, prepared_for(work, open_anywhere(work.data))))
+        else:
+            charges += work.charges
+    return charges
+
+
+def _canonical(work: Any) -> Any:
+    return work.canonical() if isinstance(work, RunSpec) else work
 
 
 def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:

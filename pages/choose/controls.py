@@ -37,6 +37,7 @@ GOALS: dict[Goal, str] = {"ratings": "Ratings", "lists": "Lists of 20"}
 SPEND = 0.01, 100.0  # the range of epsilon
 LARGEST_ERROR = 0.01, 1e9  # the range of the largest error that is allowed
 FILE = "file"  # in the address: "own" if the question is about an uploaded file
+BUTTON_KEY = "choose.pressed"  # in the session: whether all methods were asked for
 INQUIRY = "choose.asked"  # in the session: the question asked
 # parts of the question: the default, and how a link's text is read
 PARTS: dict[str, tuple[Any, Read]] = {
@@ -75,6 +76,11 @@ class Inquiry:
         full = full and not self.question.is_private
         changes = {"draws": MANY if full else FEW, "every": full}
         return replace(self, question=self.question.model_copy(update=changes))
+
+
+def press(in_full: bool) -> None:
+    """Ask the current question on the next rerun, including a number typed just before."""
+    st.session_state[BUTTON_KEY] = in_full
 
 
 # ---- session and address -------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from dpmf_core.runs.tuning.choosing.answer import Answer
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
+from dpmf_core.runs.tuning.choosing.steps import Step
 from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
 from pages.kit import charts, colours
 from pages.kit.runs import note_shipped
@@ -125,6 +126,9 @@ def _draw_range(finding: PrivateFinding) -> None:
         " each thin line is one world. The dashed line marks the ε of the question."
     )
     fig = range_figure(finding.expected, finding.epsilon)
+    if finding.steps_of_method:
+        _draw_steps(fig, finding.steps_of_method)
+        caption += " Points are measured on your data, with 95% intervals of the added noise."
     charts.show(fig, "choose.range", finding.headline, table, leaves=True, caption=caption)
 
 
@@ -158,6 +162,27 @@ def range_figure(expected: UnpaidRange, epsilon: float) -> go.Figure:
         )
     fig.add_vline(x=epsilon, line={"color": colour, "width": 1.5, "dash": "dash"})
     return fig
+
+
+def _draw_steps(fig: go.Figure, steps: Sequence[Step]) -> None:
+    """Draw what measured trainings brought, with the intervals of their noise."""
+    known = sorted(
+        (step for step in steps if not step.fall.is_unknown), key=lambda step: step.epsilon
+    )
+    fig.add_scatter(
+        x=[step.epsilon for step in known],
+        y=[step.fall.value for step in known],
+        error_y={
+            "array": [step.fall.high - step.fall.value for step in known],
+            "arrayminus": [step.fall.value - step.fall.low for step in known],
+            "thickness": 2.5,
+        },
+        name="measured",
+        mode="lines+markers",
+        line={"color": colours.text(), "width": 2},
+        marker={"size": 9},
+        hovertemplate="measured<br>ε = %{x:g}: %{y:.3f}<extra></extra>",
+    )
 
 
 def _scale(answer: Answer) -> str:

@@ -33,7 +33,7 @@ from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange, WorldRuns
 from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from dpmf_core.teaching.glossary import linked
 from dpmf_datasets import session_files
-from pages.choose import controls
+from pages.choose import controls, measuring
 from pages.choose.controls import Inquiry
 from pages.choose.figures import draw_figure
 from pages.kit import (
@@ -51,14 +51,8 @@ from pages.kit.page_table import BY_ID
 from pages.kit.runs import ask, queue, request_at
 from pages.server import visitor
 
-BUTTON_KEY = "choose.pressed"  # in the session: whether all methods were asked for
 SELECTING = "choose.selecting"  # in the session: the requested selection
 WAITING = "The answer appears here when all runs have finished. You can leave this page."
-
-
-def _press(in_full: bool) -> None:
-    """Ask the current question on the next rerun, including a number typed just before."""
-    st.session_state[BUTTON_KEY] = in_full
 
 
 def draw_button(inquiry: Inquiry, runs: Runs | WorldRuns) -> None:
@@ -69,7 +63,7 @@ def draw_button(inquiry: Inquiry, runs: Runs | WorldRuns) -> None:
         amount = f"about {duration(time_estimate.seconds(missing))} (an estimate)"
     with st.container(key="choose.ask"):
         button, words = st.columns([1, 3], vertical_alignment="center")
-    press: dict[str, Any] = {"on_click": _press, "args": (False,), "width": "stretch"}
+    press: dict[str, Any] = {"on_click": controls.press, "args": (False,), "width": "stretch"}
     button.button("Find the answer", type="primary", key="choose.go", **press)
     n_epsilons = len(inquiry.question.epsilons)
     if isinstance(runs, WorldRuns):
@@ -87,10 +81,10 @@ def draw_button(inquiry: Inquiry, runs: Runs | WorldRuns) -> None:
 
 def asked_inquiry(inquiry: Inquiry, runs: Runs | WorldRuns) -> Inquiry | None:
     """Return the question to answer: the one asked last, or the current one if it needs no runs."""
-    in_full = st.session_state.get(BUTTON_KEY)
+    in_full = st.session_state.get(controls.BUTTON_KEY)
     if in_full is not None:  # deleted last: Streamlit may end this script at each access
         st.session_state[controls.INQUIRY] = inquiry.in_full() if in_full else inquiry
-        del st.session_state[BUTTON_KEY]
+        del st.session_state[controls.BUTTON_KEY]
     current = controls.current(inquiry)
     if current is None:
         return None
@@ -149,6 +143,7 @@ def _private_finding(inquiry: Inquiry) -> PrivateFinding | None:
         assumptions=entry.assumptions,
         program=_program(),
     )
+    finding = replace(finding, steps=measuring.steps_of(finding.question, entry))
     finding = _with_account(finding, entry)
     spec = _selection_spec(finding, entry)
     selection = st.session_state.setdefault(WINNERS, {}).get(spec and spec.model_dump_json())
@@ -216,7 +211,7 @@ def _selection_spec(finding: PrivateFinding, entry: Any) -> PrivateSelection | N
 
 
 def check(finding: PrivateFinding, entry: Any) -> None:
-    st.subheader("Check it on your own data", anchor="own-data")
+    st.subheader("Or let your data choose the method", anchor="own-data")
     spec = _selection_spec(finding, entry)
     if spec is None:
         st.caption(
@@ -233,7 +228,7 @@ def check(finding: PrivateFinding, entry: Any) -> None:
     )
     requested = st.session_state.get(SELECTING) == spec
     if finding.selection is None and not requested:
-        selected = replace(finding, earlier=(*finding.earlier, spec.charge)).decision
+        selected = replace(finding, earlier=(*finding.earlier, *spec.charges)).decision
         if selected is not None:
             st.write(linked(f"With one training afterwards: {selected.cost}."))
         odometer.draw_selection_button("Choose on my data", "choose.own", spec, _select)
@@ -301,7 +296,9 @@ def draw_refinement(full: Inquiry) -> None:
         f"For narrower intervals, compare {len(runs.methods)} methods with {full.question.draws}"
         f" draws: {len(runs.specs)} runs, at most {amount} (an estimate)."
     )
-    button.button("Refine", key="choose.refine", width="stretch", on_click=_press, args=(True,))
+    button.button(
+        "Refine", key="choose.refine", width="stretch", on_click=controls.press, args=(True,)
+    )
 
 
 def draw_answer_step() -> None:
@@ -333,6 +330,7 @@ def draw_answer_step() -> None:
             return
         draw_answer(current, finding)
         if isinstance(finding, PrivateFinding):
+            measuring.draw(finding, current.entry)
             check(finding, current.entry)
         if inquiry not in (current, current.in_full(False)):
             st.info("The question below has changed. Press the button to answer it.")

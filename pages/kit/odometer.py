@@ -130,9 +130,32 @@ def _part(name: str, work: Work, main: Work) -> str:
 
 
 def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
-    account = account_of(works[0].data.id)
+    account = draw_button(key, title, works, buy, (works,), primary=primary)
     if account is None:
         return
+    charges = charges_of(works)
+    words = "No noise: nothing limits what the result reveals about one person."
+    if _draws(charges):
+        words = terms(account.after(charges))
+    st.caption(f"{words} Its errors are computed on raw data and have no ε.")
+
+
+def draw_button(
+    key: str,
+    title: str,
+    works: Sequence[Work],
+    on_click: Callable[..., None],
+    args: tuple[Any, ...],
+    *,
+    primary: bool = True,
+) -> Account | None:
+    """Draw a button for work on private data, with the total before and after.
+
+    Return their account; None if they have none, or if a budget refuses the work, which is said.
+    """
+    account = account_of(works[0].data.id)
+    if account is None:
+        return None
     charges, refusal = charges_of(works), ""
     try:
         if account.budget is not None:
@@ -144,17 +167,14 @@ def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
         key=key,
         type="primary" if primary else "secondary",
         width="stretch",
-        on_click=buy,
-        args=(works,),
+        on_click=on_click,
+        args=args,
         disabled=bool(refusal),
     )
     if refusal:
         st.caption(safe_text.escape(refusal))
-        return
-    words = "No noise: nothing limits what the result reveals about one person."
-    if _draws(charges):
-        words = terms(account.after(charges))
-    st.caption(f"{words} Its errors are computed on raw data and have no ε.")
+        return None
+    return account
 
 
 def price_text(account: Account, charges: Sequence[Charge]) -> str:

@@ -14,6 +14,7 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import data_access
+from dpmf_core.runs.measured_training import MeasuredTraining
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from pages.kit import data_sets
@@ -78,6 +79,8 @@ def costs(works: Iterable[Work]) -> list[float]:
             return work.runs * _training_seconds.get(work.algorithm, A_TRAINING)
         if isinstance(work, PrivateSelection):
             return float(work.trials) * of(work.typical)
+        if isinstance(work, MeasuredTraining):
+            return of(work.spec) + AROUND
         return UNKNOWN
 
     return [of(work) for work in works]

@@ -227,14 +227,15 @@ class PrivateSelection(BaseModel):
         return f"private selection, {self.kinds[0].title}"
 
     @property
-    def charge(self) -> Charge:
+    def charges(self) -> list[Charge]:
         """The charge to the account of private data: the price of the whole.
 
         Releases of its trials stay inside it. A budget for the data counts it as one Gaussian
         release.
         """
         charge = Charge.of(self.title, NOTHING, self._guarantee(), self.budget)
-        return replace(charge, price=self.prices, release=normal_form(self.as_one_release))
+        release = normal_form(self.as_one_release)
+        return [replace(charge, price=self.prices, release=release)]
 
     @property
     def as_one_release(self) -> Event:
@@ -293,7 +294,7 @@ class PrivateSelection(BaseModel):
         if data.public:
             best = self._best(data, NoisePermit(private=False), report, stopped)
             return self._result(best, public=True)
-        charge = self.charge
+        (charge,) = self.charges
         require_fit(self, account_of(data))
         with charging(data, charge, lasting=not is_own(self.data.id)) as permit:
             best = self._best(data, permit, report, stopped)

@@ -85,7 +85,7 @@ def test_where_no_release_is_known_it_stays_refused(account, monkeypatch):
         spec.measure()
     monkeypatch.setattr(selection_budget, "under_budget", lambda *parts: None)
     with pytest.raises(BadInput, match="cannot run under a budget"):
-        account.enter(spec.charge)
+        account.enter(*spec.charges)
 
 
 def test_without_a_budget_there_is_nothing_to_say(account):
@@ -96,7 +96,7 @@ def test_without_a_budget_there_is_nothing_to_say(account):
 @pytest.mark.parametrize("relation", list(Relation))
 def test_many_selections_compose_to_less_than_the_sum_of_their_prices(relation):
     spec = selection(relation=relation)
-    charge = spec.charge
+    (charge,) = spec.charges
     (one,) = {leaf for leaf, _ in charge.release}
     assert 1 <= one.replace_one_factor <= 2
     assert (one.replace_one_factor == 1) == (relation is Relation.REPLACE_ONE)
@@ -126,7 +126,7 @@ def test_a_total_at_the_budget_composes_what_the_budget_admitted(account):
 
 def test_the_charge_of_an_earlier_version_has_no_release_and_is_added_by_its_price(tmp_path):
     """A budget cannot be set over it, as before."""
-    earlier = replace(selection().charge, release=())
+    earlier = replace(selection().charges[0], release=())
     ledger = Account(tmp_path / "a.ledger")
     ledger.enter(earlier)
     ledger.enter(earlier)

@@ -149,25 +149,40 @@ class Finding(ABC):
     def decision(self) -> Decision | None:
         """Everything that choosing and training draw, composed.
 
-        None if nothing is recommended, or if what was drawn has no known cost for a group.
+        Once the answer is trained, it is what was drawn. None if nothing is recommended, or if what
+        was drawn has no known cost for a group.
         """
         if not self.algorithm:
             return None
+        planned = [] if self.is_trained else [self.planned_training]
+        return self._composed(planned)
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether the answer was trained and measured on the data."""
+        return False
+
+    @property
+    def planned_training(self) -> Charge:
+        """One training of the answer, for those it must protect."""
+        return planned_run(self.epsilon, self.question.delta, Relation.ADD_REMOVE)
+
+    def _composed(self, planned: Sequence[Charge]) -> Decision | None:
+        """What was drawn, with what is planned; None where that has no known cost for a group."""
         question = self.question
         earlier = self.earlier_charges
-        training = planned_run(self.epsilon, question.delta, Relation.ADD_REMOVE)
+        exception = self.price_exception
         if question.group == 1:
             budget = self.budget
             if budget is not None and budget.relation is not Relation.ADD_REMOVE:
                 budget = None
-            exception = self.price_exception
-            return decide(earlier, [training], budget, price_exception=exception)
+            return decide(earlier, planned, budget, price_exception=exception)
         try:
             earlier = for_group(earlier, question.group, self.group_price)
         except UnsupportedEvent:
             return None
         group = f"group of up to {question.group} people"
-        return decide(earlier, [training], price_exception=self.price_exception, unit=group)
+        return decide(earlier, planned, price_exception=exception, unit=group)
 
     @property
     def earlier_charges(self) -> list[Charge]:
@@ -192,8 +207,17 @@ class Finding(ABC):
         decision = self.decision
         if decision is None:
             return NO_TOTAL
-        what = "Choosing and training it once" if decision.earlier else "Training it once"
-        return " ".join(filter(None, (f"{what}: {decision.cost}.", decision.not_counted)))
+        what = "Training it once"
+        if self.is_trained:
+            what = "All that was drawn, with training and measuring it"
+        elif decision.earlier:
+            what = "Choosing and training it once"
+        parts = [f"{what}: {decision.cost}.", decision.not_counted]
+        if self.is_trained:
+            again = self._composed([self.planned_training])
+            assert again is not None  # the cost of what was drawn is known
+            parts.append(f"Training it once more, on all ratings: {again.cost}.")
+        return " ".join(part for part in parts if part)
 
     # -- commands ---------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
-"""An answer about private data, of which only the declared shape is used.
+"""An answer about private data: a prediction from their declared shape, until they are measured.
 
-It is a range over simulated worlds. A private selection on the data themselves, which their account
-pays, may choose another method.
+The prediction is a range over simulated worlds. A measured training replaces it, and so does a
+private selection, which may choose another method; the account of the data pays for both.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,15 @@ from dpmf_core import algorithms
 from dpmf_core.privacy import Budget, Relation, Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge
-from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.tuning.choosing import wording
+from dpmf_core.runs.fall_record import FallRecord
+from dpmf_core.runs.measured_training import MeasuredTraining
+from dpmf_core.runs.paired_errors import NoisyError
+from dpmf_core.runs.specification import DataSpec, RunSpec
+from dpmf_core.runs.tuning.choosing import measured_wording, wording
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.question import Question, candidates
+from dpmf_core.runs.tuning.choosing.steps import Step, missing_charges
 from dpmf_core.runs.tuning.choosing.worlds import RIVALS, UnpaidRange, WorldRuns
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search_space import TuneSpec
@@ -26,6 +30,7 @@ CHOSEN_ON_WORLDS = (
     "Choosing cost no ε: the method was tried on simulated worlds made only from declared and"
     " public facts, never from the ratings."
 )
+BEST_OF_SEVERAL = "It is the best of several noisy figures, which looks a little too good."
 TRIED_ON_WORLDS = (
     "The range cost no ε: it comes from simulated worlds made only from declared and public facts."
 )
@@ -33,15 +38,17 @@ TRIED_ON_WORLDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateFinding(Finding):
-    """The range of the recommended method over the worlds of the declared shape.
+    """The range of the recommended method over the worlds, or what was measured instead.
 
-    selection: the result of a private selection on the data themselves.
+    selection: the result of a private selection on the data themselves. steps: the measured
+    trainings on the data, in their order.
     """
 
     public: ClassVar[bool] = False
 
     expected: UnpaidRange
     selection: SelectionResult | None = None
+    steps: tuple[Step, ...] = ()
 
     @property
     def algorithm(self) -> str:
@@ -61,8 +68,70 @@ class PrivateFinding(Finding):
         """Whether the range is about the method of the answer."""
         return self.algorithm == self.expected.method
 
+    # -- what was measured ------------------------------------------------------------------------
+
+    @property
+    def step(self) -> Step | None:
+        """The last measured training of the answer; None if it was not measured."""
+        alike = [
+            step
+            for step in self.steps_of_method
+            if step.epsilon == self.epsilon and dict(step.spec.parameters) == dict(self.parameters)
+        ]
+        return alike[-1] if alike else None
+
+    @property
+    def steps_of_method(self) -> tuple[Step, ...]:
+        """The measured trainings of the answer's method."""
+        return tuple(step for step in self.steps if step.spec.algorithm == self.algorithm)
+
+    @property
+    def fall(self) -> FallRecord | NoisyError | None:
+        """The measured fall of the error with the answer; None before one is released."""
+        if self.step is not None:
+            return self.step.fall
+        selection = self.selection
+        if selection is None or selection.paired is None:
+            return None
+        return selection.paired.fall
+
+    @property
+    def contradiction(self) -> str:
+        """A sentence if what was measured contradicts the prediction; '' otherwise."""
+        fall = self.fall
+        if fall is None or not self.is_expected:
+            return ""
+        return measured_wording.contradiction(
+            self.expected, self.epsilon, fall, own_mean_only=self.step is None
+        )
+
+    @property
+    def is_trained(self) -> bool:
+        return self.step is not None
+
+    def work(self, data: DataSpec, measurement: float, epsilon: float = 0.0) -> MeasuredTraining:
+        """The training of the answer on its data, with a measurement of this epsilon.
+
+        epsilon: of the training, for those whom the question must protect; 0 for the answer's.
+        """
+        question = self.question
+        budget = Budget(epsilon=question.of_one(epsilon or self.epsilon), delta=question.delta)
+        spec = RunSpec.parse(
+            data=data,
+            algorithm=self.algorithm,
+            parameters=dict(self.parameters),
+            budget=budget,
+            seed=question.seed,
+        )
+        return MeasuredTraining.parse(spec=spec, epsilon=measurement)
+
+    # -- what it says -----------------------------------------------------------------------------
+
     @property
     def sentence(self) -> str:
+        fall = self.fall
+        if fall is not None:
+            return measured_wording.headline(self.algorithm, self.epsilon, fall, self._unit)
         if not self.is_expected:
             return f"Use {self.what}: a private selection on these data chose it"
         return wording.range_headline(self.expected, self.epsilon)
@@ -73,14 +142,21 @@ class PrivateFinding(Finding):
 
     @property
     def result(self) -> str:
-        trained = f"{self.method_title} is trained at ε = {budget_text(self.epsilon)}"
-        if not self.is_expected:
-            return f"{trained} on {self.title}. A private selection on these data chose it."
-        range_words = wording.range_words(self.expected, self.epsilon)
-        return f"{trained} on {self.title}. {range_words}"
+        verb = "was" if self.is_trained else "is"
+        trained = f"{self.what} {verb} trained on {self.title}."
+        words = "A private selection on these data chose it."
+        fall = self.fall
+        if fall is not None:
+            measured = measured_wording.fall_words(fall, self._unit)
+            words = f"Measured on these data, {measured}."
+        elif self.is_expected:
+            words = wording.range_words(self.expected, self.epsilon)
+        return " ".join(part for part in (self.contradiction, trained, words) if part)
 
     @property
     def sentences(self) -> list[str]:
+        if self.fall is not None:
+            return self._measured_sentences
         evidence = wording.range_sentences(self.expected, self.epsilon)
         if self.is_expected:
             return evidence
@@ -88,8 +164,26 @@ class PrivateFinding(Finding):
         return [f"The following is about {about}, from before the selection.", *evidence]
 
     @property
+    def _measured_sentences(self) -> list[str]:
+        """What was measured and what it means; the prediction comes last."""
+        step = self.step
+        parts = [self.contradiction]
+        if step is not None:
+            parts += step.fall.sentences
+        elif self.selection is not None and self.selection.paired is not None:
+            parts += [self.selection.paired.floor_words, BEST_OF_SEVERAL]
+        parts.append(measured_wording.gained_words(self.steps_of_method, self._unit))
+        if self.is_expected and not self.contradiction:
+            parts.append(measured_wording.agreement(self.expected, self.epsilon))
+        return [part for part in parts if part]
+
+    @property
+    def _unit(self) -> str:
+        return wording.unit_of(self.expected)
+
+    @property
     def source(self) -> str:
-        return wording.WORLDS
+        return wording.WORLDS if self.fall is None else measured_wording.MEASURED
 
     @property
     def cost(self) -> str:
@@ -99,14 +193,22 @@ class PrivateFinding(Finding):
 
     @property
     def columns(self) -> tuple[str, ...]:
+        if self.steps_of_method:
+            return measured_wording.columns(self.expected)
         return wording.range_columns(self.expected)
 
     @property
     def rows(self) -> Sequence[tuple[str, ...]]:
+        if self.steps_of_method:
+            return measured_wording.rows(
+                self.expected, self.steps_of_method, is_expected=self.is_expected
+            )
         return wording.range_rows(self.expected)
 
     @property
     def about_rows(self) -> str:
+        if self.steps_of_method:
+            return measured_wording.about_rows(self.expected)
         return wording.worlds_words(self.expected)
 
     # -- a private selection ----------------------------------------------------------------------
@@ -137,8 +239,12 @@ class PrivateFinding(Finding):
 
     @property
     def earlier_charges(self) -> list[Charge]:
-        """What was drawn before, with the private selection even if its account was removed."""
-        earlier, selection = list(self.earlier), self.selection
+        """What was drawn before, with measured trainings even if their account was removed.
+
+        So it is with a private selection.
+        """
+        earlier = [*self.earlier, *missing_charges(self.earlier, self.steps)]
+        selection = self.selection
         if selection is None or any(charge.title == self._own_title for charge in earlier):
             return earlier
         budget, price = selection.spec.budget, selection.epsilon

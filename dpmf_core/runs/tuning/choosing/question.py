@@ -25,6 +25,7 @@ GRID_OF_WORLDS = (0.5, 1.0, 2.0, 5.0, 10.0)  # of private data; each costs a run
 FEW, MANY = 3, 8  # draws of a first answer; most draws of close methods, and those of a refined one
 MORE = (5, MANY)  # draws of close methods, round by round
 LARGEST_GROUP = 1000
+LARGEST_SPEND = 100.0
 NOT_KNOWN = (
     "what sharing is worth on private data, and which error they allow, is not known before"
     " something is released: give spend, the largest epsilon"
@@ -55,7 +56,7 @@ class Question(BaseModel):
     group: int = Field(1, ge=1, le=LARGEST_GROUP, description="number of people in a group")
     goal: Goal = Field("ratings", description="the task: ratings, or lists of 20")
     spend: float | None = Field(
-        None, ge=0.01, le=100, allow_inf_nan=False, description="the largest epsilon"
+        None, ge=0.01, le=LARGEST_SPEND, allow_inf_nan=False, description="the largest epsilon"
     )
     keep: float | None = Field(
         None,

@@ -220,7 +220,7 @@ def _gain_words(expected: UnpaidRange, gain: Span) -> str:
     is_error = not expected.metric.larger_is_better
     name = "the error" if is_error else expected.metric.title
     better, worse = ("falls", "rises") if is_error else ("rises", "falls")
-    unit = _unit(expected)
+    unit = unit_of(expected)
     low, high = _figure(gain.low), _figure(gain.high)
     if not low.startswith("-"):
         return (
@@ -237,10 +237,10 @@ def _gain_words(expected: UnpaidRange, gain: Span) -> str:
 def _worth_words(expected: UnpaidRange) -> str:
     low = _figure(max(expected.worth.low, 0.0))
     high = _figure(max(expected.worth.high, 0.0))
-    return f"sharing may be worth {low} to {high}{_unit(expected)}"
+    return f"sharing may be worth {low} to {high}{unit_of(expected)}"
 
 
-def _unit(expected: UnpaidRange) -> str:
+def unit_of(expected: UnpaidRange) -> str:
     """The unit of a figure, after it."""
     if expected.metric.larger_is_better:
         return ""
@@ -282,7 +282,7 @@ def range_label(expected: UnpaidRange) -> str:
     """The label of a figure's axis."""
     if expected.metric.larger_is_better:
         return f"Rise of {expected.metric.title}"
-    return f"Fall of the error,{_unit(expected)}"
+    return f"Fall of the error,{unit_of(expected)}"
 
 
 def range_columns(expected: UnpaidRange) -> tuple[str, ...]:

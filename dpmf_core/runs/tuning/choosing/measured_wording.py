@@ -1,0 +1,166 @@
+"""What was measured on private data, in sentences, and whether it contradicts the prediction."""
+
+import math
+from collections.abc import Sequence
+
+from dpmf_core import algorithms
+from dpmf_core.privacy.formatting import budget_text, epsilon_text
+from dpmf_core.runs.fall_record import FallRecord
+from dpmf_core.runs.paired_errors import NoisyError
+from dpmf_core.runs.tuning.choosing import wording
+from dpmf_core.runs.tuning.choosing.steps import Step, epsilon_of
+from dpmf_core.runs.tuning.choosing.worlds import Span, UnpaidRange
+
+MEASURED = "measured on these data, with noise"
+DIGITS = 3  # of a measured fall; a range over worlds has two
+
+
+def headline(method: str, epsilon: float, fall: NoisyError | FallRecord, unit: str) -> str:
+    """What a method was measured to bring, as a title."""
+    title = algorithms.find(method).title
+    where = f"{wording.WITH} {title} at ε = {budget_text(epsilon)}"
+    return f"{where}, {fall_words(fall, unit)}"
+
+
+def fall_words(fall: NoisyError | FallRecord, unit: str) -> str:
+    """A measured change of the error and its interval, without a capital letter."""
+    if is_unknown(fall):
+        return "the change of the error is unknown: the noise hides it"
+    low, high = _figure(fall.low), _figure(fall.high)
+    if fall.low > 0:
+        return f"the error of a person falls by {_figure(fall.value)}{unit} ({low} to {high})"
+    if fall.high < 0:
+        most, least = _figure(-fall.low), _figure(-fall.high)
+        return f"the error of a person rises by {_figure(-fall.value)}{unit} ({least} to {most})"
+    worst = _figure(-fall.low)
+    return (
+        "no fall of the error was found: it may fall by up to"
+        f" {high}{unit} or rise by up to {worst}"
+    )
+
+
+def is_unknown(fall: NoisyError | FallRecord) -> bool:
+    """Whether the noise hides everything: the interval is that of all possible falls."""
+    return not fall.value and fall.low == -fall.high < 0
+
+
+def contradiction(
+    expected: UnpaidRange, epsilon: float, fall: NoisyError | FallRecord, *, own_mean_only: bool
+) -> str:
+    """A sentence if a measured fall is outside the range that was predicted; '' otherwise.
+
+    own_mean_only: whether the fall is from each person's own mean, although a constant may be
+    better. Then it may be larger than the fall of the prediction, and only a smaller one
+    contradicts that.
+    """
+    predicted = expected.gain(epsilon)
+    is_below = fall.high < predicted.low
+    is_above = fall.low > predicted.high and not own_mean_only
+    if is_unknown(fall) or not (is_below or is_above):
+        return ""
+    direction = "more"
+    if is_below:
+        direction = "less"
+    return (
+        f"The measurement contradicts the prediction: on these data the method brings {direction}"
+        f" than in any simulated world, where it brought {_span_words(predicted)}."
+    )
+
+
+def agreement(expected: UnpaidRange, epsilon: float) -> str:
+    """What was predicted before a measurement that does not contradict it."""
+    span = _span_words(expected.gain(epsilon))
+    return f"Before the measurement, simulated worlds of the declared shape gave {span}."
+
+
+def _span_words(span: Span) -> str:
+    return f"{span.low:.2f} to {span.high:.2f}".replace("-0.00", "0.00")
+
+
+# ---- the table of steps --------------------------------------------------------------------------
+
+
+def columns(expected: UnpaidRange) -> tuple[str, ...]:
+    """The heads of `rows`."""
+    label = wording.range_label(expected)
+    return "ε of the training", f"{label}: measured", "95%", "predicted", "ε of all steps so far"
+
+
+def rows(
+    expected: UnpaidRange, steps: Sequence[Step], *, is_expected: bool
+) -> list[tuple[str, ...]]:
+    """Every step as text, and what was predicted where no step was made.
+
+    is_expected: whether the prediction is about the method of the steps.
+    """
+    predictions: dict[float, str] = {}
+    if is_expected:
+        predictions = {one: _span_words(expected.gain(one)) for one in expected.epsilons}
+    epsilons = sorted({*predictions, *(step.epsilon for step in steps)})
+    return [_row(steps, epsilon, predictions.get(epsilon, "")) for epsilon in epsilons]
+
+
+def _row(steps: Sequence[Step], epsilon: float, predicted: str) -> tuple[str, ...]:
+    places = [place for place, step in enumerate(steps) if step.epsilon == epsilon]
+    if not places:
+        return budget_text(epsilon), "", "", predicted, ""
+    place = places[-1]
+    fall = steps[place].fall
+    total = epsilon_text(epsilon_of(steps[: place + 1]), 3)
+    if fall.is_unknown:
+        return budget_text(epsilon), "unknown", "", predicted, total
+    between = f"{_figure(fall.low)} to {_figure(fall.high)}"
+    return budget_text(epsilon), _figure(fall.value), between, predicted, total
+
+
+def _figure(value: float) -> str:
+    """Three decimals, never minus zero."""
+    text = f"{value:.{DIGITS}f}"
+    return text.replace("-0.000", "0.000")
+
+
+def about_rows(expected: UnpaidRange) -> str:
+    """What the figures of the table are, in sentences."""
+    return (
+        "Measured figures were released from these data with noise; their intervals contain the"
+        f" figure in 95% of draws of the noise. Predicted figures: {wording.worlds_words(expected)}"
+    )
+
+
+# ---- doubling ------------------------------------------------------------------------------------
+
+
+def gained_words(steps: Sequence[Step], unit: str) -> str:
+    """What the last doubling brought, in a sentence; '' before there was one."""
+    known = [step for step in steps if not step.fall.is_unknown]
+    if len(known) < 2:
+        return ""
+    before, last = known[-2:]
+    change = _difference(before.fall, last.fall)
+    between = f"From ε = {budget_text(before.epsilon)} to {budget_text(last.epsilon)}"
+    ends = f"{_figure(change.low)} to {_figure(change.high)}"
+    if change.low <= 0 <= change.high:
+        return f"{between} no difference was found: the change of the fall is {ends}{unit}."
+    direction = "more" if change.low > 0 else "less"
+    size = f"{_figure(abs(change.value))}{unit} {direction}"
+    return f"{between} the error falls by {size} ({ends}, 95%)."
+
+
+def _difference(before: FallRecord, last: FallRecord) -> NoisyError:
+    """How much larger the last of two falls is, whose noises are independent.
+
+    The interval has the ends of both intervals, added as roots of squares (Zou & Donner 2008,
+    "Construction of confidence limits about effect measures").
+    """
+    change = last.value - before.value
+    below = math.hypot(last.value - last.low, before.high - before.value)
+    above = math.hypot(last.high - last.value, before.value - before.low)
+    return NoisyError(change, change - below, change + above)
+
+
+def next_words(epsilon: float, total: str) -> str:
+    """What doubling an epsilon costs, before it is done. total: of everything, as printed."""
+    return (
+        f"Doubling to ε = {budget_text(2 * epsilon)}, trained and measured, makes the total"
+        f" ε = {total}."
+    )
