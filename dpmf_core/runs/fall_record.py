@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import ConfigDict, Field
 
-from dpmf_core.privacy import Relation
+from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.events import event_of_rows, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge
@@ -36,9 +36,10 @@ class Price(Part):
     def words(self) -> str:
         """The prices, as printed."""
         together = epsilon_text(self.together, 3)
+        relation = neighbours("user", self.relation)
         return (
             f"The measurement cost ε = {budget_text(self.epsilon)}. Run and measurement together"
-            f" cost ε = {together} (δ = {delta_text(self.delta)}, {self.relation}, {self.rule})."
+            f" cost ε = {together} (δ = {delta_text(self.delta)}, {relation}, {self.rule})."
         )
 
 

@@ -169,12 +169,14 @@ class PrivateFinding(Finding):
         step = self.step
         parts = [self.contradiction]
         if step is not None:
-            parts += step.fall.sentences
+            parts.append(step.fall.headline)
         elif self.selection is not None and self.selection.paired is not None:
             parts += [self.selection.paired.floor_words, BEST_OF_SEVERAL]
         parts.append(measured_wording.gained_words(self.steps_of_method, self._unit))
         if self.is_expected and not self.contradiction:
             parts.append(measured_wording.agreement(self.expected, self.epsilon))
+        if step is not None:
+            parts += step.fall.sentences[1:]
         return [part for part in parts if part]
 
     @property
