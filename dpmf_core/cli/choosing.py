@@ -1,6 +1,7 @@
 """`choose`: a private algorithm and an epsilon for a data set, also as a report."""
 
 import contextlib
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -123,7 +124,7 @@ def choose(
     for name, (option, _) in FILES.items():
         if files[name] is not None:
             require_parent(files[name], option)
-    _require_possible(options["protect"], measure, double)
+    _require_possible(options["protect"], measure, double, is_asked=not yes)
     if options["group"] != 1:
         options |= {"protect": "group"}
     finding = _finding(dataset, each, step, options)
@@ -143,7 +144,9 @@ def choose(
             write_whole(files[name], render(portable))
 
 
-def _require_possible(protect: str, measure: float | None, doublings: int) -> None:
+def _require_possible(
+    protect: str, measure: float | None, doublings: int, *, is_asked: bool
+) -> None:
     """Raise BadInput for options that nothing can answer, before anything is computed."""
     if protect == "rating":
         raise BadInput(f"{SINGLE_RATING} Leave --protect out.")
@@ -151,6 +154,11 @@ def _require_possible(protect: str, measure: float | None, doublings: int) -> No
         check_epsilon(measure)
     elif doublings:
         raise BadInput("--double repeats a measured training. Add --measure, such as 0.1.")
+    if doublings and is_asked and not sys.stdin.isatty():
+        raise BadInput(
+            "--double asks before each step, and there is no terminal to ask in. Add --yes to take"
+            " every step."
+        )
 
 
 def _finding(

@@ -2,11 +2,13 @@
 
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
 
 from dpmf_core.cli import EXIT_BAD_INPUT, EXIT_OK
+from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.tuning.choosing.question import SINGLE_RATING
 
 CASES = Path(os.environ.get("DPMF_CASES", Path(__file__).parents[3] / "shared" / "cases"))
@@ -43,6 +45,9 @@ def written(folder, seed):
         (["--each", "6", "--keep", "0.5"], "give --spend"),
         (["--each", "6", "--reach", "0.9"], "give --spend"),
         (["--each", "6", "--spend", "2", "--protect", "rating"], SINGLE_RATING),
+        (["--each", "6", "--spend", "2", "--double", "1"], "Add --measure"),
+        (["--each", "6", "--spend", "2", "--measure", "500"], "must be from 0.0001 to 100"),
+        (["--each", "6", "--spend", "2", "--measure", "0.1", "--double", "1"], "Add --yes"),
     ],
 )
 def test_what_private_data_need_and_cannot_answer_is_a_sentence(say, address, options, words):
@@ -81,3 +86,23 @@ def test_on_the_shop_nothing_is_promised_that_it_does_not_hold(say):
     assert said.code == EXIT_OK, said.err
     assert "nothing public tells which" in said.out and "keeps 68%" not in said.out
     assert "95%" not in said.out
+
+
+@pytest.mark.slow
+def test_steps_are_trained_and_measured_and_their_total_is_told_before(say, tmp_path):
+    data = written(tmp_path, seed=1)
+    asked = ("choose", "--dataset", data, "--each", "6", "--delta", "1e-3", "--spend", "1")
+    said = say(*asked, "--measure", "0.5", "--double", "1", "--yes", "--json")
+    assert said.code == EXIT_OK, said.err
+    record = said.json
+    assert [step["epsilon"] for step in record["measured"]] == [1.0, 2.0]
+    assert record["measured_on"] == "measured on these data, with noise"
+    account = account_of(data)
+    assert len(account.entries) == 4
+    # told before the second step, rounded up to three digits
+    told = re.search(r"makes the total ε = (\d+\.\d\d\d)\.", said.err)
+    assert 0 <= float(told[1]) - account.total.epsilon < 0.001
+    assert record["total"]["epsilon"] == pytest.approx(account.total.epsilon)
+    again = say(*asked, "--measure", "0.5", "--json")  # stored, so it draws nothing
+    assert again.json["measured"] == record["measured"][:1]
+    assert len(account_of(data).entries) == 4

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from dpmf_core.algorithms import REGISTRY
+from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy.certainty import bound_text
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs.planning import account_of
@@ -206,3 +207,39 @@ def test_a_choice_on_private_data_is_bought_and_in_the_account(mine):
     assert "can become almost certain that a given person took part" in taken
     assert f"{bound_text(10.0)} sure" not in taken  # that of the training alone
     assert not {secret for secret in table.secrets if secret in words(app)}
+
+
+@pytest.mark.slow
+def test_an_answer_is_measured_doubled_and_in_the_account(mine):
+    table, entry = mine
+    app = opened(entry)
+    app.session_state["sidebar.epsilon"] = 2.0
+    app.run()
+    in_a_range(app, entry)
+    account = account_of(entry.id)
+    totals = [0.0]
+    for epsilon in (2, 4):
+        label = _measure_label(app)
+        price = re.search(r"total ε (\d+\.\d\d) → (\d+\.\d\d)", label)
+        assert price[1] == epsilon_text(totals[-1])
+        app.button(key="choose.measure").click().run()
+        _run_until_double(app, 2 * epsilon)
+        totals.append(account.total.epsilon)
+        assert price[2] == epsilon_text(totals[-1])
+        total = f"ε = {epsilon_text(totals[-1])} in total: with "
+        assert app.title[0].value.startswith(total)
+    assert app.session_state["sidebar.epsilon"] == 4.0
+    assert app.query_params["epsilon"] == "4.0"
+    assert "nothing public tells which" not in words(app)
+    assert not engine().store.rows()  # an upload's runs stay in memory
+    assert not {secret for secret in table.secrets if secret in words(app)}
+
+
+def _measure_label(app):
+    """What the button of the next measured training says; '' while one runs."""
+    return next((one.label for one in app.button if one.key == "choose.measure"), "")
+
+
+def _run_until_double(app, epsilon):
+    """The page, once it offers to double epsilon to this one."""
+    run_until(app, lambda: f"Double ε to {epsilon}:" in _measure_label(app))
