@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dpmf_core import __version__ as __version__
 
 if TYPE_CHECKING:
+    from dpmf_core.api.choosing import Choice, choose
     from dpmf_core.api.loading import BadInput, account, load
     from dpmf_core.api.model_selection import RatingFolds, privacy_price
     from dpmf_core.api.nmf import PlainNMF, PrivateNMF
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BadInput",
+    "Choice",
     "PlainNMF",
     "PlainRecommender",
     "PrivateNMF",
@@ -28,6 +30,7 @@ __all__ = [
     "RatingFolds",
     "TrainedModel",
     "account",
+    "choose",
     "fit",
     "load",
     "load_model",
@@ -36,6 +39,7 @@ __all__ = [
     "sweep",
 ]
 PLACES = {
+    "choosing": ("Choice", "choose"),
     "loading": ("BadInput", "account", "load"),
     "model_selection": ("RatingFolds", "privacy_price"),
     "nmf": ("PlainNMF", "PrivateNMF"),

@@ -141,9 +141,9 @@ def fit(
     stored = contextlib.closing(Store()) if keep else contextlib.nullcontext()
     with _spread_over(data, algorithm, spread), stored as store:
         if measure is None:
-            run = _run(spec, own_data, ledger, store)
+            run = one_run(spec, own_data, ledger, store)
         else:
-            run = _measured_run(spec, own_data, ledger, store, measure)
+            run = measured_run(spec, own_data, ledger, store, measure)
         return TrainedModel.of(run, _training(own_data))
 
 
@@ -173,7 +173,7 @@ def _spread_over(
     return spread(data, algorithm, way if isinstance(way, str) else LOCAL)
 
 
-def _run(
+def one_run(
     spec: RunSpec,
     own_data: AnyData | None,
     ledger: str | Path | None,
@@ -191,24 +191,24 @@ def _run(
     return run
 
 
-def _measured_run(
+def measured_run(
     spec: RunSpec,
     own_data: AnyData | None,
     ledger: str | Path | None,
     store: Store | None,
     epsilon: float,
 ) -> Run:
-    """`_run` with its measurement, which is refused before the run if it cannot be made."""
+    """`one_run` with its measurement, which is refused before the run if it cannot be made."""
     in_hand = own_data is not None
     at_hand = contextlib.nullcontext() if own_data is None else lent(spec.data.id, own_data)
     with at_hand:
         if in_hand or store is None or store.whole(spec) is None:
             require_affordable(spec, epsilon, ledger, in_hand=in_hand)
-        run = _run(spec, own_data, ledger, store)
-        measured_run = with_measurement(run, epsilon, ledger, in_hand=in_hand)
-    if store is not None and not in_hand and measured_run is not run:
-        store.put(measured_run)
-    return measured_run
+        run = one_run(spec, own_data, ledger, store)
+        with_fall = with_measurement(run, epsilon, ledger, in_hand=in_hand)
+    if store is not None and not in_hand and with_fall is not run:
+        store.put(with_fall)
+    return with_fall
 
 
 @dataclass(frozen=True)
@@ -381,7 +381,7 @@ def sweep(
     points = _points(spec, own_data)
     with contextlib.closing(Store()) as store:
         distinct = {point.key: point.spec for point in points}
-        runs = {key: _run(run, own_data, ledger, store) for key, run in distinct.items()}
+        runs = {key: one_run(run, own_data, ledger, store) for key, run in distinct.items()}
     training = _training(own_data)
     models = {key: TrainedModel.of(run, training) for key, run in runs.items()}
     noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)

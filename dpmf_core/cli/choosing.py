@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,39 +17,33 @@ from dpmf_core.cli import accounts, output
 from dpmf_core.cli.data_options import on_data
 from dpmf_core.cli.options import Decorator, Options, field_option, ledger_option, with_options
 from dpmf_core.cli.runs import finish, measured, stored_or_computed
-from dpmf_core.data import PartitionedRatings, Ratings, Samples
+from dpmf_core.data import Samples
 from dpmf_core.data.addresses import file_of, join, path_of, split
-from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import data_access
 from dpmf_core.runs.conclusions import names_text
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measured_fall import check_epsilon
-from dpmf_core.runs.measurements import Measured, Point
+from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.planning import account_of
-from dpmf_core.runs.record import Summary, provenance, summarise
+from dpmf_core.runs.record import Summary, summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.store import Store
-from dpmf_core.runs.tuning.choosing import measured_wording
-from dpmf_core.runs.tuning.choosing.answer import find
+from dpmf_core.runs.tuning.choosing import asking, measured_wording
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape, is_declared
 from dpmf_core.runs.tuning.choosing.documents import notebook, report
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import (
     PrivateFinding,
     among_the_best,
-    world_runs,
 )
-from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
 from dpmf_core.runs.tuning.choosing.question import (
     LARGEST_SPEND,
     METRIC,
     SINGLE_RATING,
     Question,
-    Runs,
 )
 from dpmf_core.runs.tuning.choosing.steps import Step
-from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
 from dpmf_core.runs.tuning.private_selection import SelectionResult
 
 MOST_DOUBLINGS = 10
@@ -125,18 +119,16 @@ def choose(
         if files[name] is not None:
             require_parent(files[name], option)
     _require_possible(options["protect"], measure, double, is_asked=not yes)
-    if options["group"] != 1:
-        options |= {"protect": "group"}
     finding = _finding(dataset, each, step, options)
     if on_data:
         finding = _with_selection(finding, DataSpec(id=dataset))
     if measure is not None:
         finding = _measured(finding, DataSpec(id=dataset), measure, double, ask_first=not yes)
     if not is_declared(dataset):
-        finding = with_account(finding, dataset)
+        finding = asking.with_account(finding, account_of(dataset))
     # what leaves this machine does not name its folders
     portable = replace(finding, path=finding.title if finding.path else "")
-    output.show(as_json, _export(portable), _text(finding))
+    output.show(as_json, asking.export(portable), _text(finding))
     if not (finding.public or is_declared(dataset)):
         accounts.tell(dataset)
     for name, (_, render) in FILES.items():
@@ -165,72 +157,40 @@ def _finding(
     dataset: str, each: float | None, step: float | None, options: dict[str, Any]
 ) -> Finding:
     """The answer for public data, or for the declared shape of private ones."""
+    compute = _Computing()
+    start = program.start()
     if is_declared(dataset):
         declared = DeclaredShape.parse(dataset)
-        return _private_finding(declared, "data of a declared shape", "", (), options)
+        title = "data of a declared shape"
+        return asking.private_finding(
+            declared, options, compute, title=title, path="", program=start
+        )
     data = data_access.open_anywhere(DataSpec(id=dataset))
     if isinstance(data, Samples):
         raise BadInput(
             f"choose needs ratings; {file_of(dataset)} holds {data.unit}s. Choose another data set."
         )
     if data.public:
-        return _public_finding(dataset, data, options)
-    if each is None:
-        raise BadInput(
-            "Say about how many ratings a person gives, such as --each 20. It is not counted,"
-            " because that would reveal something about the file."
+        return asking.public_finding(
+            dataset,
+            data.shape,
+            options,
+            compute,
+            title=dataset,
+            path=dataset,
+            assumptions=data.assumptions,
+            program=start,
         )
-    shape = data.shape
-    declared = DeclaredShape(shape.n_users, shape.n_items, each, shape.bounds, step)
+    declared = DeclaredShape.of(data.shape, each, step)
     click.echo(f"Your ratings are not used: the range is of {declared.id}.", err=True)
-    path = _from_anywhere(dataset)
-    return _private_finding(declared, file_of(dataset), path, data.assumptions, options)
-
-
-def _question(data_id: str, n_users: int, options: dict[str, Any]) -> Question:
-    if options["delta"] is None:
-        options |= {"delta": default_delta(n_users)}
-    return Question.parse(data={"id": data_id}, **options)
-
-
-def _public_finding(
-    dataset: str, data: Ratings | PartitionedRatings, options: dict[str, Any]
-) -> PublicFinding:
-    question = _question(dataset, data.shape.n_users, options)
-    runs = Runs(question, data.shape)
-    _, result = find(runs, _Computing())
-    assert result is not None  # every run has finished
-    return PublicFinding(
-        question=question,
-        runs=runs,
-        answer=result,
-        title=dataset,
-        path=dataset,
+    return asking.private_finding(
+        declared,
+        options,
+        compute,
+        title=file_of(dataset),
+        path=_from_anywhere(dataset),
         assumptions=data.assumptions,
-        program=program.start(),
-    )
-
-
-def _private_finding(
-    declared: DeclaredShape,
-    title: str,
-    path: str,
-    assumptions: tuple[str, ...],
-    options: dict[str, Any],
-) -> PrivateFinding:
-    if options["spend"] is None or options["keep"] or options["reach"]:
-        raise BadInput(
-            "On private data give --spend, the largest epsilon, and neither --keep nor --reach:"
-            " what sharing is worth there, and the error, are not known before a release."
-        )
-    question = _question(declared.id, declared.n_users, options)
-    return PrivateFinding(
-        question=question,
-        expected=_range(question),
-        title=title,
-        path=path,
-        assumptions=assumptions,
-        program=program.start(),
+        program=start,
     )
 
 
@@ -273,7 +233,8 @@ def _measured(
         _tell_price(finding, data, measurement)
         if ask_first and not click.confirm("Train and measure it?", err=True):
             break
-        finding = _with_step(_at(finding, 2 * finding.epsilon), data, measurement)
+        doubled = asking.with_spend(finding, 2 * finding.epsilon, _Computing())
+        finding = _with_step(doubled, data, measurement)
     return finding
 
 
@@ -294,19 +255,6 @@ def _tell_price(finding: PrivateFinding, data: DataSpec, measurement: float) -> 
     click.echo(last.fall.headline, err=True)
     total = epsilon_text(after.epsilon, 3)
     click.echo(measured_wording.next_words(finding.epsilon, total), err=True)
-
-
-def _at(finding: PrivateFinding, epsilon: float) -> PrivateFinding:
-    """The finding with another epsilon to spend, whose range is computed."""
-    question = finding.question.model_copy(update={"spend": epsilon})
-    return replace(finding, question=question, expected=_range(question))
-
-
-def _range(question: Question) -> UnpaidRange:
-    runs = world_runs(question)
-    expected = UnpaidRange.of(runs, _Computing()(runs.points))
-    assert expected is not None  # every run has finished
-    return expected
 
 
 class _Computing:
@@ -338,15 +286,6 @@ class _Computing:
                 self._summaries[point.key] = summary
 
 
-def with_account(finding: Finding, dataset: str) -> Finding:
-    """The finding with what was drawn from the data so far."""
-    account = account_of(dataset)
-    if account is None:
-        return finding
-    earlier = tuple(entry.charge for entry in account.entries)
-    return replace(finding, earlier=earlier, budget=account.budget)
-
-
 def _from_anywhere(dataset: str) -> str:
     """The address of a file from any folder; another address as it is."""
     place, facts = split(dataset)
@@ -361,54 +300,3 @@ def _text(finding: Finding) -> str:
     if finding.train:
         lines += ["", finding.summary, "", finding.train]
     return "\n".join(lines)
-
-
-def _export(finding: Finding) -> dict[str, Any]:
-    special = dict[str, Any]()
-    if isinstance(finding, PublicFinding):
-        special = _measured_part(finding)
-    elif isinstance(finding, PrivateFinding):
-        special = _expected_part(finding)
-    return {
-        "question": finding.question.model_dump(mode="json"),
-        "headline": finding.headline,
-        "measured_on": finding.source,
-        "summary": finding.summary,
-        "sentences": finding.sentences,
-        "algorithm": finding.algorithm or None,
-        "epsilon": finding.epsilon or None,
-        **special,
-        "cost": finding.cost,
-        "total": finding.decision and asdict(finding.decision.total),
-        "train": finding.train,
-        **provenance(),
-    }
-
-
-def _measured_part(finding: PublicFinding) -> dict[str, Any]:
-    result, judgement = finding.answer, finding.answer.judgement
-
-    def exported(one: Measured | None) -> dict[str, Any] | None:
-        return None if one is None else result.export(one)
-
-    return {
-        "best": exported(result.best),
-        "is_undecided": result.is_undecided,
-        "no_difference": [one.algorithm for one in result.rivals],
-        "front": [exported(one) for one in judgement.front],
-        "methods": [exported(one) for one in judgement.ranked],
-        "without_noise": [exported(one) for one in judgement.measured if one.without_noise],
-        "best_known": exported(judgement.best_known),
-        "floor": exported(judgement.floor),
-        "refused": finding.runs.refusals,
-    }
-
-
-def _expected_part(finding: PrivateFinding) -> dict[str, Any]:
-    selection = finding.selection
-    return {
-        "range": finding.expected.export(),
-        "selected": None if selection is None else selection.export(),
-        "contradiction": finding.contradiction or None,
-        "measured": [step.export() for step in finding.steps],
-    }

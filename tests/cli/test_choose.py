@@ -42,8 +42,8 @@ def written(folder, seed):
     ("options", "words"),
     [
         (["--spend", "2"], "--each 20"),
-        (["--each", "6", "--keep", "0.5"], "give --spend"),
-        (["--each", "6", "--reach", "0.9"], "give --spend"),
+        (["--each", "6", "--keep", "0.5"], "--spend"),
+        (["--each", "6", "--reach", "0.9"], "--spend"),
         (["--each", "6", "--spend", "2", "--protect", "rating"], SINGLE_RATING),
         (["--each", "6", "--spend", "2", "--double", "1"], "Add --measure"),
         (["--each", "6", "--spend", "2", "--measure", "500"], "must be from 0.0001 to 100"),

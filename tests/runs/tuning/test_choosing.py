@@ -14,7 +14,6 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.cli.choosing import _export, with_account
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Gaussian, Relation, Status, sequence
 from dpmf_core.privacy.accounting import group_epsilon
@@ -32,6 +31,7 @@ from dpmf_core.runs.references import floors, proven_methods
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer, find
+from dpmf_core.runs.tuning.choosing.asking import export, with_account
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.documents import notebook, report
 from dpmf_core.runs.tuning.choosing.private_finding import (
@@ -332,7 +332,7 @@ def test_methods_that_are_not_told_apart_are_both_in_the_title():
     assert f"{NO_DIFFERENCE}." in finding.summary
     assert "no difference was found in 2 draws" in " ".join(wording.sentences(finding.answer))
     assert finding.configuration["algorithm"] == "spectral"
-    record = _export(finding)
+    record = export(finding)
     assert record["is_undecided"] and record["no_difference"] == ["dpals"]
     assert NO_DIFFERENCE in report(finding) and NO_DIFFERENCE in notebook(finding)
 
@@ -390,7 +390,7 @@ def test_a_scale_that_is_not_of_stars_is_not_called_so():
 
 def test_no_document_about_private_data_promises_a_share_or_a_confidence():
     finding = private_finding()
-    record = _export(finding)
+    record = export(finding)
     assert record["measured_on"] == "simulated worlds of the declared shape"
     for document in (report(finding), notebook(finding), json.dumps(record)):
         text = html.unescape(document)
@@ -427,7 +427,7 @@ def test_a_selection_on_private_data_is_among_the_methods_that_are_best_somewher
 def test_page_notebook_and_json_have_the_numbers_of_the_answer():
     finding = small_finding()
     best = finding.answer.best
-    record = _export(finding)
+    record = export(finding)
     assert record["best"]["share_kept"] == finding.answer.judgement.share(best)
     assert record["best"]["draws"] == best.draws and record["best"]["rmse"] == best.median
     assert record["floor"]["method"] == "user-mean"
@@ -647,7 +647,7 @@ def test_the_command_composes_the_account_of_the_file(tmp_path):
     address = f"{file}?bounds=1,5"
     account = account_of(address)
     account.enter(planned_run(3.0, DELTA))
-    finding = with_account(private_finding(), address)
+    finding = with_account(private_finding(), account_of(address))
     mu = math.hypot(mu_at(3.0, DELTA), mu_at(2.0, DELTA))
     exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - DELTA, 0.0, 50.0)
     assert finding.summary.startswith(f"ε = {epsilon_text(exact)} in total")

@@ -10,7 +10,6 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 import dpmf
-from dpmf_core.cli.choosing import _export
 from dpmf_core.privacy import Relation
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.fall_record import FallRecord, Price
@@ -19,6 +18,7 @@ from dpmf_core.runs.paired_errors import NoisyError
 from dpmf_core.runs.planning import charges_of
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import measured_wording
+from dpmf_core.runs.tuning.choosing.asking import export
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.documents import notebook, report
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding, world_runs
@@ -148,7 +148,7 @@ def with_fall(value, low, high):
 
 
 def documents_of(finding):
-    texts = report(finding), notebook(finding), json.dumps(_export(finding), ensure_ascii=False)
+    texts = report(finding), notebook(finding), json.dumps(export(finding), ensure_ascii=False)
     return [html.unescape(text) for text in texts]
 
 
@@ -159,7 +159,7 @@ def test_a_measurement_replaces_the_prediction_everywhere():
     for text in documents_of(finding):
         assert "the error of a person falls by 0.031 stars (0.025 to 0.037)" in text
         assert "nothing public tells which" not in text and "keeps" not in text
-    record = _export(finding)
+    record = export(finding)
     assert record["measured_on"] == measured_wording.MEASURED
     assert record["measured"][0]["fall"]["value"] == 0.031 and record["contradiction"] is None
     assert "simulated worlds of the declared shape gave -0.01 to 0.10" in " ".join(

@@ -33,6 +33,16 @@ class DeclaredShape:
     step: float | None = None
 
     @classmethod
+    def of(cls, shape: Shape, each: float | None, step: float | None) -> "DeclaredShape":
+        """The shape of data with a public size. Raises BadInput without `each`."""
+        if each is None:
+            raise BadInput(
+                "Say about how many ratings a person gives, such as each=20 (--each 20). It is not"
+                " counted, because that would reveal something about the file."
+            )
+        return cls(shape.n_users, shape.n_items, each, shape.bounds, step)
+
+    @classmethod
     def parse(cls, data_id: str) -> "DeclaredShape":
         """The shape that an id names. Raises BadInput."""
         facts = dict(parse_qsl(data_id.removeprefix(HEAD)))

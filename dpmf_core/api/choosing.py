@@ -1,0 +1,334 @@
+"""`dpmf.choose`: a private algorithm and an epsilon for a data set, from Python."""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from dpmf_core.api.loading import Source, data_of, facts_apart
+from dpmf_core.api.training import measured_run, one_run
+from dpmf_core.base.errors import BadInput
+from dpmf_core.data import AnyData
+from dpmf_core.data.addresses import file_of
+from dpmf_core.data.catalogue import lent
+from dpmf_core.data.frames import Bounds
+from dpmf_core.data.ratings import Shape
+from dpmf_core.data.samples import Samples
+from dpmf_core.privacy.accounts import Account, account_of
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.measurements import Point
+from dpmf_core.runs.record import Summary, summarise
+from dpmf_core.runs.specification import DataSpec
+from dpmf_core.runs.store import Store
+from dpmf_core.runs.tuning.choosing import asking, documents
+from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
+from dpmf_core.runs.tuning.choosing.finding import Finding
+from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
+from dpmf_core.runs.tuning.choosing.question import FEW
+from dpmf_core.runs.tuning.choosing.steps import USUAL_EPSILON, Step
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where runs are made.
+
+    spec: the data of the question. own_data: the data in memory, if no id finds them. data: the
+    opened data. ledger: the file of their account, if it is not that of the data folder.
+    """
+
+    spec: DataSpec
+    own_data: AnyData | None
+    data: AnyData
+    ledger: str | Path | None
+
+    @property
+    def account(self) -> Account | None:
+        """The account of private data."""
+        return account_of(self.data, self.ledger, in_hand=self.own_data is not None)
+
+    def compute(self, points: Sequence[Point]) -> Draws:
+        """The table of these runs, each stored or made now, one after the other."""
+        with contextlib.closing(Store()) as store:
+            known = store.find_all([point.spec for point in points])
+            summaries = [
+                self._summary(point, store) if summary is None else summary
+                for point, summary in zip(points, known, strict=True)
+            ]
+        return Draws.of(points, summaries)
+
+    def _summary(self, point: Point, store: Store) -> Summary:
+        own_data = None
+        if point.spec.data == self.spec:
+            own_data = self.own_data
+        return summarise(one_run(point.spec, own_data, self.ledger, store).record)
+
+    def step(self, finding: PrivateFinding, measurement: float) -> Step:
+        """The answer, trained on the data and measured."""
+        work = finding.work(self.spec, measurement)
+        with contextlib.closing(Store()) as store:
+            run = measured_run(work.spec, self.own_data, self.ledger, store, work.epsilon)
+        return Step.of(run, finding.epsilon)
+
+    def price(self, finding: PrivateFinding, epsilon: float, measurement: float) -> float:
+        """The total of the account after a measured training, before it is made."""
+        account = self.account
+        assert account is not None  # private data
+        with contextlib.ExitStack() as stack:
+            if self.own_data is not None:
+                stack.enter_context(lent(self.spec.id, self.own_data))
+            charges = finding.work(self.spec, measurement, epsilon).charges
+        return account.after(charges).epsilon
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """An answer: an algorithm and an epsilon for data, and how this is known.
+
+    `choose` returns it. On public data all methods were tried. On private data it is a prediction
+    from their declared shape, until `measure` trains the answer and measures what it brought.
+
+    Attributes
+    ----------
+    finding
+        The answer as every page and command has it.
+    """
+
+    finding: Finding
+    _place: _Place
+
+    def __repr__(self) -> str:
+        return f"<Choice: {self.headline}>"
+
+    @property
+    def headline(self) -> str:
+        """The answer in a sentence, without a full stop."""
+        return self.finding.headline
+
+    @property
+    def sentences(self) -> list[str]:
+        """The evidence."""
+        return self.finding.sentences
+
+    @property
+    def summary(self) -> str:
+        """The answer for decision makers; '' if there is none."""
+        return self.finding.summary
+
+    @property
+    def algorithm(self) -> str:
+        """The id of the algorithm; '' if none is recommended."""
+        return self.finding.algorithm
+
+    @property
+    def epsilon(self) -> float:
+        """The epsilon to train it at, for those whom it must protect; 0 if there is none."""
+        return self.finding.epsilon
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments with which `fit` trains the answer; empty if there is none."""
+        names = ("algorithm", "epsilon", "delta")
+        configuration = self.finding.configuration
+        options = {name: configuration[name] for name in names if name in configuration}
+        return options | dict(self.finding.parameters)
+
+    @cached_property
+    def total(self) -> float | None:
+        """The epsilon of everything that was drawn, and of the training that is planned."""
+        decision = self.finding.decision
+        return None if decision is None else decision.total.epsilon
+
+    def frame(self) -> pd.DataFrame:
+        """The figures as a table of texts."""
+        return pd.DataFrame(self.finding.rows, columns=list(self.finding.columns))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON has it: what `dpmf choose --json` prints."""
+        return asking.export(self.finding)
+
+    def report(self) -> str:
+        """The answer as an HTML page."""
+        return documents.report(self.finding)
+
+    def notebook(self) -> str:
+        """A notebook, as JSON, that finds and trains the answer again."""
+        return documents.notebook(self.finding)
+
+    # -- on private data ---------------------------------------------------------------------------
+
+    def measure(self, epsilon: float = USUAL_EPSILON) -> "Choice":
+        """Train the answer on the private data and measure what it brought.
+
+        Both enter the account.
+
+        Parameters
+        ----------
+        epsilon
+            Of the measurement, from 1e-4 to 100.
+
+        Returns
+        -------
+        Choice
+            The measured fall of the error replaces the prediction.
+
+        Raises
+        ------
+        BadInput
+            If the data are public, or a budget does not allow it; then nothing was drawn.
+        """
+        finding = self._private_finding
+        step = self._place.step(finding, epsilon)
+        return self._with(replace(finding, steps=(*finding.steps, step)))
+
+    def double(self, epsilon: float = USUAL_EPSILON) -> "Choice":
+        """Train and measure the answer at twice its epsilon.
+
+        `price_of_doubling` gives the total before.
+
+        Parameters
+        ----------
+        epsilon
+            Of the measurement, from 1e-4 to 100.
+
+        Returns
+        -------
+        Choice
+            It has all measured trainings so far (`frame`).
+
+        Raises
+        ------
+        BadInput
+            As `measure`.
+        """
+        finding = self._private_finding
+        doubled = asking.with_spend(finding, 2 * finding.epsilon, self._place.compute)
+        return self._with(doubled).measure(epsilon)
+
+    def price_of_doubling(self, epsilon: float = USUAL_EPSILON) -> float:
+        """The total epsilon of one person after `double`, exactly, without doing it."""
+        finding = self._private_finding
+        return self._place.price(finding, 2 * finding.epsilon, epsilon)
+
+    @property
+    def _private_finding(self) -> PrivateFinding:
+        if not isinstance(self.finding, PrivateFinding):
+            raise BadInput(
+                "Only an answer on private data is measured: methods were measured on these public"
+                " data already."
+            )
+        return self.finding
+
+    def _with(self, finding: PrivateFinding) -> "Choice":
+        return Choice(asking.with_account(finding, self._place.account), self._place)
+
+
+def choose(
+    data: Source,
+    *,
+    spend: float | None = None,
+    keep: float | None = None,
+    reach: float | None = None,
+    each: float | None = None,
+    step: float | None = None,
+    goal: Literal["ratings", "lists"] = "ratings",
+    group: int = 1,
+    delta: float | None = None,
+    draws: int = FEW,
+    seed: int = 0,
+    every: bool = False,
+    bounds: Bounds | None = None,
+    columns: Mapping[str, str] | None = None,
+    ledger: str | Path | None = None,
+    **facts: Any,
+) -> Choice:
+    """Choose a proven private algorithm and an epsilon for a data set.
+
+    On public data methods are tried directly. Private ratings are not used: simulated worlds of
+    their shape give the least and the most that the recommended method may bring.
+
+    Parameters
+    ----------
+    data, bounds, columns, facts
+        See `load`.
+    spend
+        The largest epsilon. Exactly one of `spend`, `keep` and `reach`; on private data `spend`.
+    keep
+        The smallest share to keep of what sharing is worth, from 0 to 1.
+    reach
+        The largest RMSE, or the smallest Recall@20.
+    each
+        About how many ratings a person gives; needed on private data, whose ratings are not
+        counted.
+    step
+        The step of the rating scale of private data, such as 0.5, if known.
+    goal
+        "ratings" for their error, "lists" for lists of 20.
+    group
+        Protect any group of up to so many people; 1 protects a person.
+    delta
+        By default 1/(10 n) for n users, rounded down.
+    draws
+        Draws of split and noise for every run on public data.
+    seed
+        Of all draws on public and simulated data.
+    every
+        Also try slow methods on public data.
+    ledger
+        The file of the account of private data; see `fit`.
+
+    Returns
+    -------
+    Choice
+        `headline` and `sentences` say the answer; on private data `measure` and `double` train it
+        and measure what it brought.
+
+    Raises
+    ------
+    BadInput
+        If the question cannot be asked of these data.
+
+    Examples
+    --------
+    >>> import dpmf
+    >>> choice = dpmf.choose("cinema-small", spend=2.0)
+    >>> choice.algorithm, choice.epsilon
+    ('spectral', 2.0)
+    """
+    declared_facts, rest = facts_apart({"bounds": bounds, "columns": columns, **facts})
+    if rest:
+        raise BadInput(f"choose has no argument {', '.join(map(repr, rest))}. Leave it out.")
+    opened, own_data, choices = data_of(data, declared_facts, ["spectral"], {})
+    if isinstance(opened, Samples):
+        raise BadInput(f"choose needs ratings; these data hold {opened.unit}s.")
+    place = _Place(DataSpec(id=choices["dataset"]), own_data, opened, ledger)
+    options = {
+        "spend": spend,
+        "keep": keep,
+        "reach": reach,
+        "goal": goal,
+        "group": group,
+        "delta": delta,
+        "draws": draws,
+        "seed": seed,
+        "every": every,
+    }
+    title = place.spec.id
+    if not opened.public:
+        title = file_of(place.spec.id)
+    about = {"title": title, "path": title, "assumptions": opened.assumptions}
+    if opened.public:
+        return Choice(_public(place, opened.shape, options, about), place)
+    declared = DeclaredShape.of(opened.shape, each, step)
+    finding = asking.private_finding(declared, options, place.compute, **about)
+    return Choice(asking.with_account(finding, place.account), place)
+
+
+def _public(place: _Place, shape: Shape, options: dict[str, Any], about: dict[str, Any]) -> Finding:
+    with contextlib.ExitStack() as stack:
+        if place.own_data is not None:
+            stack.enter_context(lent(place.spec.id, place.own_data))
+        return asking.public_finding(place.spec.id, shape, options, place.compute, **about)
