@@ -67,6 +67,14 @@ def _is_of(item, algorithms):
     return case is None or "case" not in case.params or case.params["case"][0].id in algorithms
 
 
+@pytest.fixture(scope="session", autouse=True)
+def ledger_of_fixtures(tmp_path_factory):
+    """Fixtures that several tests share enter no account outside these tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(LEDGER, str(tmp_path_factory.getbasetemp() / "shared.ledger"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def ledger(monkeypatch, tmp_path_factory):
     """Each test has a ledger of its own; tests of accounts unset it."""

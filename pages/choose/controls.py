@@ -26,7 +26,14 @@ from dpmf_core.runs.tuning.choosing.question import (
 )
 from dpmf_core.runs.tuning.choosing.worlds import WorldRuns
 from pages.kit import data_sets, links, safe_text, session_widgets, sidebar, sidebar_values
-from pages.kit.session_widgets import Read, bind, number_within, one_of, within
+from pages.kit.session_widgets import (
+    Read,
+    bind,
+    number_within,
+    one_of,
+    optional_number,
+    within,
+)
 
 WHOM: dict[Protect, str] = {
     "person": "a person, with all their ratings",
@@ -35,6 +42,7 @@ WHOM: dict[Protect, str] = {
 WISHES = {"spend": "at most ε", "keep": "share I need", "reach": "error I accept"}
 GOALS: dict[Goal, str] = {"ratings": "Ratings", "lists": "Lists of 20"}
 SPEND = 0.01, 100.0  # the range of epsilon
+SMALLEST_STEP = 1e-3  # of a rating scale
 LARGEST_ERROR = 0.01, 1e9  # the range of the largest error that is allowed
 FILE = "file"  # in the address: "own" if the question is about an uploaded file
 BUTTON_KEY = "choose.pressed"  # in the session: whether all methods were asked for
@@ -154,7 +162,8 @@ def inquiry() -> Inquiry | None:
         each = st.session_state.get(data_sets.each_key(entry))
         if each is None:
             return None
-        shape = DeclaredShape(entry.n_users, entry.n_items, each, entry.bounds)
+        step = st.session_state.get(data_sets.step_key(entry))
+        shape = DeclaredShape(entry.n_users, entry.n_items, each, entry.bounds, step)
         data_id = shape.id
     protect, goal = _value_of("protect"), _value_of("goal")
     wish = _value_of("wish") if entry.public else "spend"
@@ -245,7 +254,8 @@ def _draw_data(entry: Any) -> None:
         " **simulated worlds of the same shape**, which give the least and the most that it may"
         " bring."
     )
-    st.number_input(
+    each, step = st.columns([3, 2])
+    each.number_input(
         "About how many ratings per person?",
         1,
         entry.n_items,
@@ -255,6 +265,14 @@ def _draw_data(entry: Any) -> None:
         placeholder="Required",
         help="Please guess: counting your ratings would leak information. MovieLens 1M has 166 per"
         " person. If half and twice your guess give the same answer, the guess is good enough.",
+    )
+    optional_number(
+        step.container(),
+        "Step of the scale, if known",
+        data_sets.step_key(entry),
+        SMALLEST_STEP,
+        entry.bounds[1] - entry.bounds[0],
+        placeholder="such as 0.5",
     )
 
 

@@ -67,6 +67,11 @@ def each_key(entry: Any) -> str:
     return f"choose.each.{entry.id}"
 
 
+def step_key(entry: Any) -> str:
+    """Return the session's key for the declared step of the rating scale of private data."""
+    return f"choose.step.{entry.id}"
+
+
 def stand_in(entry: Any) -> Any:
     """Return a data set on which choosing costs no epsilon.
 
