@@ -91,10 +91,20 @@ class Choice:
     `choose` returns it. On public data all methods were tried. On private data it is a prediction
     from their declared shape, until `measure` trains the answer and measures what it brought.
 
-    Attributes
+    Parameters
     ----------
     finding
         The answer as every page and command has it.
+
+    Examples
+    --------
+    >>> import dpmf, pandas
+    >>> rows = [(user, item, 1 + user * item % 5) for user in range(30) for item in range(12)]
+    >>> frame = pandas.DataFrame(rows, columns=["user", "item", "rating"])
+    >>> choice = dpmf.choose(frame, spend=1.0, each=12, bounds=(1, 5))
+    >>> total = choice.measure(0.5).price_of_doubling(0.5)
+    >>> round(total, 2)
+    2.63
     """
 
     finding: Finding
@@ -293,8 +303,10 @@ def choose(
 
     Examples
     --------
-    >>> import dpmf
-    >>> choice = dpmf.choose("cinema-small", spend=2.0)
+    >>> import dpmf, pandas
+    >>> rows = [(user, item, 1 + user * item % 5) for user in range(30) for item in range(12)]
+    >>> frame = pandas.DataFrame(rows, columns=["user", "item", "rating"])
+    >>> choice = dpmf.choose(frame, spend=2.0, each=12, bounds=(1, 5))
     >>> choice.algorithm, choice.epsilon
     ('spectral', 2.0)
     """
