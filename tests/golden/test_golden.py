@@ -17,7 +17,9 @@ from tests.pages.conftest import fresh_store
 from tests.pages.driving import engine_run
 
 # figures of pages come from runs that amplify how a processor rounds; see tests/conftest.py
-COMPARE = ("compare", OTHER_VIEWS["compare"])
+# pages that show what of the stored runs suits them; how many another page had computed on the side
+# depends on the machine
+WITH_OWN_STORE = [(page, OTHER_VIEWS[page]) for page in ("compare", "topics")]
 ON_ONE_PROCESSOR = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64"), reason="linear algebra rounds otherwise"
 )
@@ -47,9 +49,7 @@ def test_records(kind, pytestconfig, capsys):
 )
 def test_pages(page, link, tmp_path, pytestconfig, capsys):
     name = f"pages/{page}{'-other' * bool(link)}.json"
-    # Compare reads every stored run; how many another page had computed on the side
-    # depends on the machine
-    own_store = fresh_store(tmp_path) if (page, link) == COMPARE else nullcontext()
+    own_store = fresh_store(tmp_path) if (page, link) in WITH_OWN_STORE else nullcontext()
     with own_store:
         check(name, {"link": link} | view(page, link), pytestconfig, capsys)
 
