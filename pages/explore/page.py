@@ -91,7 +91,7 @@ def offered_methods(choice: Choice) -> list[dict[str, object]]:
 
 
 BETWEEN = (
-    "≈: interpolated along log ε between two measured points. 100% is the best known method without"
+    "≈: interpolated along log ε between two runs. 100% is the best known method without"
     " privacy; 0% needs no model of others."
 )
 

@@ -412,13 +412,13 @@ def _templates(choice: Choice, judgement: Judgement) -> dict[str, Any]:
         **_clauses(judgement),
         "several": "the best proven method",
         "sentence": "Its held-out RMSE is about {private}.",
-        "interpolated": "≈ Interpolated between measured points at ε = {low} and {high}.",
+        "interpolated": "≈ Interpolated between runs at ε = {low} and {high}.",
         "pending": "" if is_mine else "This ε itself is being computed.",
         "stale": "",
         "caption": CAPTION + PRIVATELY if is_mine else CAPTION,
         "list": "Person {person} at ε = {epsilon}",
         "stay": "{stay} of {all} recommendations are the same as without noise.",
-        "stayNear": "{stay} of {all} are the same; from the nearest measured point, ε = {epsilon}.",
+        "stayNear": "{stay} of {all} are the same; from the nearest run, ε = {epsilon}.",
         "own": "Struck out: lost to noise. →: replacement.",
         "numbers": "Costs and all numbers",
         "columns": ["ε", "method", "kept", "RMSE", "lowest", "highest", "draws"],
@@ -426,7 +426,7 @@ def _templates(choice: Choice, judgement: Judgement) -> dict[str, Any]:
 
 
 def _clauses(judgement: Judgement) -> dict[str, str]:
-    """Return what a method does between measured points, by how much it keeps."""
+    """Return what a method does between runs, by how much it keeps."""
     if not judgement.is_sharing_worth:
         return {"between": f"has RMSE about {{private}}; {conclusions.NOTHING_MEASURABLE}"}
     half = conclusions.share_words(judgement, 0.5, about="about ")
