@@ -31,15 +31,20 @@ def papers(context: click.Context, as_json: bool) -> None:
 
 
 def _row(claim: Claim) -> dict[str, Any]:
-    """A claim as a row of the list."""
+    """A claim as a row of the list: the data and obstacles of its last run, if there was one."""
     last = results.last(claim)
+    stands_in = claim.stands_in(full=True)
+    obstacle = claim.obstacle(full=True)
+    if last is not None:
+        stands_in = last.stands_in
+        obstacle = last.obstacle(claim)
     row = {
         "id": claim.id,
         "source": claim.source,
         "title": claim.title,
         "statements": [clause.words for clause in claim.clauses],
-        "data": "other" if claim.stands_in(full=True) else "the source's",
-        "obstacle": claim.obstacle(full=True),
+        "data": "other" if stands_in else "the source's",
+        "obstacle": obstacle,
     }
     if last is None:
         return row | {"verdict": "not measured", "figure": "-", "measured": None}

@@ -47,8 +47,11 @@ class ClaimResult(BaseModel):
 
     def verdict(self, claim: Claim) -> Verdict:
         """Return what the stored draws say of the claim as it is stated now."""
-        obstacle = claim.obstacle(self.size == "full", self.stands_in)
-        return replace(claim.judge(self.measured, obstacle), size=self.on)
+        return replace(claim.judge(self.measured, self.obstacle(claim)), size=self.on)
+
+    def obstacle(self, claim: Claim) -> str:
+        """Return why these runs cannot judge the claim; '' if they can."""
+        return claim.obstacle(self.size == "full", self.stands_in)
 
 
 def result(

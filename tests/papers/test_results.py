@@ -2,6 +2,7 @@
 
 import pytest
 
+from dpmf_core.cli.papers import _row
 from dpmf_core.papers import registry, results
 from dpmf_core.papers.clauses import Median, less
 from dpmf_core.papers.figures import Claim, Outcome
@@ -56,3 +57,15 @@ def test_a_damaged_result_is_as_if_it_were_not_there(own_folder):
     path = results.save(results.result(SMALL, summaries_of(0.8), full=True))
     path.write_text('{"claim": "small-claim"}')
     assert results.last(SMALL) is None
+
+
+def test_the_list_has_the_data_and_the_obstacle_of_the_run_that_was_judged(own_folder):
+    """Not those of the data sets that are here today."""
+    today = _row(SMALL)
+    assert today["data"] == "the source's" and today["obstacle"] == ""
+    other = "Other films stand in for the source's."
+    judged = results.result(SMALL, summaries_of(0.8), full=True)
+    results.save(judged.model_copy(update={"stands_in": other}))
+    row = _row(SMALL)
+    assert row["data"] == "other" and row["obstacle"] == other
+    assert row["verdict"].startswith(str(Outcome.CANNOT_BE_JUDGED).lower())
