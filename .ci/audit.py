@@ -1,7 +1,7 @@
-"""Known vulnerabilities of the locked versions: `python .ci/audit.py LOCK_FILE`. Says how many
-could be looked up, of how many.
+"""Known vulnerabilities of the locked versions: `python .ci/audit.py LOCK_FILE`.
 
-Exit code 1 if one is known; otherwise 0, also if the audit service cannot be reached, with a note.
+Exit code 1 if one is known. If the audit service cannot be reached, the last line begins with NOT
+AUDITED and the exit code is 0: nothing was found out, and other checks go on.
 """
 
 import json
@@ -51,7 +51,11 @@ def verdict(report: str, errors: str, locked: int) -> tuple[list[str], int]:
         )
         lines.append(f"{it['name']} {it['version']}: {names}; fixed in {fixed}")
     if not audited:
-        lines.append("The vulnerability audit could look nothing up: " + _reason(found, errors))
+        lines.append(
+            f"NOT AUDITED: none of {len(found) or locked} locked packages could be looked up."
+            f" {_reason(found, errors)}"
+        )
+        return lines, 0
     lines.append(
         f"{len(audited)} of {len(found) or locked} locked packages audited; {len(vulnerable)} with"
         " known vulnerabilities"

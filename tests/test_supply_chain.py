@@ -1,6 +1,8 @@
 """Declared packages are locked with hashes; the app and its tests use the same versions."""
 
+import json
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -56,3 +58,17 @@ def test_every_declared_package_is_locked_within_its_range(name):
 def test_the_app_and_its_tests_run_on_the_same_versions():
     app, tests = map(locked, LOCKS)
     assert {name: tests[name] for name in app} == app
+
+
+def test_an_audit_that_could_look_nothing_up_is_no_pass():
+    audit = runpy.run_path(str(ROOT / ".ci/audit.py"))["verdict"]
+    lines, code = audit("", "ConnectionError: no route\n", 65)
+    assert code == 0 and lines == [
+        "NOT AUDITED: none of 65 locked packages could be looked up. ConnectionError: no route"
+    ]
+    found = [{"name": "one", "version": "1", "vulns": []}]
+    lines, code = audit(json.dumps({"dependencies": found}), "", 1)
+    assert code == 0 and lines == ["1 of 1 locked packages audited; 0 with known vulnerabilities"]
+    found[0]["vulns"] = [{"id": "CVE-1", "fix_versions": ["2"]}]
+    lines, code = audit(json.dumps({"dependencies": found}), "", 1)
+    assert code == 1 and lines[0] == "one 1: CVE-1; fixed in 2"

@@ -15,10 +15,12 @@ from typing import Any
 
 from itsdangerous import BadData, Signer, URLSafeSerializer
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, data_folder, workplace
 from dpmf_core.base.settings import settings
 
 FILE = "lesson_key"
+LEAST = 32  # letters of a key
 LONGEST = 20_000  # letters of a token that is looked at
 WARNING = (
     "A key in this server's data folder signs lesson links, so they expire when it is lost. Set"
@@ -42,19 +44,31 @@ def _key() -> str:
 
 @functools.lru_cache(8)
 def _key_in(folder: Path) -> str:
-    """Return the key of a data folder, drawn by the first process that needs it."""
+    """Return the key of a data folder, drawn by the first process that needs it.
+
+    Raises BadInput if the file holds no key, with which anybody could sign.
+    """
     file = create_folder(folder) / FILE
     if not file.is_file():
         logging.getLogger(__name__).warning(WARNING)
         aside = workplace() / secrets.token_urlsafe(9)
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
             out.write(secrets.token_urlsafe(48))
+            out.flush()
+            os.fsync(out.fileno())  # else a machine that stops here may leave an empty file
         try:
             os.link(aside, file)
         except FileExistsError:
             logging.getLogger(__name__).info("another process has just drawn the key")
         aside.unlink()
-    return file.read_text("utf-8")
+    key = file.read_text("utf-8").strip()
+    if len(key) < LEAST:
+        raise BadInput(
+            f"The file {FILE} in the data folder must hold a key of at least {LEAST} letters. It"
+            f" holds {len(key)}. Delete it, and a new key is drawn; links and codes of the old one"
+            " then expire."
+        )
+    return key
 
 
 def _options() -> dict[str, Any]:

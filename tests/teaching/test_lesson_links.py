@@ -146,6 +146,17 @@ def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(tmp_path, mo
         sequence_of(token)
 
 
+@pytest.mark.parametrize("key", ["", " " * 64, "x" * 31])
+def test_a_file_that_holds_no_key_signs_nothing(monkeypatch, tmp_path, key):
+    monkeypatch.delenv("DPMF_LESSON_KEY", raising=False)
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path))
+    (tmp_path / signing.FILE).write_text(key)
+    with pytest.raises(BadInput, match="at least 32 letters"):
+        signing.sign("sequence", {"title": "All"})
+    (tmp_path / signing.FILE).unlink()
+    assert signing.content("sequence", signing.sign("sequence", 1)) == 1
+
+
 def test_the_key_is_printed_nowhere(configure):
     assert KEY not in str(setting_rows()) and KEY not in repr(settings())
     configure(lesson_key="too-short-a-key")
