@@ -141,10 +141,15 @@ class Choice:
     @property
     def options(self) -> dict[str, Any]:
         """The keyword arguments with which `fit` trains the answer; empty if there is none."""
-        names = ("algorithm", "epsilon", "delta")
-        configuration = self.finding.configuration
-        options = {name: configuration[name] for name in names if name in configuration}
-        return options | dict(self.finding.parameters)
+        run = self.finding.run
+        if run is None or run.budget is None:
+            return {}
+        options = {
+            "algorithm": run.algorithm,
+            "epsilon": run.budget.epsilon,
+            "delta": run.budget.delta,
+        }
+        return options | run.parameters
 
     @cached_property
     def total(self) -> float | None:

@@ -21,6 +21,7 @@ from dpmf_core.data import Samples
 from dpmf_core.data.addresses import file_of, join, path_of, split
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import data_access
+from dpmf_core.runs.commands import PROGRAM
 from dpmf_core.runs.conclusions import names_text
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measured_fall import check_epsilon
@@ -126,8 +127,8 @@ def choose(
         finding = _measured(finding, DataSpec(id=dataset), measure, double, ask_first=not yes)
     if not is_declared(dataset):
         finding = asking.with_account(finding, account_of(dataset))
-    # what leaves this machine does not name its folders
-    portable = replace(finding, path=finding.title if finding.path else "")
+    # what leaves this machine names neither its folders nor how dpmf starts here
+    portable = replace(finding, path=finding.title if finding.path else "", program=PROGRAM)
     output.show(as_json, asking.export(portable), _text(finding))
     if not (finding.public or is_declared(dataset)):
         accounts.tell(dataset)

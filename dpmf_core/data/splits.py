@@ -94,6 +94,11 @@ class SplitSpec(BaseModel):
     """ratings used for evaluation; validation: the test ratings are not used at all"""
 
     @property
+    def holds_out(self) -> bool:
+        """Whether it holds ratings out."""
+        return self.kind != "none"
+
+    @property
     def assumptions(self) -> tuple[str, ...]:
         """Facts about private rows that the choice treats as public.
 

@@ -46,7 +46,8 @@ class Charge:
     ledger: its releases. status, unit, delta, relation: those of its own guarantee. price: only of
     a private selection, whose releases stay inside it: the epsilons of the whole at its delta, for
     adding or removing a unit and for replacing one. release: a Gaussian release that costs at
-    least as much as such a selection at every epsilon; empty if none is known.
+    least as much as such a selection at every epsilon; empty if none is known. holds_out: whether
+    the run holds ratings out, on which its errors are computed.
     """
 
     title: str
@@ -57,6 +58,7 @@ class Charge:
     relation: Relation = Relation.ADD_REMOVE
     price: tuple[float, float] | None = None
     release: Ledger = ()
+    holds_out: bool = True
 
     @classmethod
     def of(
@@ -65,9 +67,12 @@ class Charge:
         event: Event,
         guarantee: HasStatus,
         budget: Budget | None,
+        *,
+        holds_out: bool = True,
     ) -> Self:
         """The charge of an event under its stated guarantee."""
-        charge = cls(title, normal_form(event), guarantee.status, guarantee.unit)
+        ledger = normal_form(event)
+        charge = cls(title, ledger, guarantee.status, guarantee.unit, holds_out=holds_out)
         if budget is None:
             return charge
         return changed(charge, delta=budget.delta, relation=budget.relation)
@@ -95,10 +100,11 @@ class Charge:
     def shows_raw_errors(self) -> bool:
         """Whether it is of a run, whose errors on the raw data are shown.
 
-        A private selection and a release of errors show noisy ones alone.
+        A private selection and a release of errors show noisy ones alone, and a run that trains on
+        all ratings has none.
         """
         is_of_errors = any(leaf.statistic == HELD_OUT_ERRORS for leaf, _ in self.ledger)
-        return self.price is None and not is_of_errors
+        return self.holds_out and self.price is None and not is_of_errors
 
     @property
     def covered(self) -> bool:

@@ -193,12 +193,18 @@ def charge_before(spec: RunSpec, data: AnyData) -> Charge:
     guarantee = _on_data(
         algorithm.guarantee(), spec, normal_form(first), data.assumptions, _unit(data)
     )
-    return Charge.of(algorithm.title, plan, guarantee, budget)
+    return Charge.of(algorithm.title, plan, guarantee, budget, holds_out=spec.split.holds_out)
 
 
 def charge_of(spec: RunSpec, ready: PreparedRun) -> Charge:
     """The charge of a run to the account of private data, before it starts."""
-    return Charge.of(ready.algorithm.title, ready.plan, ready.guarantee, spec.canonical().budget)
+    return Charge.of(
+        ready.algorithm.title,
+        ready.plan,
+        ready.guarantee,
+        spec.canonical().budget,
+        holds_out=spec.split.holds_out,
+    )
 
 
 def _with_defaults(spec: RunSpec) -> Algorithm:

@@ -60,7 +60,13 @@ def _enter_measurement(record: RunRecord, ledger: Ledger, *, lasting: bool) -> N
 
 def _charge(record: RunRecord) -> Charge:
     try:
-        return Charge.of(record.title, record.event, record.guarantee, record.spec.budget)
+        return Charge.of(
+            record.title,
+            record.event,
+            record.guarantee,
+            record.spec.budget,
+            holds_out=record.spec.split.holds_out,
+        )
     except (ValueError, TypeError, KeyError) as error:
         raise BadInput(
             f"The ledger of the stored run {record.key} cannot be read ({error}), so it cannot be"

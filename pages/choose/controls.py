@@ -47,6 +47,7 @@ LARGEST_ERROR = 0.01, 1e9  # the range of the largest error that is allowed
 FILE = "file"  # in the address: "own" if the question is about an uploaded file
 BUTTON_KEY = "choose.pressed"  # in the session: whether all methods were asked for
 INQUIRY = "choose.asked"  # in the session: the question asked
+METHOD = "choose.method"  # in the session: a data set, and the method of the last answer about it
 # parts of the question: the default, and how a link's text is read
 PARTS: dict[str, tuple[Any, Read]] = {
     "protect": ("person", one_of(WHOM)),
@@ -130,10 +131,17 @@ def address() -> dict[str, str | None]:
         draws = "many" if last.question.every else "few"
     st.session_state[_key("draws")] = draws
     values = {name: _value_of(name) for name in PARTS}
-    texts = {name: None if it == PARTS[name][0] else f"{it}" for name, it in values.items()}
+    texts = {name: _text(name, value) for name, value in values.items()}
     texts |= {"epsilon": texts["spend"], "spend": None}
     own = "own" if datasets.is_own(entry.id) or is_file_missing() else None
     return texts | {"dataset": data_sets.stand_in(entry).id, FILE: own}
+
+
+def _text(name: str, value: Any) -> str | None:
+    """Return a part of the question for the address, written as the sidebar writes numbers."""
+    if value == PARTS[name][0]:
+        return None
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def is_file_missing() -> bool:
@@ -191,6 +199,12 @@ def current(now: Inquiry | None) -> Inquiry | None:
     if last is None and (draws := _value_of("draws")):
         last = st.session_state[INQUIRY] = now.in_full(draws == "many")
     return last if last is not None and last.entry.id == now.entry.id else None
+
+
+def answered_method(entry: Any) -> str:
+    """Return the method of the last answer about a data set; '' if there is none."""
+    data_id, method = st.session_state.get(METHOD, ("", ""))
+    return str(method) if data_id == entry.id else ""
 
 
 # ---- widgets -------------------------------------------------------------------------------------

@@ -7,8 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-import dpmf_datasets as datasets
-from dpmf_core.base.program import start
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text
@@ -20,7 +18,6 @@ from dpmf_core.runs.record import summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing.answer import Answer
 from dpmf_core.runs.tuning.choosing.answer import find as find_answer
-from dpmf_core.runs.tuning.choosing.documents import notebook, report
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import (
     TRIALS,
@@ -32,8 +29,7 @@ from dpmf_core.runs.tuning.choosing.question import MANY, Runs
 from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange, WorldRuns
 from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from dpmf_core.teaching.glossary import linked
-from dpmf_datasets import session_files
-from pages.choose import controls, measuring
+from pages.choose import controls, export, measuring
 from pages.choose.controls import Inquiry
 from pages.choose.figures import draw_figure
 from pages.kit import (
@@ -46,10 +42,8 @@ from pages.kit import (
     time_estimate,
 )
 from pages.kit.epsilon_grid import WINNERS
-from pages.kit.exports import draw_files
 from pages.kit.page_table import BY_ID
 from pages.kit.runs import ask, queue, request_at
-from pages.server import visitor
 
 SELECTING = "choose.selecting"  # in the session: the requested selection
 WAITING = "The answer appears here when all runs have finished. You can leave this page."
@@ -100,6 +94,7 @@ def find(inquiry: Inquiry) -> Finding | None:
     if finding is None or not finding.algorithm:
         return finding
     method = finding.algorithm
+    st.session_state[controls.METHOD] = (inquiry.entry.id, method)
     forms.read_address(method)
     parameters = forms.set_parameters(method)
     forms.write_to_address(method, parameters)
@@ -118,7 +113,6 @@ def _public_finding(inquiry: Inquiry) -> PublicFinding | None:
         title=entry.title,
         path=str(entry.id),
         assumptions=entry.assumptions,
-        program=_program(),
     )
 
 
@@ -139,20 +133,14 @@ def _private_finding(inquiry: Inquiry) -> PrivateFinding | None:
         question=inquiry.question,
         expected=expected,
         title=entry.title,
-        path=session_files.command_path(entry.id) if datasets.is_own(entry.id) else str(entry.id),
+        path=export.command_path(entry),
         assumptions=entry.assumptions,
-        program=_program(),
     )
     finding = replace(finding, steps=measuring.steps_of(finding.question, entry))
     finding = _with_account(finding, entry)
     spec = _selection_spec(finding, entry)
     selection = st.session_state.setdefault(WINNERS, {}).get(spec and spec.model_dump_json())
     return finding if selection is None else finding.with_selection(selection)
-
-
-def _program() -> tuple[str, ...]:
-    """Return what starts dpmf, with its full path for someone at their own machine."""
-    return start() if visitor.asker().alone else ("dpmf",)
 
 
 def _answer(runs: Runs) -> Answer | None:
@@ -258,21 +246,6 @@ def use(finding: Finding, entry: Any) -> None:
         st.session_state[data_sets.session_key(name, "ratings")] = value
 
 
-def draw_files_of(finding: Finding, entry: Any) -> None:
-    st.code(finding.train, language="bash", wrap_lines=True)
-    where = " Run it in the folder of your file." * datasets.is_own(entry.id)
-    st.caption(f"{safe_text.escape(finding.cost)} {finding.training}{where}")
-    files = {
-        "which-method.html": ("Page to print", report(finding)),
-        "which-method.ipynb": ("Notebook", notebook(finding)),
-    }
-    draw_files(files, first="which-method.html")
-    total = {"accountant.total": finding.configuration["epsilon"]}
-    if st.button("Split ε over several models", on_click=st.session_state.update, args=(total,)):
-        links.go("accountant")
-    st.caption("The files contain public, synthetic, declared and noisy figures, no private rows.")
-
-
 # ---- steps ---------------------------------------------------------------------------------------
 
 
@@ -337,30 +310,9 @@ def draw_answer_step() -> None:
     privacy_card.who_sees_what(privacy_card.USERS)
 
 
-def draw_take_away_step() -> None:
-    if controls.is_file_missing():
-        st.title("There is nothing to export", anchor=False)
-        controls.draw_missing_file()
-        return
-    current = controls.current(controls.inquiry())
-    controls.write_to_address()
-    finding = None if current is None else find(current)
-    if current is None:
-        st.title("There is no answer to export yet", anchor=False)
-        links.to("choose", "Ask the question", {})
-    elif finding is not None and not finding.algorithm:
-        st.title("No method is recommended, so there is nothing to export", anchor=False)
-        links.to("choose", "Back to the answer", {})
-    elif finding is not None:
-        st.title(finding.name, anchor=False)
-        st.markdown(f"**{safe_text.escape_letters(finding.summary)}**")
-        draw_figure(finding)
-        draw_files_of(finding, current.entry)
-
-
 controls.prepare()
 if st.query_params.get("step") == BY_ID["take-away"].view:
-    draw_take_away_step()
+    export.draw(find)
 else:
     draw_answer_step()
 engine().start()

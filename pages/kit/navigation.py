@@ -83,12 +83,15 @@ def _draw_switch(label: str, titles: dict[str, str], current: str) -> None:
         label_visibility="collapsed",
         required=True,
         on_change=_show_view,
-        args=(key,),
+        args=(key, current),
     )
 
 
-def _show_view(key: str) -> None:
-    st.query_params.from_dict(page_table.BY_ID[st.session_state[key]].query)
+def _show_view(key: str, current: str) -> None:
+    """Open the chosen view; a browser may report that of a page that was just left."""
+    chosen = st.session_state[key]
+    if chosen != current:
+        st.query_params.from_dict(page_table.BY_ID[chosen].query)
 
 
 def _draw_unknown(page: page_table.Page) -> None:

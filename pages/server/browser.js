@@ -23,11 +23,14 @@ function isStep(target) {
 // before it leaves this one: the address of this one then comes back.
 const BURST = 1000; // milliseconds between writes of one page
 let before = null;
+// when the last view of a page was opened; a page that is left just then had only got the address of
+// the next one, which takes its place
+let opened = -Infinity;
 
 history.pushState = function (state, unused, url) {
   const target = new URL(url, location);
+  const now = performance.now();
   if (!isStep(target)) {
-    const now = performance.now();
     if (before === null || now - before.last > BURST) before = { href: location.href };
     before.last = now;
     history.replaceState(state, unused, url);
@@ -38,10 +41,19 @@ history.pushState = function (state, unused, url) {
     history.replaceState(history.state, unused, before.href);
   }
   before = null;
+  if (leaves && now - opened < BURST) {
+    opened = -Infinity;
+    history.replaceState(state, unused, url);
+    return;
+  }
+  opened = leaves ? -Infinity : now;
   push.call(history, state, unused, url);
 };
 
-addEventListener("popstate", () => { before = null; });
+addEventListener("popstate", () => {
+  before = null;
+  opened = -Infinity;
+});
 
 // ---- a place on a page that is now a view of its own ----------------------------------------------
 

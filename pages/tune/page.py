@@ -1,7 +1,7 @@
 """Which parameters? A search on validation ratings, its winner on test ratings, and its cost."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,10 +22,19 @@ from dpmf_core.runs.tuning.private_selection import MOST, PrivateSelection, Sele
 from dpmf_core.runs.tuning.search import Search, Trial
 from dpmf_core.runs.tuning.search_space import MOST_DRAWS, TuneSpec, default_range, outcome
 from dpmf_core.teaching.glossary import linked
-from pages.choose import controls
-from pages.kit import data_sets, drawing, forms, links, odometer, sidebar, time_estimate
+from pages.choose import controls, export
+from pages.kit import (
+    data_sets,
+    drawing,
+    forms,
+    links,
+    odometer,
+    sidebar,
+    sidebar_values,
+    time_estimate,
+)
 from pages.kit.runs import ask, may_begin, queue
-from pages.kit.session_widgets import number_within
+from pages.kit.session_widgets import bind, number_within, start, within
 from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_charts import parameter
 from pages.server import sessions
@@ -35,17 +44,33 @@ SCORE = METRICS["validation_rmse"]
 RULE = "by the privacy profile of a trial"
 USUAL = ("rank", "steps", "clip_norm", "regularisation", "shrinkage", "row_clip")
 WAYS = {"take-away": "Export", "explore": "Explore it", "choose": "Back to the answer"}
+FORM = "tune.form"  # in the session: the method whose form of parameters is open
+TRIALS = 2, 500  # the range of the number of trials
+N_TRIALS, DRAWS = 20, 3  # the default numbers of trials and of draws of each
 FIRST, LATER = 0.3, 0.7  # seconds between updates, before and after the first trial
+Parameters = Mapping[str, Any]
 OPENLY, PRIVATELY = "open", "private"
 WHERE = {OPENLY: "on synthetic data, free", PRIVATELY: "on your own data, for ε"}
 
 
 def parameters(choice: Choice) -> dict[str, Any]:
-    """Ask for the method's parameters, which all pages and the command use."""
+    """Ask for the method's parameters; the form is open once one differs from the recommended."""
     budget = choice.spec().budget
     assert budget is not None  # the sidebar has no choice without noise
-    with st.expander("Set parameters yourself"):
+    forms.read_address(choice.algorithm)
+    if forms.set_parameters(choice.algorithm):
+        st.session_state[FORM] = choice.algorithm  # it stays open when the last one is emptied
+    is_open = st.session_state.get(FORM) == choice.algorithm
+    with st.expander("Set parameters yourself", expanded=is_open):
         return forms.parameters(choice.algorithm, choice.shape, budget, "explore")
+
+
+def _known(text: str, names: Sequence[str]) -> list[str]:
+    """Return the parameters in a link; raise ValueError on an unknown one."""
+    moving = text.split(",")
+    if not set(moving) <= set(names):
+        raise ValueError
+    return moving
 
 
 def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpec, int]:
@@ -53,18 +78,33 @@ def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpe
     names = list(algorithms.find(choice.algorithm).model_fields)
     usual = [name for name in USUAL if name in names]
     left, right, last = st.columns([4, 1, 1])
+    key = f"tune.moving.{choice.algorithm}"
+    first = usual[:4] or names[:3]
+    start(key, "search", first, lambda text: _known(text, names))
     text = "Each from a quarter to four times its recommended value."
     moving = left.multiselect(
         "Parameters to search",
         names,
-        usual[:4] or names[:3],
-        key=f"tune.moving.{choice.algorithm}",
+        st.session_state[key],
+        key=key,
         format_func=lambda name: parameter(name, [choice.algorithm]),
         help=text,
+        persist_state="session",
     )
-    trials = right.number_input("Trials", 2, 500, 20, 10, key="tune.trials") or 20
+    start("tune.trials", "trials", N_TRIALS, within(int, *TRIALS))
+    start("tune.draws", "trial_draws", DRAWS, within(int, 1, MOST_DRAWS))
+    trials = right.number_input("Trials", *TRIALS, **bind("tune.trials"), step=10) or N_TRIALS
     text = "Draws of split and noise for each trial; its score is their mean."
-    draws = last.number_input("Draws", 1, MOST_DRAWS, 3, 1, key="tune.draws", help=text) or 3
+    draws = (
+        last.number_input("Draws", 1, MOST_DRAWS, **bind("tune.draws"), step=1, help=text) or DRAWS
+    )
+    links.put_in_address(
+        {
+            "search": None if moving == first else ",".join(moving),
+            "trials": None if trials == N_TRIALS else str(trials),
+            "trial_draws": None if draws == DRAWS else str(draws),
+        }
+    )
     if not moving:
         raise BadInput("Choose at least one parameter to search.")
     fixed = {name: value for name, value in parameters.items() if name not in moving}
@@ -140,32 +180,39 @@ def finding(choice: Choice, search: Search, best: Trial) -> None:
     )
 
 
-def _draw_outcome(choice: Choice, search: Search, best: Trial, head: DeltaGenerator) -> None:
-    """Draw the winner on test ratings, the trials, and the cost of choosing."""
-    spec, runs = search.spec, dict[str, Run]()
+def _draw_outcome(
+    choice: Choice, search: Search, best: Trial, head: DeltaGenerator
+) -> Parameters | None:
+    """Draw the winner on test ratings, the trials, and the cost of choosing.
+
+    Returns the winner's parameters once they have been compared.
+    """
+    spec, runs, winner = search.spec, dict[str, Run](), None
     if not (search.busy or search.cancelled):
         runs = ask("tune.final", spec.fresh(best.place), by_button=True)
         if result := outcome(runs, spec.metric):
             box = head.success if result.verdict == "better" else head.info
             box(f"On test ratings: {result.words}")
-            with head:
-                draw_use(spec.algorithm, spec.fixed | best.place)
+            winner = spec.fixed | best.place
     open_search.figures(search, SCORE)
     if "winner 0" in runs:
         open_search.costs(choice, search)
+    return winner
 
 
-def draw_search(choice: Choice, spec: TuneSpec, trials: int, head: DeltaGenerator) -> None:
-    """Draw a search that shows every trial; raise BadInput."""
+def draw_search(
+    choice: Choice, spec: TuneSpec, trials: int, head: DeltaGenerator
+) -> Parameters | None:
+    """Draw a search that shows every trial, and return its winner; raise BadInput."""
     search, waits = requested_search(spec, trials)
     if search is None:
-        head.title("Which parameters?", anchor=False)
+        head.title(f"Which parameters for {_place(choice)}?", anchor=False)
         head.write(
             "A search scores parameters on validation ratings, all on the same draws of split and"
             " noise. It then compares the winner with the recommended parameters on test ratings of"
             " new draws."
         )
-        return
+        return None
     if waits and search.advance():
         sessions.registry.hold(sessions.this(), "tune", search, by_button=True)
         with head:
@@ -183,8 +230,9 @@ def draw_search(choice: Choice, spec: TuneSpec, trials: int, head: DeltaGenerato
             f"Cancelled after {search.n_settled} of {search.n_trials} trials. Press Search to"
             " continue."
         )
-    if best is not None:
-        _draw_outcome(choice, search, best, head)
+    if best is None:
+        return None
+    return _draw_outcome(choice, search, best, head)
 
 
 # ---- a private selection -------------------------------------------------------------------------
@@ -197,15 +245,14 @@ def _select(spec: PrivateSelection) -> None:
 
 def draw_private_search(
     choice: Choice, search: TuneSpec, trials: int, head: DeltaGenerator
-) -> None:
-    """Draw the controls and the button here, the outcome at the head."""
+) -> Parameters | None:
+    """Draw the controls and the button here, the outcome at the head; return the winner."""
     spec = _settings(choice, search, trials)
     odometer.draw_selection_button("Tune on my data", "tune.select", spec, _select)
     with head:
         if st.session_state.get("tune.selecting") == spec:
-            _draw_winner(choice, spec)
-            return
-        st.title("Tune privately", anchor=False)
+            return _draw_winner(choice, spec)
+        st.title(f"Tune {_place(choice)} privately", anchor=False)
         budget, unit = spec.budget, spec.kinds[0]().guarantee().unit
         cost = epsilon_in_full(spec.epsilon, budget.delta, unit, budget.relation, RULE)
         error = choice.shape.half_range / 2
@@ -218,6 +265,7 @@ def draw_private_search(
                 f" ± {2 * deviation:.2g} (95%) at an error of {error:g}."
             )
         )
+    return None
 
 
 def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection:
@@ -243,11 +291,12 @@ def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection
     ).within(cap)
 
 
-def _draw_winner(choice: Choice, spec: PrivateSelection) -> None:
+def _draw_winner(choice: Choice, spec: PrivateSelection) -> Parameters | None:
+    """Draw the outcome of a private selection, and return its winner."""
     results = ask("tune.selection", {"selection": spec}, by_button=True)
     if not results:
         st.title("Tuning privately", anchor=False)
-        return
+        return None
     selection: SelectionResult = results["selection"]
     budget = spec.budget
     cost = epsilon_in_full(selection.epsilon, budget.delta, selection.unit, budget.relation, RULE)
@@ -257,7 +306,7 @@ def _draw_winner(choice: Choice, spec: PrivateSelection) -> None:
             "The random number of trials was 0, so nothing is released. The selection still cost"
             f" **{cost}**. Another seed draws again."
         )
-        return
+        return None
     score = SCORE.text(selection.score)
     st.title(f"The winner's {SCORE.title}, with noise: {score}", anchor=False)
     algorithm = spec.searches[0].algorithm
@@ -275,29 +324,55 @@ def _draw_winner(choice: Choice, spec: PrivateSelection) -> None:
             f" **{decision.cost}**. {decision.certainty.words()} {decision.not_counted}"
         )
     )
-    draw_use(algorithm, spec.searches[0].fixed | selection.winner)
     st.caption(
         f"{selection.guarantee} The theorem does not cover the duration, which may reveal the"
         " number of trials. Nothing else was trained, and no error was computed."
     )
     file = to_json(selection.export(), indent=1)
     st.download_button("The selection as JSON", file, "selection.json", "application/json")
+    return spec.searches[0].fixed | selection.winner
 
 
-def draw_use(algorithm: str, values: Mapping[str, Any]) -> None:
-    """Draw the button that sets these parameters everywhere, then the next steps."""
-    if forms.set_parameters(algorithm) != dict(values):
-        args = (algorithm, values)
-        st.button("Use these", key="tune.use", type="primary", on_click=forms.choose, args=args)
+# ---- what follows --------------------------------------------------------------------------------
+
+
+def _place(choice: Choice) -> str:
+    title = algorithms.find(choice.algorithm).title
+    return f"{title} at ε = {budget_text(choice.epsilon)}"
+
+
+def _use(choice: Choice, values: Parameters) -> None:
+    """Set these parameters and their method in the session, and export them next."""
+    forms.choose(choice.algorithm, values)
+    sidebar_values.put("algorithm", choice.algorithm)
+    export.send(choice.dataset, choice.algorithm)
+
+
+def draw_next(choice: Choice, winner: Parameters | None) -> None:
+    """Draw the button that uses the winner, or the next steps with the parameters that are set."""
+    values = forms.set_parameters(choice.algorithm)
+    if winner is not None and values != dict(winner):
+        args = (choice, winner)
+        st.button("Use these", key="tune.use", type="primary", on_click=_use, args=args)
         return
-    st.caption("In use on every page and in the command.")
-    links.draw_ways("tune.next", WAYS)
+    if winner is not None:
+        title = algorithms.find(choice.algorithm).title
+        st.caption(f"In use for {title}: in Explore, in the export and in its command.")
+    use = functools.partial(_use, choice, values)
+    links.draw_ways("tune.next", WAYS, use)
+
+
+def _chosen() -> Choice:
+    """Return the session's choice; of several methods, the one that the last answer recommends."""
+    choice = sidebar.choice()
+    method = controls.answered_method(choice.entry)
+    return replace(choice, algorithm=method, is_best=False) if choice.is_best and method else choice
 
 
 def main() -> None:
     controls.prepare()
     controls.write_to_address()
-    own = sidebar.choice()
+    own = _chosen()
     choice = replace(own, dataset=data_sets.stand_in(own.entry).id)
     head, way = st.container(), OPENLY
     spec, trials = search_settings(choice, parameters(own))
@@ -312,9 +387,11 @@ def main() -> None:
     if way == PRIVATELY:
         # a private trial trains once
         changes = {"draws": 1, "data": own.spec().canonical().data}
-        draw_private_search(own, spec.model_copy(update=changes), trials, head)
+        winner = draw_private_search(own, spec.model_copy(update=changes), trials, head)
     else:
-        draw_search(choice, spec, trials, head)
+        winner = draw_search(choice, spec, trials, head)
+    with head:
+        draw_next(own, winner)
 
 
 main()

@@ -254,7 +254,7 @@ def test_the_file_is_its_users_alone_and_holds_no_data(tmp_path):
     file = tmp_path / account_files.FILE
     assert file.stat().st_mode & 0o777 == 0o600
     (charge,) = _rows(file, "SELECT charge FROM entries")[0]
-    facts = "title ledger status unit delta relation price release"
+    facts = "title ledger status unit delta relation price release holds_out"
     assert set(json.loads(charge)) == set(facts.split())
 
 

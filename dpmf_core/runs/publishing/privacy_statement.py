@@ -118,7 +118,7 @@ def _facts(record: RunRecord) -> dict[str, Any]:
         ],
         "noises": ", ".join(dict.fromkeys(row.mechanism for row in record.ledger)),
         "floating_point": _floating_point(record),
-        "rmse": record.metrics.get("rmse"),
+        "usefulness": _usefulness(record),
         "versions": dict(record.versions),
     }
 
@@ -152,6 +152,18 @@ def bounds_of(record: RunRecord) -> tuple[float, float]:
     """The lowest and the highest rating of a run on ratings."""
     bounds: Any = record.shape["bounds"]  # two numbers in every shape of ratings
     return float(bounds[0]), float(bounds[1])
+
+
+def _usefulness(record: RunRecord) -> str:
+    """How well the model predicts, in sentences, as far as it may be stated."""
+    if record.fall is not None:
+        return " ".join(record.fall.sentences)
+    if not record.public:
+        return "Not stated: errors on held-out ratings of private people would be another release."
+    rmse = record.metrics.get("rmse")
+    if rmse is None:
+        return "Not measured."
+    return f"Held-out RMSE {rmse:.4f}."
 
 
 def _listing(values: Mapping[str, object]) -> str:

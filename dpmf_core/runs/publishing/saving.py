@@ -4,6 +4,7 @@ It contains only releases in the ledger and public facts. If nothing is proved, 
 warning.
 """
 
+import io
 import json
 import shutil
 import tempfile
@@ -25,6 +26,7 @@ from dpmf_core.algorithms.sgd import LearntUsers
 from dpmf_core.algorithms.svd import Subspace
 from dpmf_core.base.documents import render, to_json
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import workplace
 from dpmf_core.runs import data_access
 from dpmf_core.runs.publishing.privacy_statement import card, check_about, statement, warning_of
 from dpmf_core.runs.record import ItemNames, Run, RunRecord
@@ -122,6 +124,17 @@ def save(run: Run, folder: str | Path, *, about: Mapping[str, str] | None = None
             " write to."
         ) from error
     return place
+
+
+def packed(run: Run, name: str, *, about: Mapping[str, str] | None = None) -> bytes:
+    """The folder that `save` writes as a ZIP file, in which it has this name. Raises BadInput."""
+    content = io.BytesIO()
+    with tempfile.TemporaryDirectory(dir=workplace()) as place:
+        folder = save(run, Path(place) / name, about=about)
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:
+            for path in sorted(folder.iterdir()):
+                file.write(path, f"{name}/{path.name}")
+    return content.getvalue()
 
 
 def read(folder: str | Path) -> Run:

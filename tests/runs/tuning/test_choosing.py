@@ -259,7 +259,7 @@ def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path):
     training = "".join(cells[-1]["source"])
     fits = [it for it in ast.walk(ast.parse(training)) if isinstance(it, ast.Call)]
     given = {word.arg: ast.literal_eval(word.value) for word in fits[0].keywords}
-    assert given == {"epsilon": 2.0, "delta": DELTA, "rank": 3}
+    assert given == {"epsilon": 2.0, "delta": DELTA, "split": None, "rank": 3}
 
 
 def called_with(calls):
@@ -282,8 +282,8 @@ def test_after_a_private_selection_everything_is_of_the_method_that_it_chose():
     )
     before = private_finding()
     finding = before.with_selection(result)
-    assert before.configuration["algorithm"] == "spectral"
-    assert finding.configuration["algorithm"] == "dpals"
+    assert before.run.algorithm == "spectral"
+    assert finding.run.algorithm == "dpals"
     assert "use DPALS at ε = 2: a private selection" in finding.headline
     assert "DPALS" in finding.name and "DPALS" in finding.summary
     assert "falls" not in finding.headline + finding.summary  # the range is about another method
@@ -331,7 +331,7 @@ def test_methods_that_are_not_told_apart_are_both_in_the_title():
     assert finding.name == f"{NO_DIFFERENCE} on Cinema, small"
     assert f"{NO_DIFFERENCE}." in finding.summary
     assert "no difference was found in 2 draws" in " ".join(wording.sentences(finding.answer))
-    assert finding.configuration["algorithm"] == "spectral"
+    assert finding.run.algorithm == "spectral"
     record = export(finding)
     assert record["is_undecided"] and record["no_difference"] == ["dpals"]
     assert NO_DIFFERENCE in report(finding) and NO_DIFFERENCE in notebook(finding)

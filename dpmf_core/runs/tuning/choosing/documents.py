@@ -18,7 +18,7 @@ from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.finding import Finding
+from dpmf_core.runs.tuning.choosing.finding import MODEL, Finding
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
 
@@ -31,13 +31,14 @@ def report(finding: Finding) -> str:
         finding=finding,
         chart=Markup(_chart(finding)),
         question_rows=_question_rows(finding),
+        model_folder=MODEL,
         outside="left out" if "outside=leave-out" in finding.path else "set to its nearest end",
     )
 
 
 def notebook(finding: Finding) -> str:
     """A notebook, as JSON, that repeats and trains the answer if the package is installed."""
-    return documents.notebook("choice.notebook", finding=finding)
+    return documents.notebook("choice.notebook", finding=finding, model_folder=MODEL)
 
 
 def _question_rows(finding: Finding) -> list[tuple[str, object]]:

@@ -9,17 +9,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dpmf_core.privacy import Relation, UnsupportedEvent
 from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.decision import Decision, decide, for_group, planned_run
 from dpmf_core.privacy.formatting import epsilon_number
 from dpmf_core.privacy.odometer import Charge
-from dpmf_core.runs.specification import Value
+from dpmf_core.runs.commands import PROGRAM, fit_command
+from dpmf_core.runs.specification import RunSpec, Value
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.question import Question
 
+MODEL = "model"  # the folder that the command saves the model in
 NO_TOTAL = (
     "No total is known for a group, because the cost of what was drawn from these data before is"
     " known for one person only."
@@ -33,8 +35,9 @@ class Finding(ABC):
     title: the name of the data. path: how a command names them: an id of the catalogue, or a path
     with its facts; '' for a declared shape without data. assumptions: what was taken as public
     about private data. parameters: the method's, where they differ from the recommended ones.
-    program: what starts dpmf (`base.program.start`). earlier: the charges in the account of the
-    data; budget: the account's.
+    program: what starts dpmf; `dpmf` in everything that is written to a file. earlier: the charges
+    in the account of the data; budget: the account's. is_trained: whether these charges include the
+    training of the answer on all ratings.
     """
 
     public: ClassVar[bool]
@@ -44,9 +47,10 @@ class Finding(ABC):
     path: str
     assumptions: tuple[str, ...] = ()
     parameters: Mapping[str, Value] = field(default_factory=dict)
-    program: tuple[str, ...] = ("dpmf",)
+    program: tuple[str, ...] = PROGRAM
     earlier: tuple[Charge, ...] = ()
     budget: AccountBudget | None = None
+    is_trained_on_all: bool = False
 
     # -- what it says -----------------------------------------------------------------------------
 
@@ -154,7 +158,9 @@ class Finding(ABC):
         """
         if not self.algorithm:
             return None
-        planned = [] if self.is_trained else [self.planned_training]
+        planned = [self.planned_training]
+        if self.is_trained or self.is_trained_on_all:
+            planned = []
         return self._composed(planned)
 
     @property
@@ -222,25 +228,23 @@ class Finding(ABC):
     # -- commands ---------------------------------------------------------------------------------
 
     @property
-    def configuration(self) -> dict[str, Any]:
-        """The options of `fit` that train the answer, by name; empty if there is none."""
+    def run(self) -> RunSpec | None:
+        """The run that trains the answer on all ratings; None if there is none."""
         if not self.algorithm or not self.path:
-            return {}
-        return {
-            "dataset": self.path,
-            "algorithm": self.algorithm,
-            "epsilon": float(f"{epsilon_number(self.question.of_one(self.epsilon)):.12g}"),
-            "delta": self.question.delta,
-        }
+            return None
+        return RunSpec.of(
+            dataset=self.path,
+            algorithm=self.algorithm,
+            epsilon=float(f"{epsilon_number(self.question.of_one(self.epsilon)):.12g}"),
+            delta=self.question.delta,
+            parameters=dict(self.parameters),
+            split="none",
+        )
 
     @property
     def train(self) -> str:
-        """The command that trains the answer; '' if there is none."""
-        options = self.configuration
-        parts = [part for name, value in options.items() for part in (f"--{name}", str(value))]
-        for name, value in self.parameters.items():
-            parts += ["--param", f"{name}={value}"]
-        return shlex.join([*self.program, "fit", *parts]) if options else ""
+        """The command that trains the answer on all ratings and saves it; '' if there is none."""
+        return "" if self.run is None else fit_command(self.run, self.program, MODEL)
 
     @property
     def again(self) -> str:

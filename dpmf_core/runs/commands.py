@@ -1,0 +1,64 @@
+"""The command that repeats a run on the command line."""
+
+import shlex
+from collections.abc import Sequence
+from enum import StrEnum
+
+from pydantic import BaseModel
+
+from dpmf_core.runs.specification import PARAMETERS, Parameter, RunSpec
+
+PROGRAM = ("dpmf",)
+FIRST = ("dataset", "algorithm", "epsilon", "delta")  # options that come first, in this order
+
+
+def fit_command(spec: RunSpec, program: Sequence[str] = PROGRAM, save: str = "") -> str:
+    """Return the command that does a run, for a shell.
+
+    Parameters
+    ----------
+    spec
+        The run, whose data have the name that the command line knows them by.
+    program
+        The words that start the command line.
+    save
+        The folder for the model; '' for none.
+    """
+    parts = [*program, "fit"]
+    for name, text in _options(spec).items():
+        parts += [f"--{name.replace('_', '-')}", text]
+    for name, value in spec.parameters.items():
+        parts += ["--param", f"{name}={value}"]
+    if save:
+        parts += ["--save", save]
+    return shlex.join(parts)
+
+
+def _options(spec: RunSpec) -> dict[str, str]:
+    """The options that differ from their defaults, as texts by name."""
+    values = {name: _value(spec, parameter) for name, parameter in PARAMETERS.items()}
+    if spec.without_noise:
+        values["noise"] = "none"
+    names = dict.fromkeys((*FIRST, *values))
+    return {
+        name: _text(values[name])
+        for name in names
+        if values[name] not in (None, PARAMETERS[name].info.default)
+    }
+
+
+def _value(spec: RunSpec, parameter: Parameter) -> object:
+    section: BaseModel | None = spec
+    if parameter.section:
+        section = getattr(spec, parameter.section)
+    if section is None:  # no budget
+        return None
+    return getattr(section, parameter.field)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).removesuffix(".0")

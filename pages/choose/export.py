@@ -1,0 +1,317 @@
+"""The last step of Choose: train on all ratings, then take away the model, the report, the command.
+
+It exports the answer to the question, or the method that Tune sent here, with the parameters of the
+session.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+import dpmf_datasets as datasets
+from dpmf_core.jobs.machine import duration
+from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs.commands import fit_command
+from dpmf_core.runs.publishing import saving
+from dpmf_core.runs.planning import charges_of
+from dpmf_core.runs.record import Run
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.tuning.choosing.documents import notebook, report
+from dpmf_core.runs.tuning.choosing.finding import MODEL, Finding
+from dpmf_core.teaching.glossary import linked
+from dpmf_datasets import session_files
+from pages.choose import controls
+from pages.choose.controls import Inquiry
+from pages.choose.figures import draw_figure
+from pages.kit import (
+    data_sets,
+    forms,
+    links,
+    odometer,
+    safe_text,
+    sidebar,
+    sidebar_values,
+    time_estimate,
+)
+from pages.kit.exports import draw_files
+from pages.kit.runs import ask, queue, request_at
+
+PLACE = "export"  # of the training among the session's requests
+REQUESTED = "export.requested"  # in the session: the run that the button asked for
+PACKED = "export.packed"  # in the session: a trained run and its ZIP file
+FROM_TUNE = "export.tuned"  # in the session: the data set and the method that Tune sent here
+WHICH = "export.which"  # in the session and, as `export`, in the address: TUNED or ANSWER
+TUNED, ANSWER = "tuned", "answer"
+Find = Callable[[Inquiry], Finding | None]
+
+
+@dataclass(frozen=True)
+class Export:
+    """What is exported.
+
+    run: on all ratings of the session's data. finding: the answer that it trains, if it does.
+    """
+
+    run: RunSpec
+    entry: Any
+    finding: Finding | None = None
+
+    @property
+    def title(self) -> str:
+        return f"{self.label} on {self.entry.title}"
+
+    @property
+    def label(self) -> str:
+        assert self.run.budget is not None
+        return f"{self.run.kind.title} at ε = {budget_text(self.run.budget.epsilon)}"
+
+    @property
+    def command(self) -> str:
+        """The command that trains and saves it anywhere."""
+        return fit_command(on_data(self.run, command_path(self.entry)), save=MODEL)
+
+
+def command_path(entry: Any) -> str:
+    """Return how a command names a data set: an uploaded file by its own name, with its facts."""
+    if datasets.is_own(entry.id):
+        return session_files.command_path(entry.id)
+    return str(entry.id)
+
+
+def on_data(run: RunSpec, data_id: str) -> RunSpec:
+    """Return the run on another name of its data."""
+    return run.model_copy(update={"data": run.data.model_copy(update={"id": data_id})})
+
+
+# ---- what is exported ----------------------------------------------------------------------------
+
+
+def send(data_id: str, algorithm: str) -> None:
+    """Make the next export that of this method with the session's parameters."""
+    st.session_state[FROM_TUNE] = (data_id, algorithm)
+    st.session_state[WHICH] = TUNED
+
+
+def _of_tune(entry: Any) -> Export | None:
+    """Return what Tune sent here, also by the address; None if that is about other data."""
+    is_linked = st.query_params.get("export") == TUNED and FROM_TUNE not in st.session_state
+    if is_linked and (method := sidebar_values.value("algorithm")) != data_sets.BEST:
+        send(entry.id, method)
+    data_id, method = st.session_state.get(FROM_TUNE, ("", ""))
+    if data_id != entry.id:
+        return None
+    forms.read_address(method)
+    parameters = forms.set_parameters(method)
+    forms.write_to_address(method, parameters)  # before another method reads the address
+    choice = replace(sidebar.choice(), algorithm=method, is_best=False)
+    return Export(choice.spec(parameters, split="none"), entry)
+
+
+def _exports(tuned: Export | None, find: Find) -> dict[str, Export] | None:
+    """Return what may be exported; None while the answer is computed, with its progress drawn."""
+    current = controls.current(controls.inquiry())
+    finding = None if current is None else find(current)
+    if current is not None and finding is None:
+        return None
+    exports = {} if tuned is None else {TUNED: tuned}
+    if current is None or finding is None or finding.run is None:
+        return exports
+    answer = Export(on_data(finding.run, current.entry.id), current.entry, finding)
+    if tuned is not None and tuned.run == answer.run:
+        return {TUNED: answer}
+    return exports | {ANSWER: answer}
+
+
+def draw(find: Find) -> None:
+    """Draw the step. find: returns the answer to a question, or draws its progress."""
+    if controls.is_file_missing():
+        st.title("There is nothing to export", anchor=False)
+        controls.draw_missing_file()
+        return
+    tuned = _of_tune(sidebar_values.chosen_entry())
+    controls.write_to_address()
+    exports = _exports(tuned, find)
+    if exports is None:
+        return
+    if not exports:
+        _draw_nothing()
+        return
+    head = st.container()
+    which = _draw_choice(exports)
+    export = exports[which]
+    _write_to_address(which, export)
+    run = _draw_training(export)
+    with head:
+        _draw_head(export, is_trained=run is not None)
+    _draw_command(export)
+    _draw_documents(export, is_trained=run is not None)
+
+
+def _draw_nothing() -> None:
+    current = controls.current(controls.inquiry())
+    if current is None:
+        st.title("There is no answer to export yet", anchor=False)
+        st.write("Ask which method suits your data, or choose a method and its parameters in Tune.")
+    else:
+        st.title("No method is recommended, so there is nothing to export", anchor=False)
+    with st.container(horizontal=True):
+        links.to("choose", "Ask the question" if current is None else "Back to the answer", {})
+        links.to("tune", "Tune a method", {})
+
+
+def _draw_choice(exports: dict[str, Export]) -> str:
+    """Return which export a person chose; the one that Tune sent here comes first."""
+    if len(exports) == 1:
+        return next(iter(exports))
+    names = {TUNED: "as tuned", ANSWER: "the answer to your question"}
+    first = st.session_state.get(WHICH, TUNED)
+    which: str = st.radio(
+        "Export",
+        list(exports),
+        index=list(exports).index(first),
+        format_func=lambda name: f"{exports[name].label}, {names[name]}",
+        key=f"{WHICH}.radio",
+        horizontal=True,
+    )
+    st.session_state[WHICH] = which
+    return which
+
+
+def _write_to_address(which: str, export: Export) -> None:
+    """Put what a reload needs into the address."""
+    if which == TUNED:
+        sidebar_values.write_to_address()
+    method, parameters = export.run.algorithm, export.run.parameters
+    forms.write_to_address(method, parameters)
+    address = controls.address()
+    if which == TUNED:
+        address |= {"algorithm": method}
+    links.put_in_address(address | {"export": which})
+
+
+def _draw_head(export: Export, is_trained: bool) -> None:
+    finding = export.finding
+    if request_at(PLACE).busy:  # the account holds part of the training
+        st.title(export.title, anchor=False)
+        return
+    if finding is None:
+        st.title(export.title, anchor=False)
+    else:
+        finding = replace(finding, is_trained_on_all=is_trained)
+        st.title(finding.name, anchor=False)
+        st.markdown(f"**{safe_text.escape_letters(finding.summary)}**")
+    parameters = export.run.parameters
+    if parameters:
+        words = forms.in_words(export.run.algorithm, parameters)
+        st.write(f"With the parameters set in this session: **{words}**. Others are recommended.")
+    elif finding is None:
+        st.write("With the recommended parameters.")
+
+
+# ---- the model -----------------------------------------------------------------------------------
+
+
+def _request(works: Sequence[RunSpec]) -> None:
+    st.session_state[REQUESTED] = works[0]
+    odometer.buy(works)
+
+
+def _draw_training(export: Export) -> Run | None:
+    """Draw the button, the progress or the trained model, which is returned."""
+    st.subheader("The model", anchor=False)
+    run = None
+    if st.session_state.get(REQUESTED) == export.run:
+        run = ask(PLACE, {"model": export.run}, by_button=True).get("model")
+        if run is not None:
+            _draw_model(run)
+    else:
+        _draw_button(export)
+    if not export.entry.public:
+        waits = request_at(PLACE).busy
+        odometer.panel(export.entry.id, PLACE, export.entry.n_users, awaits=waits)
+    return run
+
+
+def _draw_button(export: Export) -> None:
+    seconds = time_estimate.seconds({"model": export.run})
+    words = (
+        "It learns from every rating, because none is held out, so it has no error of its own. This"
+        f" takes about {duration(seconds)} (an estimate). {queue()}"
+    )
+    title = "Train on all ratings"
+    if export.entry.public:
+        args = ([export.run],)
+        st.button(title, key="export.train", type="primary", on_click=_request, args=args)
+        st.caption(f"{words} The data are public or synthetic: it adds to no account.")
+        return
+    works = [export.run]
+    account = odometer.draw_button("export.train", title, works, _request, (works,))
+    if account is not None:
+        st.caption(safe_text.escape(odometer.terms(account.after(charges_of(works)))))
+    st.caption(f"**Training is another release from your data.** {words}")
+
+
+def _draw_model(run: Run) -> None:
+    record = run.record
+    if record.public:
+        st.write(linked(f"**Trained on all ratings**, with {record.loss}."))
+    else:
+        decision = odometer.decision_about(record.spec.data.id, ())
+        words = f"Everything drawn from your data so far: **{decision.cost}**."
+        certainty = decision.certainty.words()
+        st.write(linked(f"**Trained on all ratings.** {words} {certainty} {decision.not_counted}"))
+    packed_run, content = st.session_state.get(PACKED, (None, b""))
+    if packed_run is not run:
+        content = saving.packed(run, MODEL)
+        st.session_state[PACKED] = (run, content)
+    st.download_button(
+        "Download the model",
+        content,
+        f"{MODEL}.zip",
+        "application/zip",
+        type="primary",
+        on_click="ignore",
+    )
+    st.caption(
+        f'Unzip it anywhere and read it with `dpmf.load_model("{MODEL}")`. It holds a model card, a'
+        " privacy statement, and items' factors and offsets. It holds nothing of single people."
+    )
+
+
+# ---- the command, the documents ------------------------------------------------------------------
+
+
+def _draw_command(export: Export) -> None:
+    st.subheader("The command", anchor=False)
+    st.code(export.command, language="bash", wrap_lines=True)
+    where = " in the folder of your file" * datasets.is_own(export.entry.id)
+    words = f"It trains on all ratings{where} and saves the model in the new folder `{MODEL}`."
+    if not export.entry.public:
+        words += (
+            " It trains again, which is a release of its own and enters the account of the computer"
+            " where it runs."
+        )
+    st.caption(f"{words} Without an installed command, `python -m dpmf` starts dpmf.")
+
+
+def _draw_documents(export: Export, is_trained: bool) -> None:
+    finding = export.finding
+    if finding is not None:
+        finding = replace(finding, is_trained_on_all=is_trained)
+        st.subheader("The answer", anchor=False)
+        files = {
+            "which-method.html": ("Page to print", report(finding)),
+            "which-method.ipynb": ("Notebook", notebook(finding)),
+        }
+        draw_files(files)
+        st.caption(
+            f"{safe_text.escape(finding.cost)} {finding.training} The files contain public,"
+            " synthetic, declared and noisy figures, no private rows."
+        )
+        draw_figure(finding)
+    assert export.run.budget is not None
+    total = {"accountant.total": export.run.budget.epsilon}
+    if st.button("Split ε over several models", on_click=st.session_state.update, args=(total,)):
+        links.go("accountant")
