@@ -13,10 +13,11 @@ import streamlit as st
 import dpmf_datasets as datasets
 from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text
+from dpmf_core.runs import data_access
 from dpmf_core.runs.commands import fit_command
-from dpmf_core.runs.publishing import saving
 from dpmf_core.runs.planning import charges_of
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.publishing import saving
+from dpmf_core.runs.record import ItemNames, Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.tuning.choosing.documents import notebook, report
 from dpmf_core.runs.tuning.choosing.finding import MODEL, Finding
@@ -140,13 +141,12 @@ def draw(find: Find) -> None:
         return
     head = st.container()
     which = _draw_choice(exports)
-    export = exports[which]
-    _write_to_address(which, export)
-    run = _draw_training(export)
+    _write_to_address(which, exports[which])
+    export = _draw_training(exports[which])
     with head:
-        _draw_head(export, is_trained=run is not None)
+        _draw_head(export, "from Tune" if which == TUNED else "set in this session")
     _draw_command(export)
-    _draw_documents(export, is_trained=run is not None)
+    _draw_documents(export)
 
 
 def _draw_nothing() -> None:
@@ -191,7 +191,8 @@ def _write_to_address(which: str, export: Export) -> None:
     links.put_in_address(address | {"export": which})
 
 
-def _draw_head(export: Export, is_trained: bool) -> None:
+def _draw_head(export: Export, origin: str) -> None:
+    """Draw the title and the summary. origin: of the parameters that are not recommended."""
     finding = export.finding
     if request_at(PLACE).busy:  # the account holds part of the training
         st.title(export.title, anchor=False)
@@ -199,13 +200,12 @@ def _draw_head(export: Export, is_trained: bool) -> None:
     if finding is None:
         st.title(export.title, anchor=False)
     else:
-        finding = replace(finding, is_trained_on_all=is_trained)
         st.title(finding.name, anchor=False)
         st.markdown(f"**{safe_text.escape_letters(finding.summary)}**")
     parameters = export.run.parameters
     if parameters:
         words = forms.in_words(export.run.algorithm, parameters)
-        st.write(f"With the parameters set in this session: **{words}**. Others are recommended.")
+        st.write(f"With parameters {origin}: **{words}**. The others are as recommended.")
     elif finding is None:
         st.write("With the recommended parameters.")
 
@@ -218,20 +218,28 @@ def _request(works: Sequence[RunSpec]) -> None:
     odometer.buy(works)
 
 
-def _draw_training(export: Export) -> Run | None:
-    """Draw the button, the progress or the trained model, which is returned."""
+def is_trained(run: RunSpec) -> bool:
+    """Return whether this session has trained it, so that the account holds it in full."""
+    request = request_at(PLACE)
+    return request.specs.get("model") == run and "model" in request.results
+
+
+def _draw_training(export: Export) -> Export:
+    """Draw the button, the progress or the trained model; return the export after it."""
     st.subheader("The model", anchor=False)
-    run = None
     if st.session_state.get(REQUESTED) == export.run:
-        run = ask(PLACE, {"model": export.run}, by_button=True).get("model")
-        if run is not None:
-            _draw_model(run)
+        results = ask(PLACE, {"model": export.run}, by_button=True)
+        if export.finding is not None:
+            finding = replace(export.finding, is_trained_on_all=bool(results))
+            export = replace(export, finding=finding)
+        if results:
+            _draw_model(results["model"], export)
     else:
         _draw_button(export)
     if not export.entry.public:
         waits = request_at(PLACE).busy
         odometer.panel(export.entry.id, PLACE, export.entry.n_users, awaits=waits)
-    return run
+    return export
 
 
 def _draw_button(export: Export) -> None:
@@ -253,18 +261,19 @@ def _draw_button(export: Export) -> None:
     st.caption(f"**Training is another release from your data.** {words}")
 
 
-def _draw_model(run: Run) -> None:
+def _draw_model(run: Run, export: Export) -> None:
     record = run.record
     if record.public:
         st.write(linked(f"**Trained on all ratings**, with {record.loss}."))
     else:
-        decision = odometer.decision_about(record.spec.data.id, ())
-        words = f"Everything drawn from your data so far: **{decision.cost}**."
-        certainty = decision.certainty.words()
-        st.write(linked(f"**Trained on all ratings.** {words} {certainty} {decision.not_counted}"))
+        decision = odometer.decision_about(export.entry.id, ())
+        words = f"**Trained on all ratings.** From your data so far: **{decision.cost}**."
+        if export.finding is None:  # whose summary says the rest
+            words += f" {decision.certainty.words()} {decision.not_counted}"
+        st.write(linked(words))
     packed_run, content = st.session_state.get(PACKED, (None, b""))
     if packed_run is not run:
-        content = saving.packed(run, MODEL)
+        content = saving.packed(_named(run, export.entry), MODEL)
         st.session_state[PACKED] = (run, content)
     st.download_button(
         "Download the model",
@@ -278,6 +287,13 @@ def _draw_model(run: Run) -> None:
         f'Unzip it anywhere and read it with `dpmf.load_model("{MODEL}")`. It holds a model card, a'
         " privacy statement, and items' factors and offsets. It holds nothing of single people."
     )
+
+
+def _named(run: Run, entry: Any) -> Run:
+    """Return a run on an uploaded file as the command makes it, under the file's own name."""
+    items = run.items or ItemNames.of(data_access.ratings_anywhere(run))
+    spec = on_data(run.spec, command_path(entry))
+    return Run(run.record.model_copy(update={"spec": spec}), run.arrays, items)
 
 
 # ---- the command, the documents ------------------------------------------------------------------
@@ -296,10 +312,9 @@ def _draw_command(export: Export) -> None:
     st.caption(f"{words} Without an installed command, `python -m dpmf` starts dpmf.")
 
 
-def _draw_documents(export: Export, is_trained: bool) -> None:
+def _draw_documents(export: Export) -> None:
     finding = export.finding
     if finding is not None:
-        finding = replace(finding, is_trained_on_all=is_trained)
         st.subheader("The answer", anchor=False)
         files = {
             "which-method.html": ("Page to print", report(finding)),

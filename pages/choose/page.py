@@ -98,7 +98,11 @@ def find(inquiry: Inquiry) -> Finding | None:
     forms.read_address(method)
     parameters = forms.set_parameters(method)
     forms.write_to_address(method, parameters)
-    return replace(finding, parameters=parameters)
+    finding = replace(finding, parameters=parameters)
+    run = finding.run
+    assert run is not None  # a data set has a name
+    is_trained = export.is_trained(export.on_data(run, inquiry.entry.id))
+    return replace(finding, is_trained_on_all=is_trained)
 
 
 def _public_finding(inquiry: Inquiry) -> PublicFinding | None:

@@ -151,6 +151,8 @@ class PrivateFinding(Finding):
             words = f"Measured on these data, {measured}."
         elif self.is_expected:
             words = wording.range_words(self.expected, self.epsilon)
+            if self.parameters:
+                words += " That is with recommended parameters rather than those of the command."
         return " ".join(part for part in (self.contradiction, trained, words) if part)
 
     @property
