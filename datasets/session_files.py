@@ -26,8 +26,9 @@ from pydantic import TypeAdapter
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import OWNED_BY
 from dpmf_core.base.paths import claim_folder, clear, data_folder
-from dpmf_core.data.addresses import join
+from dpmf_core.data.addresses import join, split
 from dpmf_core.data.catalogue import Entry, SampleEntry
+from dpmf_core.data.facts import FACTS, ITEM_TABLE
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
@@ -182,7 +183,8 @@ def read(
         )
         written = upload_reading.WRITTEN_AS_JSON.validate_python(answer)
         kept_file = _keep(arrays, _origin(written.fingerprint, owner), limits.memory)
-    (kept_file.parent / COMMAND).write_text(join(name, facts), "utf-8")
+    in_order = {fact: facts[fact] for fact in FACTS if fact in facts}
+    (kept_file.parent / COMMAND).write_text(join(name, in_order), "utf-8")
     return Upload(_entry(kept_file, name, written.shape), written.report)
 
 
@@ -267,7 +269,9 @@ def with_item_table(
             watch=watch,
         )
         kept_file = _keep(arrays, origin, limits.memory)
-    shutil.copy(before.parent / COMMAND, kept_file.parent)
+    own_name, declared = split(command_path(entry.id))
+    address = join(own_name, declared | {ITEM_TABLE: name})
+    (kept_file.parent / COMMAND).write_text(address, "utf-8")
     remove(entry)
     new_entry = replace(
         entry,
