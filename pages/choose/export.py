@@ -267,13 +267,13 @@ def _draw_model(run: Run, export: Export) -> None:
         st.write(linked(f"**Trained on all ratings**, with {record.loss}."))
     else:
         decision = odometer.decision_about(export.entry.id, ())
-        words = f"**Trained on all ratings.** From your data so far: **{decision.cost}**."
+        words = f"**Trained on all ratings.** Drawn from your data so far: **{decision.cost}**."
         if export.finding is None:  # whose summary says the rest
             words += f" {decision.certainty.words()} {decision.not_counted}"
         st.write(linked(words))
     packed_run, content = st.session_state.get(PACKED, (None, b""))
     if packed_run is not run:
-        content = saving.packed(_named(run, export.entry), MODEL)
+        content = saving.packed(_with_own_name(run, export.entry), MODEL)
         st.session_state[PACKED] = (run, content)
     st.download_button(
         "Download the model",
@@ -289,7 +289,7 @@ def _draw_model(run: Run, export: Export) -> None:
     )
 
 
-def _named(run: Run, entry: Any) -> Run:
+def _with_own_name(run: Run, entry: Any) -> Run:
     """Return a run on an uploaded file as the command makes it, under the file's own name."""
     items = run.items or ItemNames.of(data_access.ratings_anywhere(run))
     spec = on_data(run.spec, command_path(entry))
@@ -302,14 +302,12 @@ def _named(run: Run, entry: Any) -> Run:
 def _draw_command(export: Export) -> None:
     st.subheader("The command", anchor=False)
     st.code(export.command, language="bash", wrap_lines=True)
-    where = " in the folder of your file" * datasets.is_own(export.entry.id)
-    words = f"It trains on all ratings{where} and saves the model in the new folder `{MODEL}`."
+    words = f"It trains on all ratings and saves the model in the new folder `{MODEL}`."
+    if datasets.is_own(export.entry.id):
+        words = f"Run it in the folder of your file. {words}"
     if not export.entry.public:
-        words += (
-            " It trains again, which is a release of its own and enters the account of the computer"
-            " where it runs."
-        )
-    st.caption(f"{words} Without an installed command, `python -m dpmf` starts dpmf.")
+        words += " Each training is another release, in the account of the computer where it runs."
+    st.caption(f"{words} Where dpmf is not installed, write `python -m dpmf` in its clone.")
 
 
 def _draw_documents(export: Export) -> None:

@@ -89,9 +89,9 @@ def _draw_switch(label: str, titles: dict[str, str], current: str) -> None:
 
 def _show_view(key: str, current: str) -> None:
     """Open the chosen view; a browser may report that of a page that was just left."""
-    chosen = st.session_state[key]
-    if chosen != current:
-        st.query_params.from_dict(page_table.BY_ID[chosen].query)
+    page_id = st.session_state[key]
+    if page_id != current:
+        st.query_params.from_dict(page_table.BY_ID[page_id].query)
 
 
 def _draw_unknown(page: page_table.Page) -> None:

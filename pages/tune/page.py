@@ -65,7 +65,7 @@ def parameters(choice: Choice) -> dict[str, Any]:
         return forms.parameters(choice.algorithm, choice.shape, budget, "explore")
 
 
-def _known(text: str, names: Sequence[str]) -> list[str]:
+def _names_of(text: str, names: Sequence[str]) -> list[str]:
     """Return the parameters in a link; raise ValueError on an unknown one."""
     moving = text.split(",")
     if not set(moving) <= set(names):
@@ -80,7 +80,7 @@ def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpe
     left, right, last = st.columns([4, 1, 1])
     key = f"tune.moving.{choice.algorithm}"
     first = usual[:4] or names[:3]
-    start(key, "search", first, lambda text: _known(text, names))
+    start(key, "search", first, lambda text: _names_of(text, names))
     text = "Each from a quarter to four times its recommended value."
     moving = left.multiselect(
         "Parameters to search",
@@ -362,7 +362,7 @@ def draw_next(choice: Choice, winner: Parameters | None) -> None:
     links.draw_ways("tune.next", WAYS, use)
 
 
-def _chosen() -> Choice:
+def _tuned_choice() -> Choice:
     """Return the session's choice; of several methods, the one that the last answer recommends."""
     choice = sidebar.choice()
     method = controls.answered_method(choice.entry)
@@ -372,7 +372,7 @@ def _chosen() -> Choice:
 def main() -> None:
     controls.prepare()
     controls.write_to_address()
-    own = _chosen()
+    own = _tuned_choice()
     choice = replace(own, dataset=data_sets.stand_in(own.entry).id)
     head, way = st.container(), OPENLY
     spec, trials = search_settings(choice, parameters(own))

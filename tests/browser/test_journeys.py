@@ -4,6 +4,7 @@ The tests run in order on one server: what one computes is stored for the next.
 """
 
 import re
+import zipfile
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -161,6 +162,44 @@ def test_from_an_upload_to_a_report_without_a_word_of_its_rows(visit, tmp_path):
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 1
     assert "A private selection on your data cost" in report
     assert "visits" not in page.url and page.outside == []
+
+
+def test_from_tune_to_a_model_and_back(visit):
+    """What Tune found is exported, also after a reload; the back button leads to the same Tune."""
+    page = visit(f"/choose?step=tune&{SMALL}&epsilon=5")
+    headline(page, "Which parameters for Private biases at ε = 5?")
+    for box, number in {"Trials": "4", "Draws": "1"}.items():
+        field = page.get_by_role("spinbutton", name=box)
+        field.fill(number)
+        field.press("Enter")
+        settle(page)
+    page.get_by_role("button", name="Search", exact=True).click()
+    page.get_by_role("button", name="Use these").click(timeout=WORK)
+    page.get_by_role("button", name="Explore it").click()
+    await_view(page, "Ratings")
+    page.get_by_text("Changed parameters:").wait_for()
+    page.go_back()
+    await_view(page, "3 Tune")
+    headline(page, "The best of 4 trials")
+    expect(page.get_by_role("spinbutton", name="Trials")).to_have_value("4")
+    expect(page.get_by_text("Set parameters yourself")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Prior deviation")).to_be_visible()  # the form is open
+    page.get_by_role("button", name="Export", exact=True).click()
+    await_view(page, "4 Export")
+    command = page.get_by_test_id("stCode").inner_text()
+    assert (
+        "--algorithm private-bias --epsilon 5 " in command and "--param prior_deviation" in command
+    )
+    page.reload()
+    await_view(page, "4 Export")
+    expect(page.get_by_test_id("stCode")).to_have_text(command)
+    page.get_by_role("button", name="Train on all ratings").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the model").click(timeout=WORK)
+    assert zipfile.ZipFile(download.value.path()).testzip() is None
+    page.go_back()
+    await_view(page, "3 Tune")
+    headline(page, "Which parameters for Private biases at ε = 5?")
 
 
 def without_rows(page, table):

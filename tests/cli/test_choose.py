@@ -1,17 +1,21 @@
 """`choose` on private data: a range for the declared shape, and nothing of the ratings."""
 
+import html
 import os
 import random
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+import dpmf
 from dpmf_core.cli import EXIT_BAD_INPUT, EXIT_OK
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.tuning.choosing.question import SINGLE_RATING
 
-CASES = Path(os.environ.get("DPMF_CASES", Path(__file__).parents[3] / "shared" / "cases"))
+ROOT = Path(__file__).parents[2]
+CASES = Path(os.environ.get("DPMF_CASES", ROOT.parent / "shared" / "cases"))
 SHOP = CASES / "shop" / "bewertungen.csv"
 
 
@@ -75,6 +79,33 @@ def test_other_ratings_of_one_shape_have_the_same_answer_as_the_shape_alone(say,
     for name in ("range", "sentences", "headline", "question"):
         assert ranges[0][name] == ranges[1][name] == alone[name]
     assert "mine.csv" in ranges[0]["train"] and not alone["train"]
+
+
+@pytest.mark.slow
+def test_what_is_written_starts_with_dpmf_and_its_command_runs_where_the_file_is(
+    say, tmp_path, monkeypatch
+):
+    """On the screen stands what starts dpmf here; a file may be read on another machine."""
+    data, page, book = written(tmp_path, 1), tmp_path / "page.html", tmp_path / "book.ipynb"
+    asks = ("choose", "--dataset", data, "--each", "6", "--spend", "2", "--delta", "1e-3")
+    said = say(*asks, "--report", str(page), "--notebook", str(book))
+    assert said.code == EXIT_OK, said.err
+    printed = say(*asks, "--json").json["train"]
+    command = shlex.split(printed)
+    assert command[:2] == ["dpmf", "fit"] and command[-4:] == [
+        *("--split", "none"),
+        *("--save", "model"),
+    ]
+    assert printed in html.unescape(page.read_text())
+    for file in (page, book):
+        assert str(tmp_path) not in file.read_text() and str(ROOT) not in file.read_text()
+    monkeypatch.chdir(tmp_path)
+    trained = say(*command[1:])
+    assert trained.code == EXIT_OK, trained.err
+    model = dpmf.load_model("model")
+    assert model.epsilon == pytest.approx(2.0, abs=1e-6)
+    assert model.spec.split.kind == "none" and model.record.metrics == {}
+    assert len(model.recommend(own={model.item_ids[0]: 5.0}, k=2)) == 2
 
 
 @pytest.mark.slow

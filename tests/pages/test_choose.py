@@ -1,9 +1,11 @@
 """The Choose page: three questions, one answer."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
+import sys
 
 import pytest
 
@@ -70,9 +72,15 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path):
     assert reloaded.number_input(key="choose.keep").value == 30
     taken = at_step(reloaded, "take")
     assert not taken.radio  # the form is not repeated
-    command = shlex.split(taken.code[0].value)
+    program, *command = shlex.split(taken.code[0].value)
+    assert program == "dpmf"
     done = subprocess.run(
-        [*command, "--json"], cwd=tmp_path, check=True, capture_output=True, text=True
+        [sys.executable, "-m", "dpmf", *command, "--json"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=True,
+        capture_output=True,
+        text=True,
     )
     record = json.loads(done.stdout)
     budget, parameters = record["spec"]["budget"], record["spec"]["parameters"]
@@ -83,6 +91,33 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path):
     assert record["spec"]["data"]["id"] == SMALL
     labels = {it.proto.label for it in taken.get("download_button")}
     assert {"Page to print", "Notebook"} <= labels
+
+
+@pytest.mark.slow
+def test_asking_keeps_what_was_tuned_and_both_can_be_exported():
+    app = opened(data=SMALL, wish="keep", keep="30")
+    answered(app)
+    data_id, method = app.session_state["choose.method"]
+    assert data_id == SMALL
+    parameters = {"private-bias": ("local_columns", False), "spectral": ("rank", 3)}
+    tuned = next(name for name in parameters if name != method)
+    name, value = parameters[tuned]
+    app.session_state["export.tuned"] = (SMALL, tuned)
+    app.session_state[f"explore.{tuned}.{name}"] = value
+    answered(app)
+    taken = at_step(app, "take")
+    (which,) = taken.radio
+    assert which.value == "tuned" and len(which.options) == 2
+    command = taken.code[0].value
+    assert f"--algorithm {tuned} " in command and f"--param {name}={value}" in command
+    assert REGISTRY[tuned].title in taken.title[0].value
+    link = {
+        key: text[0] if isinstance(text, list) else text for key, text in taken.query_params.items()
+    }
+    assert opened(**link).code[0].value == command  # as after a reload
+    which.set_value("answer").run()
+    assert f"--algorithm {method} " in taken.code[0].value and "--param" not in taken.code[0].value
+    assert REGISTRY[method].title in taken.title[0].value
 
 
 @pytest.mark.slow

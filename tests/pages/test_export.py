@@ -149,6 +149,20 @@ def test_the_command_runs_as_it_is_printed_and_does_the_run_of_the_page(mine, tm
     assert loaded["spec"]["parameters"] == PARAMETERS
 
 
+def test_the_command_names_the_items_table_that_was_added():
+    rows = "".join(
+        f"p{user},t{item},{1 + (user + item) % 5}\n" for user in range(9) for item in (1, 2)
+    )
+    facts = {"missing": "0", "bounds": "1,5"}
+    content = f"user,item,rating\n{rows}".encode()
+    entry = session_files.read(content, "mine.csv", facts).entry
+    table = b"item,length\nt1,90\nt2,120\n"
+    new_entry, _ = session_files.with_item_table(entry, table, "films.csv")
+    address = session_files.command_path(new_entry.id)
+    session_files.remove(new_entry)
+    assert address == "mine.csv?bounds=1,5&missing=0&item_table=films.csv"
+
+
 def test_public_data_train_without_a_price():
     app = opened(**TUNED, dataset="cinema-small")
     assert app.button(key="export.train").label == "Train on all ratings"

@@ -31,7 +31,7 @@ def verdicts(app):
 
 def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
     app = page(**{"tune.trials": 5, "tune.moving.private-bias": ["prior_deviation"]})
-    assert app.title[0].value == "Which parameters?"
+    assert app.title[0].value == "Which parameters for Private biases at ε = 5?"
     app.button(key="tune.go").click()
     run_until(app, lambda: verdicts(app))
     app.button(key="tune.use").click().run()
@@ -39,6 +39,8 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
     box = widget_of(app.text_input, "explore.private-bias.prior_deviation")
     assert float(box.value) == pytest.approx(deviation, rel=1e-5)
     assert verdicts(app) and app.button(key="tune.next.take-away")
+    assert app.session_state["export.tuned"] == ("cinema-small", "private-bias")
+    assert app.session_state["sidebar.algorithm"] == "private-bias"
     assert app.title[0].value.startswith("The best of 5 trials: validation RMSE 0.")
     assert "95%" in verdicts(app)[0]
     scores = next(table.value for table in app.dataframe if "best so far" in table.value.columns)
@@ -54,6 +56,42 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
     assert paid[-1] == pytest.approx(thrice.all_shown, abs=0.006)
     assert float(cost["total ε"].iloc[0]) < min(paid[1:-1]) < paid[-1]
     assert any("cost **nothing**" in it.value for it in app.markdown)
+
+
+def form(app):
+    return next(it for it in app.expander if it.label == "Set parameters yourself").proto
+
+
+def test_it_starts_at_the_method_epsilon_and_parameters_of_the_address():
+    first = page()
+    assert first.title[0].value == "Which parameters for Private biases at ε = 5?"
+    assert not form(first).expanded and first.button(key="tune.next.take-away")
+    linked = app_of(
+        SCRIPT,
+        dataset="cinema-small",
+        algorithm="spectral",
+        epsilon="0.5",
+        search="shrinkage",
+        trials="7",
+        **{"p.rank": "3"},
+    ).run()
+    assert linked.title[0].value == "Which parameters for Spectral at ε = 0.5?"
+    assert form(linked).expanded
+    assert linked.number_input(key="explore.spectral.rank").value == 3
+    assert linked.number_input(key="tune.trials").value == 7
+    assert linked.multiselect(key="tune.moving.spectral").value == ["shrinkage"]
+    for name, value in {"search": "shrinkage", "trials": "7", "p.rank": "3"}.items():
+        assert linked.query_params[name] in (value, [value])
+    wrong = app_of(SCRIPT, dataset="cinema-small", algorithm="spectral", search="nonsense").run()
+    assert "'search' in the link is invalid" in wrong.warning[0].value and not wrong.exception
+
+
+def test_of_several_methods_it_tunes_the_one_of_the_last_answer():
+    state = {"choose.method": ("cinema-small", "private-svd")}
+    app = app_of(SCRIPT, state, dataset="cinema-small").run()
+    assert app.title[0].value.startswith("Which parameters for Private SVD at ε")
+    other = app_of(SCRIPT, {"choose.method": ("cinema", "private-svd")}, dataset="cinema-small")
+    assert "Private SVD" not in other.run().title[0].value
 
 
 def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():

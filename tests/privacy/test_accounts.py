@@ -258,6 +258,13 @@ def test_the_file_is_its_users_alone_and_holds_no_data(tmp_path):
     assert set(json.loads(charge)) == set(facts.split())
 
 
+def test_a_run_on_all_ratings_shows_no_errors():
+    execution.run(spec(split={"kind": "none"}))
+    assert len(account().entries) == 1 and account().n_raw_errors == 0
+    execution.run(spec())
+    assert len(account().entries) == 2 and account().n_raw_errors == 1
+
+
 def test_a_file_that_cannot_be_written_stops_the_run(tmp_path):
     (tmp_path / account_files.FILE).write_text("no database, and long enough to be looked at " * 40)
     with pytest.raises(BadInput, match=account_files.FILE):

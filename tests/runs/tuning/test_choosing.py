@@ -4,6 +4,7 @@ import ast
 import html
 import json
 import math
+import shlex
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -589,6 +590,36 @@ def test_without_anything_before_the_total_is_that_of_training():
     mu = mu_at(2.0, DELTA)
     cases = math.ceil(1e5 * norm.cdf(mu / 2 - 2.0 / mu))
     assert f"In up to {cases} of 100,000 cases" in summary
+
+
+def test_what_is_trained_already_is_not_planned_again():
+    """The account holds the training: a release of 1 and one of 2 compose, and no third."""
+    earlier = (planned_run(1.0, DELTA), planned_run(2.0, DELTA))
+    finding = private_finding(earlier=earlier, is_trained=True)
+    mu = math.sqrt(sum(mu_at(epsilon, DELTA) ** 2 for epsilon in (1.0, 2.0)))
+    exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - DELTA, 0.0, 50.0)
+    assert finding.decision.total.epsilon == pytest.approx(exact, rel=1e-6)
+    assert "planned" not in finding.summary + finding.training
+    before = private_finding(earlier=earlier)
+    assert before.decision.total.epsilon > exact and "planned 2.00" in before.summary
+
+
+def test_the_command_trains_on_all_ratings_and_names_no_program_of_this_machine():
+    finding = private_finding(parameters={"rank": 3}, title="mine.csv")
+    command = shlex.split(finding.train)
+    assert command[:2] == ["dpmf", "fit"]
+    assert dict(zip(command[2::2], command[3::2], strict=True)) == {
+        "--dataset": "mine.csv?bounds=1,5",
+        "--algorithm": "spectral",
+        "--epsilon": "2",
+        "--delta": str(DELTA),
+        "--split": "none",
+        "--param": "rank=3",
+        "--save": "model",
+    }
+    assert finding.train in html.unescape(report(finding))
+    assert private_finding(path="").train == ""  # a declared shape has no data to train on
+    assert "recommended parameters rather than" in finding.summary
 
 
 def test_a_budget_s_total_stands_at_its_delta():
