@@ -226,8 +226,8 @@ def is_trained(run: RunSpec) -> bool:
 
 def _draw_training(export: Export) -> Export:
     """Draw the button, the progress or the trained model; return the export after it."""
-    st.subheader("The model", anchor=False)
     if st.session_state.get(REQUESTED) == export.run:
+        st.subheader("The model", anchor=False)
         results = ask(PLACE, {"model": export.run}, by_button=True)
         if export.finding is not None:
             finding = replace(export.finding, is_trained_on_all=bool(results))
@@ -235,10 +235,13 @@ def _draw_training(export: Export) -> Export:
         if results:
             _draw_model(results["model"], export)
     else:
-        _draw_button(export)
+        with st.container(key="export.untrained"):
+            st.subheader("The model", anchor=False)
+            _draw_button(export)
     if not export.entry.public:
         waits = request_at(PLACE).busy
-        odometer.panel(export.entry.id, PLACE, export.entry.n_users, awaits=waits)
+        with st.container(key="export.account"):
+            odometer.panel(export.entry.id, PLACE, export.entry.n_users, awaits=waits)
     return export
 
 
@@ -275,18 +278,20 @@ def _draw_model(run: Run, export: Export) -> None:
     if packed_run is not run:
         content = saving.packed(_with_own_name(run, export.entry), MODEL)
         st.session_state[PACKED] = (run, content)
-    st.download_button(
-        "Download the model",
-        content,
-        f"{MODEL}.zip",
-        "application/zip",
-        type="primary",
-        on_click="ignore",
-    )
-    st.caption(
-        f'Unzip it anywhere and read it with `dpmf.load_model("{MODEL}")`. It holds a model card, a'
-        " privacy statement, and items' factors and offsets. It holds nothing of single people."
-    )
+    with st.container(key="export.download"):
+        st.download_button(
+            "Download the model",
+            content,
+            f"{MODEL}.zip",
+            "application/zip",
+            type="primary",
+            on_click="ignore",
+        )
+        st.caption(
+            f'Unzip it anywhere and read it with `dpmf.load_model("{MODEL}")`. It holds a model'
+            " card, a privacy statement, and items' factors and offsets, and nothing of single"
+            " people."
+        )
 
 
 def _with_own_name(run: Run, entry: Any) -> Run:
@@ -313,16 +318,17 @@ def _draw_command(export: Export) -> None:
 def _draw_documents(export: Export) -> None:
     finding = export.finding
     if finding is not None:
-        st.subheader("The answer", anchor=False)
         files = {
             "which-method.html": ("Page to print", report(finding)),
             "which-method.ipynb": ("Notebook", notebook(finding)),
         }
-        draw_files(files)
-        st.caption(
-            f"{safe_text.escape(finding.cost)} {finding.training} The files contain public,"
-            " synthetic, declared and noisy figures, no private rows."
-        )
+        with st.container(key="export.documents"):
+            st.subheader("The answer", anchor=False)
+            draw_files(files)
+            st.caption(
+                "The files contain public, synthetic, declared and noisy figures, no private rows."
+            )
+        st.caption(f"{safe_text.escape(finding.cost)} {finding.training}")
         draw_figure(finding)
     assert export.run.budget is not None
     total = {"accountant.total": export.run.budget.epsilon}
