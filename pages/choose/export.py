@@ -110,9 +110,8 @@ def _of_tune(entry: Any) -> Export | None:
     return Export(choice.spec(parameters, split="none"), entry)
 
 
-def _exports(tuned: Export | None, find: Find) -> dict[str, Export] | None:
+def _exports(tuned: Export | None, current: Inquiry | None, find: Find) -> dict[str, Export] | None:
     """Return what may be exported; None while the answer is computed, with its progress drawn."""
-    current = controls.current(controls.inquiry())
     finding = None if current is None else find(current)
     if current is not None and finding is None:
         return None
@@ -132,12 +131,13 @@ def draw(find: Find) -> None:
         controls.draw_missing_file()
         return
     tuned = _of_tune(sidebar_values.chosen_entry())
+    current = controls.current(controls.inquiry())  # read from the address before it is written
     controls.write_to_address()
-    exports = _exports(tuned, find)
+    exports = _exports(tuned, current, find)
     if exports is None:
         return
     if not exports:
-        _draw_nothing()
+        _draw_nothing(is_asked=current is not None)
         return
     head = st.container()
     which = _draw_choice(exports)
@@ -149,15 +149,14 @@ def draw(find: Find) -> None:
     _draw_documents(export)
 
 
-def _draw_nothing() -> None:
-    current = controls.current(controls.inquiry())
-    if current is None:
-        st.title("There is no answer to export yet", anchor=False)
-        st.write("Ask which method suits your data, or choose a method and its parameters in Tune.")
-    else:
-        st.title("No method is recommended, so there is nothing to export", anchor=False)
+def _draw_nothing(is_asked: bool) -> None:
+    title, label = "There is no answer to export yet", "Ask the question"
+    if is_asked:
+        title, label = "No method is recommended", "Back to the answer"
+    st.title(title, anchor=False)
+    st.write("Ask which method suits your data, or choose a method and its parameters in Tune.")
     with st.container(horizontal=True):
-        links.to("choose", "Ask the question" if current is None else "Back to the answer", {})
+        links.to("choose", label, {})
         links.to("tune", "Tune a method", {})
 
 
@@ -185,10 +184,8 @@ def _write_to_address(which: str, export: Export) -> None:
         sidebar_values.write_to_address()
     method, parameters = export.run.algorithm, export.run.parameters
     forms.write_to_address(method, parameters)
-    address = controls.address()
-    if which == TUNED:
-        address |= {"algorithm": method}
-    links.put_in_address(address | {"export": which})
+    name = method if which == TUNED else None
+    links.put_in_address(controls.address() | {"algorithm": name, "export": which})
 
 
 def _draw_head(export: Export, origin: str) -> None:

@@ -42,6 +42,14 @@ def opened(entry=None, **address):
     return app
 
 
+def link_of(app):
+    """The parameters of a page's address."""
+    return {
+        name: value[0] if isinstance(value, list) else value
+        for name, value in app.query_params.items()
+    }
+
+
 def at_step(app, step):
     """Another step of the same session."""
     app.query_params["step"] = step
@@ -111,13 +119,13 @@ def test_asking_keeps_what_was_tuned_and_both_can_be_exported():
     command = taken.code[0].value
     assert f"--algorithm {tuned} " in command and f"--param {name}={value}" in command
     assert REGISTRY[tuned].title in taken.title[0].value
-    link = {
-        key: text[0] if isinstance(text, list) else text for key, text in taken.query_params.items()
-    }
-    assert opened(**link).code[0].value == command  # as after a reload
+    assert opened(**link_of(taken)).code[0].value == command  # as after a reload
     which.set_value("answer").run()
     assert f"--algorithm {method} " in taken.code[0].value and "--param" not in taken.code[0].value
     assert REGISTRY[method].title in taken.title[0].value
+    again = opened(**link_of(taken))
+    assert again.title[0].value == taken.title[0].value
+    assert again.code[0].value == taken.code[0].value
 
 
 @pytest.mark.slow
@@ -161,7 +169,7 @@ def test_an_address_of_a_file_that_is_gone_exports_no_other_answer(mine):
     _, entry = mine
     address = dict(opened(entry).query_params)
     assert not opened(entry, **address).warning  # the session has it
-    link = {name: value[0] if isinstance(value, list) else value for name, value in address.items()}
+    link = link_of(opened(entry))
     gone = opened(**link, draws="few")
     assert gone.warning and gone.query_params["file"]
     taken = at_step(gone, "take")

@@ -594,14 +594,20 @@ def test_without_anything_before_the_total_is_that_of_training():
 
 def test_what_is_trained_already_is_not_planned_again():
     """The account holds the training: a release of 1 and one of 2 compose, and no third."""
-    earlier = (planned_run(1.0, DELTA), planned_run(2.0, DELTA))
-    finding = private_finding(earlier=earlier, is_trained=True)
+    trained = replace(planned_run(2.0, DELTA), holds_out=False)
+    earlier = (planned_run(1.0, DELTA), trained)
+    finding = private_finding(earlier=earlier, is_trained_on_all=True)
     mu = math.sqrt(sum(mu_at(epsilon, DELTA) ** 2 for epsilon in (1.0, 2.0)))
     exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - DELTA, 0.0, 50.0)
     assert finding.decision.total.epsilon == pytest.approx(exact, rel=1e-6)
     assert "planned" not in finding.summary + finding.training
     before = private_finding(earlier=earlier)
     assert before.decision.total.epsilon > exact and "planned 2.00" in before.summary
+    # without an account, as of public data, or without the entry in it, the training counts
+    for charges in ((), (planned_run(1.0, DELTA),)):
+        counted = private_finding(earlier=charges, is_trained_on_all=True).decision
+        assert counted == private_finding(earlier=charges).decision
+    assert small_finding(is_trained_on_all=True).summary == small_finding().summary
 
 
 def test_the_command_trains_on_all_ratings_and_names_no_program_of_this_machine():

@@ -36,8 +36,8 @@ class Finding(ABC):
     with its facts; '' for a declared shape without data. assumptions: what was taken as public
     about private data. parameters: the method's, where they differ from the recommended ones.
     program: what starts dpmf; `dpmf` in everything that is written to a file. earlier: the charges
-    in the account of the data; budget: the account's. is_trained: whether these charges include the
-    training of the answer on all ratings.
+    in the account of the data; budget: the account's. is_trained_on_all: whether the answer was
+    trained on all ratings; the training is then among these charges, if the data have an account.
     """
 
     public: ClassVar[bool]
@@ -159,7 +159,7 @@ class Finding(ABC):
         if not self.algorithm:
             return None
         planned = [self.planned_training]
-        if self.is_trained or self.is_trained_on_all:
+        if self.is_trained or self._is_charged:
             planned = []
         return self._composed(planned)
 
@@ -191,6 +191,11 @@ class Finding(ABC):
         return decide(earlier, planned, price_exception=exception, unit=group)
 
     @property
+    def _is_charged(self) -> bool:
+        """Whether the earlier charges include the training of the answer on all ratings."""
+        return self.is_trained_on_all and any(not charge.holds_out for charge in self.earlier)
+
+    @property
     def earlier_charges(self) -> list[Charge]:
         """What was drawn from the data before."""
         return list(self.earlier)
@@ -219,7 +224,7 @@ class Finding(ABC):
         elif decision.earlier:
             what = "Choosing and training it once"
         parts = [f"{what}: {decision.cost}.", decision.not_counted]
-        if self.is_trained:
+        if self.is_trained and not self._is_charged:
             again = self._composed([self.planned_training])
             assert again is not None  # the cost of what was drawn is known
             parts.append(f"Training it once more, on all ratings: {again.cost}.")
