@@ -108,7 +108,7 @@ def run(record: "RunRecord") -> str:
     origin = " (from the store)" if record.cached else ""
     parts = [
         sentence(record),
-        table(["figure", ""], figures),
+        *([table(["figure", ""], figures)] if figures else []),
         *_measurement(record),
         f"{privacy(record)}\n{record.noise}".rstrip(),
         f"parameters: {parameters or 'none'}",
