@@ -269,7 +269,21 @@ def _draw_data(entry: Any) -> None:
         " bring."
     )
     each, step = st.columns([3, 2])
-    each.number_input(
+    with each:
+        draw_each(entry)
+    optional_number(
+        step.container(),
+        "Step of the scale, if known",
+        data_sets.step_key(entry),
+        SMALLEST_STEP,
+        entry.bounds[1] - entry.bounds[0],
+        placeholder="such as 0.5",
+    )
+
+
+def draw_each(entry: Any) -> float | None:
+    """Draw the box of ratings per person of private data; return the number, None without one."""
+    each: float | None = st.number_input(
         "About how many ratings per person?",
         1,
         entry.n_items,
@@ -280,14 +294,7 @@ def _draw_data(entry: Any) -> None:
         help="Please guess: counting your ratings would leak information. MovieLens 1M has 166 per"
         " person. If half and twice your guess give the same answer, the guess is good enough.",
     )
-    optional_number(
-        step.container(),
-        "Step of the scale, if known",
-        data_sets.step_key(entry),
-        SMALLEST_STEP,
-        entry.bounds[1] - entry.bounds[0],
-        placeholder="such as 0.5",
-    )
+    return each
 
 
 def _segments(label: str, options: dict[Any, str], name: str) -> None:

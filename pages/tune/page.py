@@ -374,7 +374,7 @@ def main() -> None:
     controls.write_to_address()
     own = _tuned_choice()
     choice = replace(own, dataset=data_sets.stand_in(own.entry).id)
-    head, way = st.container(), OPENLY
+    head, way, each = st.container(), OPENLY, None
     spec, trials = search_settings(choice, parameters(own))
     if choice != own:
         st.caption(
@@ -384,10 +384,15 @@ def main() -> None:
         st.session_state.setdefault("tune.way", OPENLY)
         look: dict[str, Any] = {"format_func": WHERE.__getitem__, "required": True}
         way = st.segmented_control("Where to search", list(WHERE), key="tune.way", **look)
+        each = controls.draw_each(own.entry)
     if way == PRIVATELY:
         # a private trial trains once
         changes = {"draws": 1, "data": own.spec().canonical().data}
         winner = draw_private_search(own, spec.model_copy(update=changes), trials, head)
+    elif choice != own and each is None:
+        winner = None
+        head.title("Which parameters?", anchor=False)
+        st.info("Say about how many ratings a person gives to search on synthetic data.")
     else:
         winner = draw_search(choice, spec, trials, head)
     with head:

@@ -106,7 +106,10 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
         "tune.cap.5": 3.0,
     }
     own = brought(mine.entry)
-    assert "total ε" not in page(**own).button(key="tune.go").label  # on synthetic data
+    asked = page(**own)
+    assert not any(button.key == "tune.go" for button in asked.button)  # before they are declared
+    asked.number_input(key=f"choose.each.{mine.entry.id}").set_value(12).run()
+    assert "total ε" not in asked.button(key="tune.go").label  # on synthetic data
     app = page(**state, **own)
     price = re.search(r"total ε 0\.00 → ([\d.]+)", app.button(key="tune.select").label)
     app.button(key="tune.select").click()
