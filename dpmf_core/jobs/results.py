@@ -92,9 +92,12 @@ class Results:
     # -- what the store does not hold --------------------------------------------------------------
 
     def remember(self, task: Task) -> None:
-        """Keep a finished task for a while."""
+        """Keep a finished task for a while, and the run that it made, if it made one."""
+        of_run = _task_of_run(task)
         with self._lock:
             self._remembered[task.identity] = task
+            if of_run is not None:
+                self._remembered.setdefault(of_run.identity, of_run)
             while len(self._remembered) > MOST_REMEMBERED:
                 self._remembered.popitem(last=False)
 
@@ -198,6 +201,19 @@ def _charged(run: Run | None) -> Run | None:
     except BadInput:
         return None
     return run
+
+
+def _task_of_run(task: Task) -> Task | None:
+    """The finished task of a run on an uploaded file that other work made, such as a measured one.
+
+    Whoever asks for that run then has it, and it is not drawn twice.
+    """
+    run = task.outcome
+    if isinstance(task.spec, RunSpec) or not isinstance(run, Run) or not is_own_data(run.spec):
+        return None
+    of_run = Task(identity(run.spec, stamp_of(run.spec)), run.spec)
+    of_run.settle(run)
+    return of_run
 
 
 def _data_id(task: Task) -> str | None:

@@ -272,8 +272,11 @@ def test_an_answer_is_measured_doubled_and_in_the_account(mine):
         total = f"ε = {epsilon_text(totals[-1])} in total: with "
         assert app.title[0].value.startswith(total)
     assert app.session_state["sidebar.epsilon"] == 4.0
-    assert app.query_params["epsilon"] == "4.0"
+    assert app.query_params["epsilon"] == "4"
     assert "nothing public tells which" not in words(app)
+    (first, _) = app.session_state["choose.measured"][entry.id]
+    run = engine().submit(first.work.spec).result(0)  # nothing is drawn again
+    assert run.record.fall is not None and account.total.epsilon == totals[-1]
     stored = {row["dataset"] for row in engine().store.rows()}
     assert stored and entry.id not in stored  # runs on an upload stay in memory
     assert not {secret for secret in table.secrets if secret in words(app)}

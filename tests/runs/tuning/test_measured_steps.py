@@ -159,6 +159,8 @@ def test_a_measurement_replaces_the_prediction_everywhere():
     for text in documents_of(finding):
         assert "the error of a person falls by 0.031 stars (0.025 to 0.037)" in text
         assert "nothing public tells which" not in text and "keeps" not in text
+    assert report(finding).count(">measured</text>") == 1  # a line of the chart
+    assert ">measured</text>" not in report(finding_at(2.0))
     record = export(finding)
     assert record["measured_on"] == measured_wording.MEASURED
     assert record["measured"][0]["fall"]["value"] == 0.031 and record["contradiction"] is None

@@ -43,10 +43,9 @@ def notebook(finding: Finding) -> str:
 
 def _question_rows(finding: Finding) -> list[tuple[str, object]]:
     question, origin = finding.question, provenance()
-    tried_on = "these data" if finding.public else wording.WORLDS
     rows: dict[str, object] = {
         "data": finding.title + ("" if finding.public else " (private)"),
-        "tried on": tried_on,
+        "figures": finding.source,
         "taken as public or declared": ", ".join(finding.assumptions),
         "must protect": question.whom,
         "asked for": _wish(finding),
@@ -102,13 +101,24 @@ def _chart_of_range(finding: PrivateFinding) -> str:
         f"{title}, the least": [(epsilon, span.low) for epsilon, span in spans.items()],
         "no sharing": [(epsilon, 0.0) for epsilon in spans],
     }
+    best: str | None = None
+    measured = sorted(
+        (step.epsilon, step.fall.value)
+        for step in finding.steps_of_method
+        if not step.fall.is_unknown
+    )
+    if measured:
+        best = "measured"
+        lines[best] = measured
     what = wording.range_label(expected)
     return line_chart(
         lines,
         f"{what} against ε, total",
         f"{what} against epsilon. {finding.headline}",
         log=True,
+        best=best,
         dashes={"no sharing": Reference.FLOOR},
+        dot=measured[-1] if measured else None,
         text=expected.metric.text,
     )
 
