@@ -282,7 +282,7 @@ class Engine:
             # before it is handed out, so that forgetting its data also forgets it
             succeeded = not isinstance(outcome, BaseException)
             if succeeded and (not isinstance(task.spec, RunSpec) or is_own_data(task.spec)):
-                self.known_runs.remember(task)
+                self.known_runs.remember(task, outcome)
             task.settle(outcome)
 
     # -- looking -----------------------------------------------------------------------------------

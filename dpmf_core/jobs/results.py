@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import settings
-from dpmf_core.jobs.job import Task, identity, is_own_data, stamp_of
+from dpmf_core.jobs.job import Outcome, Task, identity, is_own_data, stamp_of
 from dpmf_core.runs import data_access
 from dpmf_core.runs.record import Run, Summary, summarise
 from dpmf_core.runs.run_file import DamagedRun
@@ -91,9 +91,9 @@ class Results:
 
     # -- what the store does not hold --------------------------------------------------------------
 
-    def remember(self, task: Task) -> None:
-        """Keep a finished task for a while, and the run that it made, if it made one."""
-        of_run = _task_of_run(task)
+    def remember(self, task: Task, outcome: Outcome) -> None:
+        """Keep a task that ends with this outcome for a while, and the run that it made, if any."""
+        of_run = _task_of_run(task, outcome)
         with self._lock:
             self._remembered[task.identity] = task
             if of_run is not None:
@@ -203,16 +203,18 @@ def _charged(run: Run | None) -> Run | None:
     return run
 
 
-def _task_of_run(task: Task) -> Task | None:
+def _task_of_run(task: Task, outcome: Outcome) -> Task | None:
     """The finished task of a run on an uploaded file that other work made, such as a measured one.
 
     Whoever asks for that run then has it, and it is not drawn twice.
     """
-    run = task.outcome
-    if isinstance(task.spec, RunSpec) or not isinstance(run, Run) or not is_own_data(run.spec):
+    if isinstance(task.spec, RunSpec) or not isinstance(outcome, Run):
         return None
-    of_run = Task(identity(run.spec, stamp_of(run.spec)), run.spec)
-    of_run.settle(run)
+    spec = outcome.spec
+    if not is_own_data(spec):
+        return None
+    of_run = Task(identity(spec, stamp_of(spec)), spec)
+    of_run.settle(outcome)
     return of_run
 
 

@@ -83,7 +83,13 @@ def _span_words(span: Span) -> str:
 def columns(expected: UnpaidRange) -> tuple[str, ...]:
     """The heads of `rows`."""
     label = wording.range_label(expected)
-    return "ε of the training", f"{label}: measured", "95%", "predicted", "ε of all steps so far"
+    return (
+        "ε of the training",
+        f"{label}: measured",
+        "95%",
+        "predicted",
+        "ε of all steps, per person",
+    )
 
 
 def rows(
