@@ -21,6 +21,7 @@ from dpmf_core.algorithms.exact_sums import damped_biases, item_counts
 from dpmf_core.algorithms.item_moments import RowMoment, nuclear_norm_field
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import choice, parameter
+from dpmf_core.algorithms.svd import clipped_rows
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.replay import Rows, replay
@@ -31,17 +32,28 @@ class FrankWolfeModel(Recommender):
     """The shared directions of all steps, from which a user repeats them.
 
     item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa:
-    nuclear norm. row_bound: L, None for no bound. refit: whether a user's residuals are finally
-    regressed on all v_t (ridge, offset fitted again), instead of using the steps' coefficients.
-    partial: whether only some items have factors; then only ratings of these take the steps.
+    nuclear norm. row_bound: of residuals and iterates, None for no bound. of_ratings: whether it is
+    the source's L, of rows of ratings and iterates, so that residuals are within 2 L. refit:
+    whether a user's residuals are finally regressed on all v_t (ridge, offset fitted again),
+    instead of using the steps' coefficients. partial: whether only some items have factors; then
+    only ratings of these take the steps.
     """
 
     inverse_singular: Array = field(default_factory=lambda: np.zeros(0))
     rates: Array = field(default_factory=lambda: np.zeros(0))
     kappa: float = 0.0
     row_bound: float | None = None
+    of_ratings: bool = False
     refit: bool = False
     partial: bool = False
+
+    def rows(self, ratings: Ratings, residuals: Array) -> Rows:
+        """Users' targets (n_ratings,), within their bound, and iterates of 0."""
+        bound = math.inf if self.row_bound is None else self.row_bound
+        if not self.of_ratings:
+            return Rows(ratings.by_user, ratings.items, residuals, bound, bound)
+        targets = clipped_rows(ratings, residuals, bound)
+        return Rows(ratings.by_user, ratings.items, targets, bound, 2 * bound)
 
     def personal(self, history: Ratings) -> Personal:
         if self.refit:
@@ -51,10 +63,8 @@ class FrankWolfeModel(Recommender):
         if self.partial:
             frequent = np.asarray(self.item_factors.any(axis=1))[history.items]
             history_part, residuals = history.only(frequent), residuals[frequent]
-        bound = math.inf if self.row_bound is None else self.row_bound
-        rows = history_part.by_user, history_part.items, residuals
-        steps = self.item_factors, self.inverse_singular, self.rates
-        factors = replay(*rows, *steps, self.kappa, bound)
+        rows = self.rows(history_part, residuals)
+        factors = replay(rows, self.item_factors, self.inverse_singular, self.rates, self.kappa)
         return self.with_loadings(history, Personal(offsets, factors.astype(np.float32)))
 
 
@@ -67,9 +77,8 @@ def starting_rows(block: Block, model: FrankWolfeModel, kept_items: Array) -> Ro
     new = np.full(rows.n_items, -1)
     new[kept_items] = np.arange(len(kept_items))
     mask = new[rows.items] >= 0
-    few = rows.only(mask)
-    bound = math.inf if model.row_bound is None else model.row_bound
-    return Rows(few.by_user, new[few.items], model.residuals(rows)[1][mask], bound)
+    targets = model.rows(rows.only(mask), model.residuals(rows)[1][mask])
+    return targets.of_items(new)
 
 
 def advanced_rows(
@@ -83,8 +92,8 @@ def advanced_rows(
 
 
 def residual_rows(block: Block, rows: Rows, m: int) -> csr_array:
-    """A (n_users, m): residual rows of norm at most L, on the grid."""
-    entries = on_grid(rows.residuals(), rows.bound, block.n_units, factors=2)
+    """A (n_users, m): residual rows within their bound, on the grid."""
+    entries = on_grid(rows.residuals(), rows.residual_bound, block.n_units, factors=2)
     return csr_array((entries, rows.items, rows.indptr), shape=(len(rows.indptr) - 1, m))
 
 

@@ -1,7 +1,8 @@
 """Private Frank-Wolfe on the nuclear-norm ball: Jain, Thakkar & Thakurta 2018 [J18], Alg. 1 and 2.
 
 A user's residual row is clipped to norm C, so a user moves A^T A by at most C^2 in Frobenius norm
-and A^T A v by at most C^2 for a unit v. In the source residuals are not clipped, and C is 2L.
+and A^T A v by at most C^2 for a unit v. In the source residuals are not clipped: rows of ratings
+and iterates are within L, and C is 2L.
 docs/PRIVACY.md, "Residual second moment" and "Residual second moment times vector".
 """
 
@@ -69,7 +70,12 @@ class DPFW(ProvenForUsers, FrankWolfe):
         " times √m",
         (LEAST, 10),
     )
-    source_bound: item_moments.RowBound = item_moments.row_bound_field()
+    source_bound: Literal["2L", "ratings"] = choice(
+        "2L",
+        "2L: residual rows are clipped, and the row clip takes the place of the source's 2L;"
+        " ratings: the row clip is the source's L, of rows of ratings and iterates, and residuals"
+        " are within 2L without a clip",
+    )
     slack: bool = choice(
         False, "add √(σ ln(m/b)) m^¼ to the singular value, as in the source; it costs accuracy"
     )
@@ -126,8 +132,12 @@ class DPFW(ProvenForUsers, FrankWolfe):
     def _n_kept(self, shape: Shape) -> int:
         return max(1, min(shape.n_items, math.ceil(self.frequent_fraction * shape.n_items)))
 
-    def _bound(self, shape: Shape) -> float:
+    def _row_bound(self, shape: Shape) -> float:
         return self.row_clip * shape.half_range * math.sqrt(self._n_kept(shape))
+
+    def _bound(self, shape: Shape) -> float:
+        """The bound of residual rows."""
+        return self._row_bound(shape) * (2.0 if self.source_bound == "ratings" else 1.0)
 
     def _counts(self, shape: Shape) -> tuple[CappedCounts, ...]:
         """The counts that choose the frequent items; none if all items have factors."""
@@ -160,12 +170,13 @@ class DPFW(ProvenForUsers, FrankWolfe):
 
         It is in units of our sensitivity C^2 and of one release.
         """
-        return item_moments.source_level(budget, self.source_bound)
+        return item_moments.source_level(budget, "2L")
 
     def _start(self, curator: Curator) -> tuple[FrankWolfeModel, None]:
-        refit, bound = self.user_step == "ridge", self._bound(curator.shape)
+        refit, bound = self.user_step == "ridge", self._row_bound(curator.shape)
         how = {"refit": refit, "ridge": self.prediction_ridge, "mended": refit}
-        return self._empty(curator.shape, row_bound=bound, **how), None
+        of_ratings = self.source_bound == "ratings"
+        return self._empty(curator.shape, row_bound=bound, of_ratings=of_ratings, **how), None
 
     def _length_bound(self, square: float, scale: float, m: int) -> float:
         """l from a noisy l^2, with the source's slack if chosen [J18, Alg. 1, line 6]."""

@@ -32,12 +32,12 @@ def _residual_scale(target, y, bound):  # type: ignore[no-untyped-def]
 
 
 @compile_kernel
-def _step(items, target, y, v, inverse, rate, kappa, bound):  # type: ignore[no-untyped-def]
+def _step(items, target, y, v, inverse, rate, kappa, bound, residual_bound):  # type: ignore[no-untyped-def]
     """y <- Pi_L((1 - eta) y - eta kappa u v^T) on a row's observed cells, u = <A, v> / l.
 
     Returns the coefficient of v, and the factor by which the row was shrunk.
     """
-    scale = _residual_scale(target, y, bound)
+    scale = _residual_scale(target, y, residual_bound)
     along = 0.0
     for p in range(len(y)):
         along += (y[p] - target[p]) * v[items[p]]
@@ -63,20 +63,23 @@ def _residuals(indptr, target, y, bound, start, stop, out):  # type: ignore[no-u
 
 
 @compile_kernel
-def _advance(indptr, items, target, y, v, inverse, rate, kappa, bound, start, stop):  # type: ignore[no-untyped-def]
+def _advance(indptr, items, target, y, bound, residual_bound, v, inverse, rate, kappa, start, stop):  # type: ignore[no-untyped-def]
     for i in range(start, stop):
-        first, last = indptr[i], indptr[i + 1]
-        _step(items[first:last], target[first:last], y[first:last], v, inverse, rate, kappa, bound)
+        own = slice(indptr[i], indptr[i + 1])
+        _step(items[own], target[own], y[own], v, inverse, rate, kappa, bound, residual_bound)
 
 
 @compile_kernel
-def _replay(indptr, items, target, V, inverses, rates, kappa, bound, start, stop, out):  # type: ignore[no-untyped-def]
+def _replay(  # type: ignore[no-untyped-def]
+    indptr, items, target, bound, residual_bound, V, inverses, rates, kappa, start, stop, out
+):
     for i in range(start, stop):
         first, last = indptr[i], indptr[i + 1]
-        y = np.zeros(last - first)
+        row, goal, y = items[first:last], target[first:last], np.zeros(last - first)
         for t in range(len(V)):
+            v, inverse, rate = V[t], inverses[t], rates[t]
             coefficient, shrink = _step(
-                items[first:last], target[first:last], y, V[t], inverses[t], rates[t], kappa, bound
+                row, goal, y, v, inverse, rate, kappa, bound, residual_bound
             )
             for s in range(t):
                 out[i, s] *= (1 - rates[t]) * shrink
@@ -86,40 +89,44 @@ def _replay(indptr, items, target, V, inverses, rates, kappa, bound, start, stop
 class Rows:
     """All users' rows in training, on the observed cells: target and iterate.
 
-    bound: L, of a residual row and of the iterate's row; may be inf.
+    bound: of the iterate's row. residual_bound: of a residual row. Both may be inf.
     """
 
-    def __init__(self, indptr: Array, items: Array, target: Array, bound: float) -> None:
-        self.indptr, self.items, self.bound = indptr, np.asarray(items, np.int32), float(bound)
+    def __init__(
+        self, indptr: Array, items: Array, target: Array, bound: float, residual_bound: float
+    ) -> None:
+        self.indptr, self.items = indptr, np.asarray(items, np.int32)
+        self.bound, self.residual_bound = float(bound), float(residual_bound)
         self.target = np.asarray(target, np.float32)  # (n_ratings,)
         self.iterate = np.zeros(len(self.target))  # (n_ratings,)
         self._cost = np.diff(indptr) + 1.0
 
+    def of_items(self, new: Array) -> "Rows":
+        """These rows, with items numbered anew: `new` (n_items,) by the old number."""
+        return Rows(self.indptr, new[self.items], self.target, self.bound, self.residual_bound)
+
     def residuals(self) -> Array:
         """A (n_ratings,): iterate minus target, every row within its bound."""
         out = np.empty(len(self.target))
-        rows = self.indptr, self.target, self.iterate, self.bound
+        rows = self.indptr, self.target, self.iterate, self.residual_bound
         share_out(lambda start, stop: _residuals(*rows, start, stop, out), self._cost)
         return out
 
     def advance(self, v: Array, inverse: float, rate: float, kappa: float) -> None:
         """One step along v (n_items,) float32, with inverse = 1 / l, rate = eta."""
-        rows = self.indptr, self.items, self.target, self.iterate
-        step = v, float(inverse), float(rate), float(kappa), self.bound
+        rows = self.indptr, self.items, self.target, self.iterate, self.bound, self.residual_bound
+        step = v, float(inverse), float(rate), float(kappa)
         share_out(lambda start, stop: _advance(*rows, *step, start, stop), self._cost)
 
 
-def replay(
-    indptr: Array, items: Array, target: Array, V: Array, inverses: Array, rates: Array,
-    kappa: float, bound: float,
-) -> Array:  # fmt: skip
+def replay(rows: Rows, V: Array, inverses: Array, rates: Array, kappa: float) -> Array:
     """Coefficients (n_rows, T), float64, of directions V (n_items, T) float32 after all steps."""
-    out = np.zeros((len(indptr) - 1, V.shape[1]))
-    rows = indptr, np.asarray(items, np.int32), np.asarray(target, np.float32)
+    out = np.zeros((len(rows.indptr) - 1, V.shape[1]))
+    data = rows.indptr, rows.items, rows.target, rows.bound, rows.residual_bound
     directions = np.ascontiguousarray(V.T, np.float32)
     steps = directions, np.array(inverses, np.float64), np.array(rates, np.float64)
     share_out(
-        lambda start, stop: _replay(*rows, *steps, float(kappa), float(bound), start, stop, out),
-        np.diff(indptr) * (1.0 + V.shape[1]) + V.shape[1] ** 2,
+        lambda start, stop: _replay(*data, *steps, float(kappa), start, stop, out),
+        np.diff(rows.indptr) * (1.0 + V.shape[1]) + V.shape[1] ** 2,
     )
     return out

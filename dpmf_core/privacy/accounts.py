@@ -75,9 +75,14 @@ class NoisePermit:
         self.entry = entry
         self._private, self._noises = private, list[Noise]()
 
-    def noise(self, plan: Event, seed: np.random.SeedSequence | None = None) -> Noise:
+    def noise(
+        self,
+        plan: Event,
+        seed: np.random.SeedSequence | None = None,
+        whole_triangle: bool = False,
+    ) -> Noise:
         """The noise of one plan, which must be part of the charge."""
-        made_noise = Noise(plan, None if self._private else seed)
+        made_noise = Noise(plan, None if self._private else seed, whole_triangle)
         self._noises.append(made_noise)
         return made_noise
 

@@ -31,6 +31,7 @@ from dpmf_core.privacy.random_streams import Stream, stream
 
 # normals drawn from one stream; constant, so that results do not depend on the number of threads
 CHUNK = 1 << 18
+ISOMETRIC = math.sqrt(0.5)  # deviation off the diagonal over that on it
 MOST_STEPS = 2.0**52  # float64 holds whole numbers of grid steps up to this exactly
 Array = npt.NDArray[Any]
 Failing = TypeVar("Failing", bound=FailingGaussian)
@@ -44,10 +45,16 @@ class Noise:
     """Draws the noise of one run by its plan, and keeps the run's ledger.
 
     plan: what may be released. seed: a seed or a stream; None takes a secret stream, which cannot
-    be repeated, for private data.
+    be repeated, for private data. whole_triangle: symmetric matrices get noise of the full
+    deviation off the diagonal, too, as published methods draw it: more than their plan needs.
     """
 
-    def __init__(self, plan: Event, seed: np.random.SeedSequence | Stream | None = None) -> None:
+    def __init__(
+        self,
+        plan: Event,
+        seed: np.random.SeedSequence | Stream | None = None,
+        whole_triangle: bool = False,
+    ) -> None:
         self._plan = dict(normal_form(plan))
         # by release and group: each group has every planned release once
         self._rest: dict[tuple[Mechanism, DisjointGroup], int] = {
@@ -57,6 +64,7 @@ class Noise:
         }
         self._counts: dict[Mechanism, int] = {}
         self._stream = stream(seed)
+        self._off_diagonal = 1.0 if whole_triangle else ISOMETRIC
 
     @property
     def is_reproducible(self) -> bool:
@@ -184,7 +192,9 @@ class Noise:
         )
 
     def _open(self, leaf: AdditiveNoise, size: int) -> "Release":
-        return Release(leaf, size, self._stream.spawn(1)[0])
+        release = Release(leaf, size, self._stream.spawn(1)[0])
+        release.off_diagonal = self._off_diagonal
+        return release
 
     def vector(self, statistic: str, values: Array, *, sensitivity: float) -> Array:
         """`values` (any shape) with independent noise on every coordinate, as one release."""
@@ -194,8 +204,11 @@ class Noise:
 class Release:
     """The noise of one statistic.
 
-    `vector` and `symmetric` may be called part by part, once for each coordinate.
+    `vector` and `symmetric` may be called part by part, once for each coordinate. off_diagonal:
+    deviation of a symmetric matrix' noise off the diagonal, over that on it.
     """
+
+    off_diagonal = ISOMETRIC
 
     def __init__(self, leaf: AdditiveNoise, size: int, stream: Stream) -> None:
         self.leaf, self._rest, self._stream = leaf, size, stream
@@ -211,7 +224,8 @@ class Release:
         """The part (..., r, r) plus symmetric noise: variance scale^2, off the diagonal half of it.
 
         In the isometric coordinates (diagonal, sqrt(2) x off-diagonal) this is independent noise of
-        one scale.
+        one scale. With `off_diagonal` 1 the upper triangle as printed has noise of one scale; its
+        norm is at most that of the matrix, so the plan's price covers it.
         """
         part = _real(part)
         from dpmf_core.privacy.noise_kernels import (
@@ -224,11 +238,11 @@ class Release:
         triangles = self._draw(part.size // (r * r) * (r * (r + 1) // 2)).reshape(
             -1, r * (r + 1) // 2
         )
-        noise = unfold(triangles, r, math.sqrt(0.5))
+        noise = unfold(triangles, r, self.off_diagonal)
         return self._publish(part, noise.reshape(part.shape))
 
     def _symmetric_on_grid(self, part: Array) -> Array:
-        """Round and release the isometric coordinates.
+        """Round and release the coordinates whose noise has one scale.
 
         If sum and noise were added after unfolding, the last digits would tell them apart.
         """
@@ -236,11 +250,11 @@ class Release:
 
         r = part.shape[-1]
         rows, columns = np.tril_indices(r)
-        weights = np.where(rows == columns, 1.0, math.sqrt(2.0))
+        weights = np.where(rows == columns, 1.0, 1 / self.off_diagonal)
         triangles = self._rounded(part[..., rows, columns] * weights)
         noise = self._draw(triangles.size).reshape(triangles.shape)
         values = np.asarray(self._publish(triangles, noise)).reshape(-1, len(rows))
-        return unfold(values, r, math.sqrt(0.5)).reshape(part.shape)
+        return unfold(values, r, self.off_diagonal).reshape(part.shape)
 
     def _rounded(self, part: Array) -> Array:
         """The nearest grid points, below 2^52 steps, so that their sum with the noise is exact."""

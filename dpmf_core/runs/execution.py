@@ -26,7 +26,7 @@ from dpmf_core.data.samples import Samples
 from dpmf_core.evaluation import judges
 from dpmf_core.evaluation.blocks import require_splittable
 from dpmf_core.evaluation.registry import Task
-from dpmf_core.privacy import Noise, PlanViolation, accounts, noise_words, normal_form
+from dpmf_core.privacy import Calibration, Noise, PlanViolation, accounts, noise_words, normal_form
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.privacy.events import Ledger
 from dpmf_core.privacy.receipts import Receipt
@@ -150,7 +150,9 @@ def run(
         if paid is None:
             leave.guarantee = ready.guarantee
         streams = seeds(spec.seed)
-        noise = leave.noise(ready.rest, streams.privacy)
+        budget = spec.canonical().budget
+        as_printed = budget is not None and budget.calibration is Calibration.SOURCE
+        noise = leave.noise(ready.rest, streams.privacy, whole_triangle=as_printed)
         watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)
         # sums in one order, whatever the number of threads; kernels share rows
         with single_threaded_blas, _curator(ready, judge, noise) as curator:

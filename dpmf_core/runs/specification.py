@@ -31,7 +31,7 @@ from dpmf_core.privacy import Budget, Calibration, NoiseKind, Relation, default_
 Value = bool | int | float | str  # of a parameter
 # version of accounting with discrete noise or under replace-one; raise it when noise changes there
 ACCOUNTING = 2
-SOURCE_RULES = 2  # version of the sources' noise rules; raise it when one of them changes
+SOURCE_RULES = 3  # version of the sources' noise rules; raise it when one of them changes
 # the seeded privacy stream of the shape, separate from those of the algorithm's releases
 SHAPE_STREAM = 1 << 20
 # fields of `DataSpec` that are left out if they have their defaults

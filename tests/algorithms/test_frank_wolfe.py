@@ -116,13 +116,11 @@ def test_a_user_finds_the_row_she_had_in_training(data, monkeypatch):
     several, factors = [], []
     for threads in ("1", "3"):
         monkeypatch.setenv("DPMF_THREADS", threads)
-        rows = Rows(data.by_user, data.items, residuals, bound)
+        rows = Rows(data.by_user, data.items, residuals, bound, bound)
         for t in range(6):
             rows.advance(np.ascontiguousarray(V[:, t]), inverses[t], rates[t], kappa)
         several.append(rows)
-        factors.append(
-            replay(data.by_user, data.items, residuals, V, inverses, rates, kappa, bound)
-        )
+        factors.append(replay(rows, V, inverses, rates, kappa))
     assert several[0].iterate.tobytes() == several[1].iterate.tobytes()
     assert several[0].residuals().tobytes() == several[1].residuals().tobytes()
     assert factors[0].tobytes() == factors[1].tobytes()
@@ -133,16 +131,8 @@ def test_a_user_finds_the_row_she_had_in_training(data, monkeypatch):
     assert lengths.max() <= bound
     assert (lengths > 0.999 * bound).any()
     alone = data.users == 5
-    hers = replay(
-        np.array([0, alone.sum()]),
-        data.items[alone],
-        residuals[alone],
-        V,
-        inverses,
-        rates,
-        kappa,
-        bound,
-    )
+    own = Rows(np.array([0, alone.sum()]), data.items[alone], residuals[alone], bound, bound)
+    hers = replay(own, V, inverses, rates, kappa)
     assert hers[0].tobytes() == factors[0][5].tobytes()
 
 

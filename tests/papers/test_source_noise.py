@@ -82,7 +82,7 @@ def test_theorem_1_is_of_algorithm_1_alone(name, other):
     ("name", "parameters", "row_bound"),
     [
         ("dpfw", {}, "2L"),
-        ("dpfw", {"source_bound": "L"}, "L"),
+        ("dpfw", {"source_bound": "ratings"}, "2L"),
         ("dpfw-oja", {}, "2L"),
         ("private-pgd", {}, "2L"),
         ("private-svd", {}, "L"),

@@ -1,0 +1,149 @@
+"""Algorithm 1 of Chien et al. 2021 and section 5.1 as printed, in plain numpy.
+
+n users, m items, rank r. M (n, m) are the ratings, of which the cells Omega are observed. What the
+paper leaves to its appendix D (k, T, lambda, Gamma_u, Gamma_M, the start) is an argument, and so is
+every draw: noise, and which ratings are sampled.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Matrix = npt.NDArray[np.float64]
+Vector = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draws:
+    """What Algorithm 1 draws.
+
+    matrix: N_sym(0, deviation^2)^(r x r), symmetric, each entry of the upper triangle i.i.d.
+    vector: N(0, deviation^2)^r. Both are called with the step t, the item j and the deviation.
+    item_sample: Omega' of line 7, at most k cells of a user, by t; user_sample: line 14, a 1/T
+    fraction of each user's cells, by t. "In practice, we omit the sampling in A_user, and sample
+    only once for A_item" (section 3.1).
+    """
+
+    matrix: Callable[[int, int, float], Matrix]
+    vector: Callable[[int, int, float], Vector]
+    item_sample: Callable[[int], Mask]
+    user_sample: Callable[[int], Mask]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Required:
+    """What Algorithm 1 requires besides the ratings; the rank r is that of V_0 (m, r)."""
+
+    sigma: float
+    Gamma_u: float
+    Gamma_M: float
+    T: int
+    lambda_: float
+    V_0: Matrix
+
+
+def noise_of_theorem_1(epsilon: float, delta: float, k: int, T: int) -> float:
+    """Theorem 1: sigma = sqrt((2kT)(epsilon + ln(1/delta))) / epsilon."""
+    return math.sqrt(2 * k * T * (epsilon + math.log(1 / delta))) / epsilon
+
+
+def dpals(M: Matrix, Omega: Mask, given: Required, draws: Draws) -> tuple[Matrix, Matrix]:
+    """Algorithm 1, DPALS: U^T (n, r) and V^T (m, r)."""
+    M = np.where(Omega, np.clip(M, -given.Gamma_M, given.Gamma_M), 0.0)  # line 1
+    V = given.V_0
+    for t in range(given.T + 1):
+        U = user_procedure(V, M, given, draws.user_sample(t))  # lines 2 and 3
+        if t < given.T:  # line 4
+            V = item_procedure(U, M, given, t, draws)  # line 5
+    return U, V  # line 6
+
+
+def item_procedure(U: Matrix, M: Matrix, given: Required, t: int, draws: Draws) -> Matrix:
+    """Procedure A_item, lines 7 to 13: V (m, r)."""
+    m = M.shape[1]
+    Omega_prime = draws.item_sample(t)  # line 7
+    V_tilde = np.empty((m, U.shape[1]))
+    for j in range(m):
+        raters = Omega_prime[:, j]
+        U_j, M_j = U[raters], M[raters, j]
+        G_j = draws.matrix(t, j, given.Gamma_u**2 * given.sigma)  # line 8
+        g_j = draws.vector(t, j, given.Gamma_u * given.Gamma_M * given.sigma)  # line 9
+        V_tilde[j] = solve_item(U_j.T @ U_j + G_j, U_j.T @ M_j + g_j, given.lambda_)
+    return orthonormal(V_tilde)  # lines 12 and 13
+
+
+def solve_item(noisy_gram: Matrix, noisy_side: Vector, lambda_: float) -> Vector:
+    """Lines 10 and 11: X_j = lambda I + noisy Gram; V_j = Pi_PSD(X_j)^+ noisy right-hand side."""
+    X_j = lambda_ * np.eye(len(noisy_side)) + noisy_gram
+    values, Q = np.linalg.eigh(X_j)
+    inverses = np.zeros(len(values))  # of negative eigenvalues, which Pi_PSD replaces with 0, too
+    inverses[values > 0] = 1 / values[values > 0]
+    return np.asarray(Q @ (inverses * (Q.T @ noisy_side)))
+
+
+def orthonormal(V: Matrix) -> Matrix:
+    """Line 13: V (V^T V)^(-1/2)."""
+    values, Q = np.linalg.eigh(V.T @ V)
+    return np.asarray(V @ (Q / np.sqrt(values)) @ Q.T)
+
+
+def user_procedure(V: Matrix, M: Matrix, given: Required, cells: Mask) -> Matrix:
+    """Procedure A_user of every user, lines 14 to 16: U (n, r). cells: Omega'_i of line 14."""
+    U = np.empty((len(M), V.shape[1]))
+    for i in range(len(M)):
+        V_i, M_i = V[cells[i]], M[i, cells[i]]
+        U[i] = np.linalg.solve(given.lambda_ * np.eye(V.shape[1]) + V_i.T @ V_i, V_i.T @ M_i)
+    return clip(U, given.Gamma_u)
+
+
+def clip(U: Matrix, c: float) -> Matrix:
+    """Line 16: the projection of rows on a ball of radius c.
+
+    The listing prints max(1, c / ||u||) and says "i.e., the projection"; only min projects.
+    """
+    norms = np.linalg.norm(U, axis=1)
+    factors = np.ones(len(U))
+    longer = norms > c
+    factors[longer] = c / norms[longer]
+    return np.asarray(factors[:, None] * U)
+
+
+# ---- section 5.1 ---------------------------------------------------------------------------------
+
+
+def noisy_counts(sample: Mask, k: int, sigma: float, noise: Callable[[float], Vector]) -> Vector:
+    """The counts c of at most k items of a user, plus N(0, k sigma^2). noise: by its deviation."""
+    return np.asarray(sample.sum(axis=0) + noise(math.sqrt(k) * sigma))
+
+
+def frequent_items(counts: Vector, beta: float) -> npt.NDArray[np.intp]:
+    """Frequent: the ceil(m beta) items with the largest noisy counts, ascending."""
+    size = math.ceil(len(counts) * beta)
+    return np.sort(np.argsort(-counts, kind="stable")[:size])
+
+
+def adaptive_sample(Omega: Mask, counts: Vector, frequent: npt.NDArray[np.intp], k: int) -> Mask:
+    """For each user, the k items of Omega_i and Frequent with the lowest noisy counts."""
+    sample = np.zeros(Omega.shape, np.bool_)
+    rarest_first = frequent[np.argsort(counts[frequent], kind="stable")]
+    for i in range(len(Omega)):
+        rated = rarest_first[Omega[i, rarest_first]]
+        sample[i, rated[:k]] = True
+    return sample
+
+
+def predictions(
+    U: Matrix, V: Matrix, frequent: npt.NDArray[np.intp], M: Matrix, Omega: Mask
+) -> Matrix:
+    """U_i . V_j if j is in Frequent, else the average observed rating of user i; (n, m).
+
+    V (|Frequent|, r): of the items that Algorithm 1 is run on.
+    """
+    averages = np.where(Omega, M, 0.0).sum(axis=1) / Omega.sum(axis=1)
+    M_hat = np.repeat(averages[:, None], M.shape[1], axis=1)
+    M_hat[:, frequent] = U @ V.T
+    return M_hat
