@@ -67,23 +67,23 @@ def longest(ratings):
     return float(np.linalg.norm(ratings[0], axis=1).max())
 
 
-def given(L, T, k):
-    return printed.Input(epsilon=EPSILON, delta=DELTA, T=T, L=L, beta=BETA, k=k)
+def inputs_of(L, T, k):
+    return printed.Inputs(epsilon=EPSILON, delta=DELTA, T=T, L=L, beta=BETA, k=k)
 
 
-def one_round_more(Y_star, Omega, input_, top_pair):
+def one_round_more(Y_star, Omega, inputs, top_pair):
     """Deviation "last direction": the users also step along the direction of the last release.
 
     Ours counts steps with a direction. Algorithm 1 counts rounds, the first of which has none.
     """
     Y, lambda_prime, v = np.zeros(Y_star.shape), math.inf, np.zeros(Y_star.shape[1])
-    slack = math.sqrt(input_.sigma * math.log(Y.shape[1] / BETA)) * Y.shape[1] ** 0.25
-    for t in range(input_.T + 1):
+    slack = math.sqrt(inputs.sigma * math.log(Y.shape[1] / BETA)) * Y.shape[1] ** 0.25
+    for t in range(inputs.T + 1):
         A = np.where(Omega, Y - Y_star, 0.0)
-        step = input_.k / input_.T * np.outer(A @ v / lambda_prime, v)
-        Y = printed.project((1 - 1 / input_.T) * Y - step, Omega, input_.L)
-        if t < input_.T:
-            v, lambda_ = top_pair(np.where(Omega, Y - Y_star, 0.0), input_.sigma)
+        step = inputs.k / inputs.T * np.outer(A @ v / lambda_prime, v)
+        Y = printed.project((1 - 1 / inputs.T) * Y - step, Omega, inputs.L)
+        if t < inputs.T:
+            v, lambda_ = top_pair(np.where(Omega, Y - Y_star, 0.0), inputs.sigma)
             lambda_prime = lambda_ + slack
     return Y
 
@@ -100,19 +100,19 @@ def test_ours_is_algorithm_1_but_for_one_direction(data, ratings):
     model, drawn = run_ours("dpfw", data, **as_printed(L, steps=T, nuclear_norm=radius(k)))
     assert len(drawn) == T
     ours = predictions(model, data)
-    theirs = one_round_more(*ratings, given(L, T, k), with_draws(drawn))
+    theirs = one_round_more(*ratings, inputs_of(L, T, k), with_draws(drawn))
     np.testing.assert_allclose(ours, theirs, **ROUNDING)
     assert np.abs(theirs).max() > 0.1
     # as printed: T rounds use the T - 1 directions before the last
-    fewer = printed.private_frank_wolfe(*ratings, given(L, T, k), with_draws(drawn))
+    fewer = printed.private_frank_wolfe(*ratings, inputs_of(L, T, k), with_draws(drawn))
     assert np.abs(ours - fewer).max() > 10 * ROUNDING["atol"]
 
 
-def test_the_iterate_is_projected_to_L(data, ratings):
+def test_the_iterate_is_projected_to_the_bound(data, ratings):
     """A large nuclear norm drives rows to the bound, in both."""
     L, T, k = longest(ratings), 3, 15_000.0
     model, drawn = run_ours("dpfw", data, **as_printed(L, steps=T, nuclear_norm=radius(k)))
-    theirs = one_round_more(*ratings, given(L, T, k), with_draws(drawn))
+    theirs = one_round_more(*ratings, inputs_of(L, T, k), with_draws(drawn))
     np.testing.assert_allclose(predictions(model, data), theirs, **ROUNDING)
     lengths = np.linalg.norm(np.where(ratings[1], theirs, 0), axis=1)
     assert (lengths > 0.999 * L).sum() > 3
@@ -200,14 +200,14 @@ def test_ours_is_algorithm_2_but_for_eigenvalue_and_step_size(data, ratings):
     assert len(drawn) == T * (Gamma + 1)
     # all Gamma + 1 products of T directions share the budget of T releases
     sigma = printed.deviation(EPSILON, DELTA, T, L) * math.sqrt(Gamma + 1)
-    input_ = given(L, T, k)
+    inputs = inputs_of(L, T, k)
     slack = math.sqrt(sigma * math.log(M / BETA)) * M**0.25
     Y, top_pair = np.zeros(ratings[0].shape), oja_of_ours(drawn, starts(3), Gamma + 1)
     for _ in range(T):
         A = np.where(ratings[1], Y - ratings[0], 0.0)
         v, lambda_ = top_pair(A, sigma)
         step = k / T * np.outer(A @ v / (lambda_ + slack), v)
-        Y = printed.project((1 - 1 / T) * Y - step, ratings[1], input_.L)
+        Y = printed.project((1 - 1 / T) * Y - step, ratings[1], inputs.L)
     np.testing.assert_allclose(predictions(model, data), Y, **ROUNDING)
 
 
@@ -228,9 +228,9 @@ def test_private_svd_but_for_the_share(data, ratings):
 def test_two_printed_rounds_by_hand(ratings):
     """The first round has no direction; the second goes k/2 along that of Y* itself."""
     Y_star, Omega = ratings
-    input_ = given(1e3, 2, 1.0)
+    inputs = inputs_of(1e3, 2, 1.0)
     v, lambda_ = np.linalg.svd(Y_star)[2][0], float(np.linalg.svd(Y_star)[1][0])
-    Y = printed.private_frank_wolfe(Y_star, Omega, input_, lambda A, sigma: (v, lambda_))
+    Y = printed.private_frank_wolfe(Y_star, Omega, inputs, lambda A, sigma: (v, lambda_))
     sigma = 1e6 * math.sqrt(64 * 2 * math.log(1e6)) / EPSILON
     lambda_prime = lambda_ + math.sqrt(sigma * math.log(M / BETA)) * M**0.25
     np.testing.assert_allclose(Y, np.outer(Y_star @ v, v) / 2 / lambda_prime)

@@ -35,7 +35,7 @@ class Draws:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Required:
+class Inputs:
     """What Algorithm 1 requires besides the ratings; the rank r is that of V_0 (m, r)."""
 
     sigma: float
@@ -51,18 +51,18 @@ def noise_of_theorem_1(epsilon: float, delta: float, k: int, T: int) -> float:
     return math.sqrt(2 * k * T * (epsilon + math.log(1 / delta))) / epsilon
 
 
-def dpals(M: Matrix, Omega: Mask, given: Required, draws: Draws) -> tuple[Matrix, Matrix]:
+def dpals(M: Matrix, Omega: Mask, inputs: Inputs, draws: Draws) -> tuple[Matrix, Matrix]:
     """Algorithm 1, DPALS: U^T (n, r) and V^T (m, r)."""
-    M = np.where(Omega, np.clip(M, -given.Gamma_M, given.Gamma_M), 0.0)  # line 1
-    V = given.V_0
-    for t in range(given.T + 1):
-        U = user_procedure(V, M, given, draws.user_sample(t))  # lines 2 and 3
-        if t < given.T:  # line 4
-            V = item_procedure(U, M, given, t, draws)  # line 5
+    M = np.where(Omega, np.clip(M, -inputs.Gamma_M, inputs.Gamma_M), 0.0)  # line 1
+    V = inputs.V_0
+    for t in range(inputs.T + 1):
+        U = user_procedure(V, M, inputs, draws.user_sample(t))  # lines 2 and 3
+        if t < inputs.T:  # line 4
+            V = item_procedure(U, M, inputs, t, draws)  # line 5
     return U, V  # line 6
 
 
-def item_procedure(U: Matrix, M: Matrix, given: Required, t: int, draws: Draws) -> Matrix:
+def item_procedure(U: Matrix, M: Matrix, inputs: Inputs, t: int, draws: Draws) -> Matrix:
     """Procedure A_item, lines 7 to 13: V (m, r)."""
     m = M.shape[1]
     Omega_prime = draws.item_sample(t)  # line 7
@@ -70,9 +70,9 @@ def item_procedure(U: Matrix, M: Matrix, given: Required, t: int, draws: Draws) 
     for j in range(m):
         raters = Omega_prime[:, j]
         U_j, M_j = U[raters], M[raters, j]
-        G_j = draws.matrix(t, j, given.Gamma_u**2 * given.sigma)  # line 8
-        g_j = draws.vector(t, j, given.Gamma_u * given.Gamma_M * given.sigma)  # line 9
-        V_tilde[j] = solve_item(U_j.T @ U_j + G_j, U_j.T @ M_j + g_j, given.lambda_)
+        G_j = draws.matrix(t, j, inputs.Gamma_u**2 * inputs.sigma)  # line 8
+        g_j = draws.vector(t, j, inputs.Gamma_u * inputs.Gamma_M * inputs.sigma)  # line 9
+        V_tilde[j] = solve_item(U_j.T @ U_j + G_j, U_j.T @ M_j + g_j, inputs.lambda_)
     return orthonormal(V_tilde)  # lines 12 and 13
 
 
@@ -91,13 +91,13 @@ def orthonormal(V: Matrix) -> Matrix:
     return np.asarray(V @ (Q / np.sqrt(values)) @ Q.T)
 
 
-def user_procedure(V: Matrix, M: Matrix, given: Required, cells: Mask) -> Matrix:
+def user_procedure(V: Matrix, M: Matrix, inputs: Inputs, cells: Mask) -> Matrix:
     """Procedure A_user of every user, lines 14 to 16: U (n, r). cells: Omega'_i of line 14."""
     U = np.empty((len(M), V.shape[1]))
     for i in range(len(M)):
         V_i, M_i = V[cells[i]], M[i, cells[i]]
-        U[i] = np.linalg.solve(given.lambda_ * np.eye(V.shape[1]) + V_i.T @ V_i, V_i.T @ M_i)
-    return clip(U, given.Gamma_u)
+        U[i] = np.linalg.solve(inputs.lambda_ * np.eye(V.shape[1]) + V_i.T @ V_i, V_i.T @ M_i)
+    return clip(U, inputs.Gamma_u)
 
 
 def clip(U: Matrix, c: float) -> Matrix:

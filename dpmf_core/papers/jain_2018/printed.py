@@ -24,7 +24,7 @@ TopPair = Callable[[Matrix, float], tuple[Vector, float]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Input:
+class Inputs:
     """The input of Algorithm 1 besides the data.
 
     T: rounds. L: bound of ||P_Omega(Y*_i)||_2 for every user. beta: failure probability. k: bound
@@ -62,20 +62,20 @@ def project(M: Matrix, Omega: Mask, L: float) -> Matrix:
     return np.asarray(factors[:, None] * M)
 
 
-def private_frank_wolfe(Y_star: Matrix, Omega: Mask, given: Input, top_pair: TopPair) -> Matrix:
+def private_frank_wolfe(Y_star: Matrix, Omega: Mask, inputs: Inputs, top_pair: TopPair) -> Matrix:
     """Algorithm 1, private Frank-Wolfe: Y^(T), (m, n)."""
     m, n = Y_star.shape
-    T, sigma = given.T, given.sigma
+    T, sigma = inputs.T, inputs.sigma
     v, lambda_ = np.zeros(n), 0.0  # A_global: before the first round
     Y = np.zeros((m, n))  # A_local: Y_i^(0) = 0
     for t in range(1, T + 1):
         # A_global: the second term bounds the spectral norm of the noise (footnote 2)
-        lambda_prime = lambda_ + math.sqrt(sigma * math.log(n / given.beta)) * n**0.25
+        lambda_prime = lambda_ + math.sqrt(sigma * math.log(n / inputs.beta)) * n**0.25
         # A_local, for all users i as rows: A_i = P_Omega(Y_i^(t-1) - Y*_i)
         A = np.where(Omega, Y - Y_star, 0.0)
         u = A @ v / lambda_prime  # before equation (3): u_i = A_i v / lambda'
         # equation (3) with steps of 1/T, within Pi_{L, Omega}; in the first round v = 0
-        Y = project((1 - 1 / T) * Y - given.k / T * np.outer(u, v), Omega, given.L)
+        Y = project((1 - 1 / T) * Y - inputs.k / T * np.outer(u, v), Omega, inputs.L)
         if t < T:
             v, lambda_ = top_pair(np.where(Omega, Y - Y_star, 0.0), sigma)  # A_global
     return Y
