@@ -1,0 +1,236 @@
+"""Algorithm 1 of Chien et al. as printed, and ours, on the same data with the same draws of noise.
+
+They agree to rounding once the deviations that are declared for ours are applied to the printed
+version, each in a place of its own.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpmf_core.algorithms import find
+from dpmf_core.algorithms.als import random_start
+from dpmf_core.algorithms.base import Streams
+from dpmf_core.base.hashing import draw_key, keyed_uniform
+from dpmf_core.data.ratings import rank_within_user
+from dpmf_core.papers.chien_2021 import printed
+from dpmf_core.privacy import Budget, Calibration
+from tests.fitting import fit
+from tests.support.dense import dense, rectangle
+from tests.support.heard_noise import HeardNoise
+
+DELTA, SEED = 1e-5, 5
+HALF_RANGE = 7.0  # of the ratings, from -4 to 10
+N, M, R, K, T = 80, 14, 2, 6, 3
+GAMMA_U, GAMMA_M, LAMBDA = 2.0, 1.4, 1.5
+ROUNDING = {"rtol": 2e-3, "atol": 2e-3}  # ours solves in float32
+# one ridge in all steps, Grams and right-hand sides alike, nothing else that Algorithm 1 has not
+SETTINGS = {
+    "rank": R,
+    "steps": T,
+    "clip_norm": GAMMA_U,
+    "rating_clip": GAMMA_M / HALF_RANGE,
+    "ratings_per_user": K,
+    "regularisation": LAMBDA / GAMMA_U**2,
+    "user_regularisation": LAMBDA,
+    "prediction_ridge": LAMBDA,
+    "noise_ridge": 0.0,
+    "biases": False,
+    "centring": "none",
+    "gram_share": 0.5,
+    "local_columns": False,
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return rectangle(N, M, 0.7)
+
+
+@pytest.fixture(scope="module")
+def matrices(data):
+    """M and Omega."""
+    return dense(data, data.values), dense(data, 1.0) > 0
+
+
+class Ours:
+    """A run of ours, whose noise is heard."""
+
+    def __init__(self, data, epsilon=20.0, **changes):
+        settings = {**SETTINGS, **changes}
+        algorithm = find("dpals")(**settings)
+        budget = Budget(epsilon=epsilon, delta=DELTA, calibration=Calibration.SOURCE)
+        level = algorithm.source_level(data.shape, budget)
+        noise = HeardNoise(algorithm.plan(data.shape, level), np.random.SeedSequence(SEED), True)
+        rng = Streams(np.random.default_rng(SEED), SEED)
+        self.model = fit(algorithm, data, noise, rng).model
+        self.releases = noise.releases
+        personal = self.model.personal(data)
+        self.U = personal.factors.astype(float)
+        self.predictions = self.U @ self.model.item_factors.T.astype(float)
+
+    def noise_of(self, name):
+        """The noise of a statistic, release by release."""
+        return [
+            drawn.reshape(exact.shape)
+            for leaf, exact, drawn in self.releases
+            if leaf.statistic == name
+        ]
+
+    def draws(self, item_sample, user_sample):
+        grams, sides = self.noise_of("item Grams"), self.noise_of("item right-hand sides")
+        return printed.Draws(
+            matrix=lambda t, j, _deviation: grams[t][j],
+            vector=lambda t, j, _deviation: sides[t][j],
+            item_sample=item_sample,
+            user_sample=user_sample,
+        )
+
+
+def sample_of_ours(data, key, most=K):
+    """The ratings of each user that ours draws with a key, at most so many."""
+    place = keyed_uniform(key, data.users, data.items)
+    mask = rank_within_user(data, place) < most
+    return dense(data, mask) > 0
+
+
+def inputs(lambda_=LAMBDA):
+    start = random_start(Streams(np.random.default_rng(SEED), SEED), M, R)
+    return printed.Inputs(
+        sigma=math.nan,  # the draws have it
+        Gamma_u=GAMMA_U,
+        Gamma_M=GAMMA_M,
+        T=T,
+        lambda_=lambda_,
+        V_0=start.astype(float),
+    )
+
+
+def ridge_after_projection(noisy_gram, noisy_side, lambda_):
+    """Deviation "ridge": ours projects the noisy Gram alone and adds the ridge afterwards."""
+    values, Q = np.linalg.eigh(noisy_gram)
+    return Q @ ((Q.T @ noisy_side) / (np.maximum(values, 0) + lambda_))
+
+
+def unclipped_entries(Omega, M):
+    """Deviation "entries": ours clips ratings in the item step only.
+
+    The printed version is run on the ratings as they are; its user procedure takes them unclipped.
+    """
+    whole = np.where(Omega, M, 0.0)
+    user_procedure = printed.user_procedure
+    return lambda V, _M, inputs, cells: user_procedure(V, whole, inputs, cells)
+
+
+def last_step_of_ours(V_tilde, M, Omega):
+    """Deviations "last V" and "last U".
+
+    Ours returns the item factors of the last step as they are, times Gamma_u / sqrt(r), and does
+    not clip the users' last factors.
+    """
+    V = V_tilde * GAMMA_U / math.sqrt(R)
+    unbounded = printed.Inputs(
+        sigma=0.0, Gamma_u=math.inf, Gamma_M=GAMMA_M, T=T, lambda_=LAMBDA, V_0=V
+    )
+    return printed.user_procedure(V, np.where(Omega, M, 0.0), unbounded, Omega) @ V.T
+
+
+def deviating(monkeypatch, matrices, draws):
+    """The predictions of the printed version with all deviations of ours."""
+    M_, Omega = matrices
+    last = []
+    orthonormal = printed.orthonormal
+
+    def remembered(V):
+        last.append(V)
+        return orthonormal(V)
+
+    monkeypatch.setattr(printed, "orthonormal", remembered)
+    monkeypatch.setattr(printed, "solve_item", ridge_after_projection)
+    monkeypatch.setattr(printed, "user_procedure", unclipped_entries(Omega, M_))
+    printed.dpals(M_, Omega, inputs(), draws)
+    monkeypatch.undo()
+    return last_step_of_ours(last[-1], M_, Omega)
+
+
+@pytest.mark.parametrize("epsilon", [2.0, 20.0])
+def test_ours_is_algorithm_1_as_run_but_for_its_deviations(data, matrices, monkeypatch, epsilon):
+    """One sample of ratings for all steps, and all ratings for the users' own factors."""
+    ours = Ours(data, epsilon)
+    sample = sample_of_ours(data, SEED)
+    draws = ours.draws(lambda _t: sample, lambda _t: matrices[1])
+    theirs = deviating(monkeypatch, matrices, draws)
+    np.testing.assert_allclose(ours.predictions, theirs, **ROUNDING)
+    U, V = printed.dpals(*matrices, inputs(), draws)
+    assert np.abs(U @ V.T - theirs).max() > 0.1
+
+
+def test_ours_is_algorithm_1_as_analysed_but_for_its_deviations(data, matrices, monkeypatch):
+    """Fresh ratings at each step: k of a user for the items, a T-th for the user, rounded up."""
+    ours = Ours(data, resample=True)
+
+    def share(t):
+        """A T-th; the last factor of ours takes all ratings (deviation "last U")."""
+        key = draw_key(SEED, 2 * t + 1)
+        place = keyed_uniform(key, data.users, data.items)
+        enough = np.ceil(np.bincount(data.users, minlength=N) / T)
+        return dense(data, rank_within_user(data, place) < enough[data.users]) > 0
+
+    draws = ours.draws(lambda t: sample_of_ours(data, draw_key(SEED, 2 * t)), share)
+    theirs = deviating(monkeypatch, matrices, draws)
+    np.testing.assert_allclose(ours.predictions, theirs, **ROUNDING)
+
+
+def test_noise_is_that_of_theorem_1(data):
+    """sigma Gamma_u^2 on the whole upper triangle, sigma Gamma_u Gamma_M on the sides."""
+    ours = Ours(data, 20.0, steps=50)
+    sigma = printed.noise_of_theorem_1(20.0, DELTA, K, 50)
+    grams, sides = (
+        np.concatenate(ours.noise_of(name)) for name in ("item Grams", "item right-hand sides")
+    )
+    assert grams[:, 0, 0].std() / sigma / GAMMA_U**2 == pytest.approx(1, abs=0.1)  # 700 draws
+    assert grams[:, 0, 1].std() / sigma / GAMMA_U**2 == pytest.approx(1, abs=0.1)
+    assert sides.std() / sigma / GAMMA_U / GAMMA_M == pytest.approx(1, abs=0.07)
+
+
+def test_the_rarest_frequent_items_of_a_user(data, matrices):
+    """Section 5.1: ours takes the same items from the same noisy counts."""
+    _, Omega = matrices
+    ours = Ours(data, sampling="adaptive", frequent_fraction=0.6)
+    (counts,) = (
+        exact + drawn for leaf, exact, drawn in ours.releases if leaf.statistic == "item counts"
+    )
+    frequent = printed.frequent_items(counts, 0.6)
+    np.testing.assert_array_equal(np.flatnonzero(ours.model.item_factors.any(axis=1)), frequent)
+    sample = printed.adaptive_sample(Omega, counts, frequent, K)
+    assert sample.sum(axis=1).max() == K
+    # the exact Grams of the first step count these raters: their trace is the sum of |u|^2
+    first_grams = next(exact for leaf, exact, _ in ours.releases if leaf.statistic == "item Grams")
+    V_0 = inputs().V_0
+    U = printed.user_procedure(V_0, matrices[0], inputs(), Omega)
+    squares = (U**2).sum(axis=1)
+    expected = (sample[:, frequent] * squares[:, None]).sum(axis=0)
+    np.testing.assert_allclose(np.trace(first_grams, axis1=1, axis2=2), expected, rtol=1e-4)
+
+
+def test_infrequent_items_get_the_user_s_average(data, matrices):
+    """Section 5.1, by hand for the printed version."""
+    M_, Omega = (matrix[1:] for matrix in matrices)  # the first user has no ratings
+    frequent = np.array([0, 3])
+    U, V = np.ones((N - 1, 1)), np.array([[2.0], [5.0]])
+    M_hat = printed.predictions(U, V, frequent, M_, Omega)
+    np.testing.assert_allclose(M_hat[:, 3], 5.0)
+    user = 4
+    np.testing.assert_allclose(M_hat[user, 1], M_[user, Omega[user]].mean())
+
+
+def test_steps_by_hand():
+    """A user with one item, and an item with one user, for lambda = 1."""
+    one = printed.Inputs(sigma=0.0, Gamma_u=1.0, Gamma_M=9.0, T=1, lambda_=1.0, V_0=np.eye(2))
+    M_, Omega = np.array([[4.0, 0.0]]), np.array([[True, False]])
+    np.testing.assert_allclose(printed.user_procedure(np.eye(2), M_, one, Omega), [[1.0, 0.0]])
+    solution = printed.solve_item(np.diag([1.0, -3.0]), np.array([4.0, 4.0]), 1.0)
+    np.testing.assert_allclose(solution, [2.0, 0.0])  # 1 - 3 + lambda < 0 becomes 0
+    Q = printed.orthonormal(np.array([[3.0, 0.0], [4.0, 1.0]]))
+    np.testing.assert_allclose(Q.T @ Q, np.eye(2), atol=1e-12)
