@@ -101,6 +101,9 @@ class Recommender(Model):
     local_columns : (n_items, c)
         Released or public values, may be empty. Users fit loadings on them; they are scaled to suit
         the factors' ridge.
+    averages : bool
+        Whether the one local column marks items that users predict by the average of their own
+        ratings, which is their loading on it.
     attention, attention_line : (n_items, r + c + 1), (2, r + c + 1)
         What `prior_means` are linear in: each rated item, and a constant and the logarithm of the
         number of ratings. Empty if prior means are 0.
@@ -116,6 +119,7 @@ class Recommender(Model):
     unobserved_weight: float = 0.0
     mended: bool = False
     local_columns: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    averages: bool = False
     attention: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     attention_line: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
@@ -179,6 +183,11 @@ class Recommender(Model):
 
     def personal_by(self, solve: Callable[..., Array], history: Ratings) -> Personal:
         """Every user's own side, with the least squares of `kernels.solve_rows` by `solve`."""
+        if self.averages:
+            plain = replace(self, local_columns=self.local_columns[:, :0], averages=False)
+            own = plain.personal_by(solve, history)
+            average = user_means(history, history.values - np.float32(self.centre))
+            return Personal(own.offsets, np.column_stack([own.factors, average]))
         offsets, residuals = self.residuals(history)
         V = self.item_sides
         if not V.shape[1]:
@@ -398,9 +407,13 @@ class PrivateAlgorithm(Algorithm):
     source_epsilon_of : str
         What the epsilon of the source's own rule is for, such as each statistic of each step; '' if
         it is meant for the whole run.
+    whole_triangle : bool
+        Whether the source's own noise on a symmetric matrix has its full deviation off the
+        diagonal.
     """
 
     source_epsilon_of: ClassVar[str] = ""
+    whole_triangle: ClassVar[bool] = False
 
     def statistics(self, shape: Any) -> tuple[Statistic, ...]:
         """The statistics that `fit` asks for, by public values; the plan is built from them."""

@@ -109,7 +109,14 @@ class DPALS(DPALSPlan):
     def _with_columns(
         self, model: Recommender, counts: NoisyCounts | None, shape: Shape
     ) -> Recommender:
-        """Add local columns to the factors, if users have offsets."""
+        """Add local columns to the factors, if users have offsets.
+
+        With a global mean, items without factors get the user's average [C21, section 5.1].
+        """
+        if not self.biases and self.centring == "global" and self._n_kept(shape) < shape.n_items:
+            without_factors = ~model.item_factors.any(axis=1, keepdims=True)
+            column = np.asarray(without_factors, np.float32)
+            return replace(model, local_columns=column, averages=True)
         if not self.local_columns or model.user_damping is None:
             return model
         expected = None if counts is None else counts.expected

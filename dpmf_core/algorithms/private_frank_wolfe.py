@@ -52,6 +52,7 @@ class DPFW(ProvenForUsers, FrankWolfe):
     title = "DPFW"
     words = "Frank-Wolfe on noisy second moments; each user repeats the steps on their own row"
     source = "Jain, Thakkar & Thakurta 2018, Alg. 1"
+    whole_triangle = True
     version = 6
     version_without_noise = 1
     exact_settings: ClassVar[Parameters] = {

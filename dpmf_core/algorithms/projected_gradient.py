@@ -316,6 +316,7 @@ class PrivatePGD(ProvenForUsers, PGD):
     """Projected gradient steps from noisy moments; one user moves Z^T Z by at most L^2."""
 
     id = "private-pgd"
+    whole_triangle = True
     colour = "brown"
     marker = "cross"
     training_cost = 14

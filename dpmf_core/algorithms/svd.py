@@ -107,6 +107,7 @@ class PrivateSVD(ProvenForUsers):
     title = "Private SVD"
     words = "eigenvectors of one noisy second moment; each user projects their own row on them"
     source = "Jain, Thakkar & Thakurta 2018, Alg. 4"
+    whole_triangle = True
     version = 3
     version_without_noise = 1
     exact_settings: ClassVar[Parameters] = {"rank": 8, "row_clip": 10.0, "prediction_ridge": 0.16}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpmf_core import algorithms
-from dpmf_core.algorithms import Streams, curator_for, curator_of
+from dpmf_core.algorithms import PrivateAlgorithm, Streams, curator_for, curator_of
 from dpmf_core.base.errors import Cancelled
 from dpmf_core.base.paths import workplace
 from dpmf_core.base.progress import Progress, Report, ignore
@@ -150,9 +150,7 @@ def run(
         if paid is None:
             leave.guarantee = ready.guarantee
         streams = seeds(spec.seed)
-        budget = spec.canonical().budget
-        as_printed = budget is not None and budget.calibration is Calibration.SOURCE
-        noise = leave.noise(ready.rest, streams.privacy, whole_triangle=as_printed)
+        noise = leave.noise(ready.rest, streams.privacy, _whole_triangle(spec))
         watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)
         # sums in one order, whatever the number of threads; kernels share rows
         with single_threaded_blas, _curator(ready, judge, noise) as curator:
@@ -245,6 +243,14 @@ def _curator(ready: PreparedRun, judge: AnyJudge, noise: Noise) -> Iterator[Cura
     with tempfile.TemporaryDirectory(dir=workplace()) as folder:
         people = in_parts(data.kept_in(Path(folder)), Path(folder))
         yield curator_of(algorithm, people, noise, {})
+
+
+def _whole_triangle(spec: RunSpec) -> bool:
+    """Whether symmetric matrices get the source's own noise, of one deviation everywhere."""
+    budget, kind = spec.canonical().budget, spec.kind
+    if budget is None or not issubclass(kind, PrivateAlgorithm):
+        return False
+    return budget.calibration is Calibration.SOURCE and kind.whole_triangle
 
 
 def _must_be_as_planned(ready: PreparedRun, first: Ledger, rest: Ledger) -> None:

@@ -31,6 +31,8 @@ from dpmf_core.privacy import Budget, Calibration, NoiseKind, Relation, default_
 Value = bool | int | float | str  # of a parameter
 # version of accounting with discrete noise or under replace-one; raise it when noise changes there
 ACCOUNTING = 2
+# version of DPALS with a noisy global mean; raise it when results change there
+GLOBAL_MEAN = 2
 SOURCE_RULES = 3  # version of the sources' noise rules; raise it when one of them changes
 # the seeded privacy stream of the shape, separate from those of the algorithm's releases
 SHAPE_STREAM = 1 << 20
@@ -321,6 +323,8 @@ def run_key(spec: RunSpec, data: HasFingerprint) -> str:
         parts.append(ACCOUNTING)
     if budget and budget.calibration is Calibration.SOURCE:
         parts.append(SOURCE_RULES)
+    if canonical.parameters.get("centring") == "global":
+        parts.append(GLOBAL_MEAN)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
