@@ -1,15 +1,22 @@
-"""Deviations: where an algorithm of ours departs from the algorithm that its source prints."""
+"""Deviations: where an algorithm of ours departs from the algorithm that its source prints.
 
+Each paper's folder declares its deviations in `deviations.py`, by the id of the algorithm, and its
+`printed.py` holds the algorithm as printed. Tests apply the deviations to the printed version and
+find the results of ours. What they cost is measured by `python -m benchmarks.deviations`.
+"""
+
+import functools
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+COSTS_FILE = Path(__file__).parent / "deviations.json"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deviation:
     """One place where an algorithm here does something else than its source.
-
-    Each paper's folder declares its deviations in `deviations.py`, by the id of the algorithm, and
-    its `printed.py` holds the algorithm as printed. Tests apply a deviation to the printed version
-    and find the results of ours.
 
     place: where in the paper. paper: what the paper does, in a short quotation or its symbols.
     ours: what the algorithm here does. why: the reason. cost: key of the measured cost in error,
@@ -21,3 +28,30 @@ class Deviation:
     ours: str
     why: str
     cost: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Mean test RMSE of the algorithm as printed, and with one deviation, on one data set.
+
+    on: the data and settings. draws: of noise, starts and split, the same for both.
+    """
+
+    on: str
+    printed: float
+    ours: float
+    draws: int
+
+    @property
+    def words(self) -> str:
+        return f"RMSE {self.ours:.4f} instead of {self.printed:.4f} on {self.on}"
+
+
+@functools.cache
+def recorded_costs() -> Mapping[str, Mapping[str, Cost]]:
+    """Return the recorded costs, by the id of the algorithm and the key of the deviation."""
+    record = json.loads(COSTS_FILE.read_text(encoding="utf-8"))
+    return {
+        algorithm: {key: Cost(**cost) for key, cost in costs.items()}
+        for algorithm, costs in record.items()
+    }

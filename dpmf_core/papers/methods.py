@@ -1,8 +1,10 @@
 """Methods, data and sweeps that figures of several papers share."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+from dpmf_core.data.catalogue import catalogue
 from dpmf_core.papers.figures import first_present
 from dpmf_core.privacy import Calibration
 from dpmf_core.runs.specification import DataSpec, Value
@@ -49,21 +51,52 @@ DPFW, SVD = (
 CLEANSING = Method(
     algorithm="svd-cleansing", label="SVD after cleansing", parameters={"row_clip": 0.5}
 )
-DPFW_SOURCE = Method(algorithm="dpfw", label="DPFW, source's noise", calibration=Calibration.SOURCE)
 DPALS_SOURCE = Method(
     algorithm="dpals",
     label="DPALS, source's noise",
     calibration=Calibration.SOURCE,
     parameters={"biases": False, "gram_share": 0.5},  # as in Algorithm 1
 )
-DPFW_THEIRS = Method(
-    algorithm="dpfw",
-    label="DPFW as in the source",
-    calibration=Calibration.SOURCE,
-    parameters={"slack": True},
-)
+SOURCE_DPFW = "DPFW as in the source"
 
 
+def dpfw_as_printed(row_clip: float | None = None, label: str = SOURCE_DPFW) -> Method:
+    """Return Algorithm 1 of Jain et al.: λ′ with its second term, and residuals are not clipped.
+
+    row_clip: L in half-ranges of the scale times √m; None where a grid has it. Of the deviations of
+    `dpfw` one is left: the users also step along the last direction.
+    """
+    parameters: dict[str, Value] = {"source_bound": "ratings", "slack": True, "user_step": "steps"}
+    if row_clip is not None:
+        parameters["row_clip"] = row_clip
+    return Method(
+        algorithm="dpfw", label=label, calibration=Calibration.SOURCE, parameters=parameters
+    )
+
+
+def largest_row(data: DataSpec) -> float:
+    """Return the row clip L that no row of the data can exceed, by public facts.
+
+    As many ratings as a user may have, each at most half the scale from the user's mean.
+    """
+    items = data.top_items or next(
+        entry.n_items for entry in catalogue().catalogue() if entry.id == data.id
+    )
+    return math.sqrt(min(data.most_per_user or items, items) / items)
+
+
+def frank_wolfe_grid(full: bool) -> Grid:
+    """Return nuclear norms and at most 50 steps, from which validation ratings choose.
+
+    Those that Jain et al. try are in no copy of their text at hand.
+    """
+    if full:
+        return {"nuclear_norm": (0.1, 0.3, 1.0, 3.0), "steps": (5, 20, 50)}
+    return {"nuclear_norm": (0.3, 1.0), "steps": (5, 20)}
+
+
+# L on the simulated low-rank sets: 38.3, the norm of the longest row of the largest
+LOWRANK_ROW = 0.2425
 # Rows of the synthetic set have neither offsets nor a mean, and no noise of their own: nothing is
 # centred, and ridges must not shrink.
 LOWRANK: dict[str, dict[str, Value]] = {

@@ -8,11 +8,20 @@ import functools
 from dpmf_core.data.popularity_skew import shares
 from dpmf_core.papers.chien_2021 import statements
 from dpmf_core.papers.chien_2021 import sweeps as runs
-from dpmf_core.papers.chien_2021.statements import SOURCE_DPFW
 from dpmf_core.papers.chien_2021.sweeps import AS_PRINTED, PRINTED
 from dpmf_core.papers.clauses import Clause, Median, Quantity, Results, above, between, less, line
 from dpmf_core.papers.figures import Claim, Preset, by_step, tuned
-from dpmf_core.papers.methods import ALS, EXACT, FEW, LOWRANK, MEAN, alike, films, on_lowrank
+from dpmf_core.papers.methods import (
+    ALS,
+    EXACT,
+    FEW,
+    LOWRANK,
+    MEAN,
+    SOURCE_DPFW,
+    alike,
+    films,
+    on_lowrank,
+)
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.measurements import Measured
@@ -117,7 +126,7 @@ CLAIMS = (
         clauses=tuple(
             less(
                 Median("DPALS, a quarter of the users", epsilon),
-                Median("DPFW, all users, source's noise", epsilon),
+                Median(f"{SOURCE_DPFW}, all users", epsilon),
             )
             for epsilon in (5.0, 20.0)
         ),

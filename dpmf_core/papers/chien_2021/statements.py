@@ -18,10 +18,11 @@ from dpmf_core.papers.clauses import (
     less,
     line,
 )
+from dpmf_core.papers.methods import SOURCE_DPFW
 from dpmf_core.privacy.formatting import budget_text
 
 COMPARABLE = 0.1  # a share within which we call two figures comparable; the source gives none
-SOURCE_DPFW, SOURCE_DPALS = "DPFW, source's noise", "DPALS, source's noise"
+SOURCE_DPALS = "DPALS, source's noise"
 Values = dict[float, float]  # by epsilon, or by the share of films
 Figure = TypeVar("Figure")
 

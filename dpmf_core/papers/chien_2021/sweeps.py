@@ -12,15 +12,19 @@ from dpmf_core.papers.methods import (
     DPALS,
     DPALS_SOURCE,
     DPFW,
-    DPFW_SOURCE,
     EPSILONS,
     EXACT,
     FEW,
+    LOWRANK_ROW,
     MEAN,
     PLAIN,
+    SOURCE_DPFW,
     Grid,
     alike,
+    dpfw_as_printed,
     films,
+    frank_wolfe_grid,
+    largest_row,
     on_lowrank,
 )
 from dpmf_core.runs.specification import DataSpec, Value
@@ -82,9 +86,25 @@ def tuned(
     )
 
 
+MOST_PER_USER = 80  # ratings, in the figures of Jain et al. that Fig. 3a repeats
+
+
 def top_films(full: bool) -> tuple[Sweep, ...]:
-    dpals, others = (PRINTED, PRINTED_SOURCE), (DPFW_SOURCE, CLEANSING, ALS, MEAN)
-    return tuned(films(full), dpals, others, EPSILONS if full else FEW, full)
+    """Return DPALS and others on all ratings, and DPFW on at most 80 of each user."""
+    epsilons = EPSILONS if full else FEW
+    few = films(full).model_copy(update={"most_per_user": MOST_PER_USER})
+    frank_wolfe = dpfw_as_printed(largest_row(few)), frank_wolfe_grid(full)
+    seeds = _seeds(full, 5)
+    return (
+        *tuned(films(full), (PRINTED, PRINTED_SOURCE), (CLEANSING, ALS, MEAN), epsilons, full),
+        *alike(
+            ((frank_wolfe[0],), frank_wolfe[1]),
+            data=few,
+            split=TUNED,
+            epsilons=epsilons,
+            seeds=seeds,
+        ),
+    )
 
 
 FREQUENT = Method(
@@ -152,7 +172,7 @@ def recall(full: bool) -> tuple[Sweep, ...]:
 
 def more_users(full: bool) -> tuple[Sweep, ...]:
     names = ("lowrank-5k", "lowrank-10k", "lowrank", "lowrank-50k")[: 4 if full else 2]
-    methods = on_lowrank(DPALS, DPFW, DPFW_SOURCE, EXACT, MEAN)
+    methods = on_lowrank(DPALS, DPFW, dpfw_as_printed(LOWRANK_ROW), EXACT, MEAN)
     epsilons, seeds = EPSILONS if full else FEW, _seeds(full, 3)
     return tuple(
         Sweep(data=DataSpec(id=name), methods=methods, epsilons=epsilons, seeds=seeds)
@@ -185,7 +205,7 @@ def by_step(full: bool) -> tuple[Sweep, ...]:
     methods = (
         *on_lowrank(
             _with_label(DPALS, "DPALS", steps=10),
-            _with_label(DPFW_SOURCE, "DPFW, source's noise", **walk),
+            _with_label(dpfw_as_printed(LOWRANK_ROW), SOURCE_DPFW, **walk),
             _with_label(DPFW, "DPFW", **walk),
             _with_label(EXACT, "ALS", steps=10),
         ),
@@ -200,7 +220,7 @@ def fewer_users(full: bool) -> tuple[Sweep, ...]:
     sizes = ("lowrank-10k", "lowrank-50k") if full else ("lowrank-5k", "lowrank")
     few, every, exact = on_lowrank(
         _with_label(DPALS, "DPALS, a quarter of the users"),
-        _with_label(DPFW_SOURCE, "DPFW, all users, source's noise"),
+        dpfw_as_printed(LOWRANK_ROW, f"{SOURCE_DPFW}, all users"),
         _with_label(DPFW, "DPFW, all users"),
     )
     epsilons = EPSILONS if full else (5.0, 20.0)

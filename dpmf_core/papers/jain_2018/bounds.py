@@ -9,7 +9,7 @@ import math
 
 from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.figures import texts
-from dpmf_core.papers.methods import DPFW
+from dpmf_core.papers.methods import LOWRANK_ROW, dpfw_as_printed
 from dpmf_core.papers.theory import PLACES, Axis, Bound, Place, bound_claims, place_at
 from dpmf_core.runs.specification import DataSpec
 
@@ -83,4 +83,4 @@ def _steps(axis: Axis, data: DataSpec) -> tuple[int]:
     return (max(1, round(corollary_steps(place_at(axis, at or PLACES[axis].items)))),)
 
 
-CLAIMS = bound_claims(DPFW_BOUND, DPFW, _steps, remark=_stall)
+CLAIMS = bound_claims(DPFW_BOUND, dpfw_as_printed(LOWRANK_ROW), _steps, remark=_stall)

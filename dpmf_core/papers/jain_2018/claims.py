@@ -23,7 +23,15 @@ from dpmf_core.papers.clauses import (
 )
 from dpmf_core.papers.figures import Claim, Preset, as_published, first_present, tuned
 from dpmf_core.papers.jain_2018.bounds import frank_wolfe_floor
-from dpmf_core.papers.methods import CLEANSING, DPFW_THEIRS, MEAN, Grid, alike
+from dpmf_core.papers.methods import (
+    CLEANSING,
+    MEAN,
+    Grid,
+    alike,
+    dpfw_as_printed,
+    frank_wolfe_grid,
+    largest_row,
+)
 from dpmf_core.papers.methods import DPFW as EXACT_DPFW
 from dpmf_core.papers.source_noise import jain
 from dpmf_core.privacy import Budget, Calibration
@@ -46,15 +54,15 @@ SPLIT = SplitSpec(test_fraction=0.01, validation_fraction=0.05)
 TRUE_NORM = 1 / 3
 
 GROWING: dict[str, Value] = {"noise_schedule": "growing"}
-AS_PRINTED: dict[str, Value] = {"slack": True, **GROWING}
+AS_PRINTED: dict[str, Value] = {**dpfw_as_printed().parameters, **GROWING}
 
-DPFW = DPFW_THEIRS.model_copy(update={"parameters": AS_PRINTED})
+DPFW = dpfw_as_printed().model_copy(update={"parameters": AS_PRINTED})
 DPFW_EXACT = EXACT_DPFW.model_copy(update={"parameters": GROWING})
 OJA = Method(
     algorithm="dpfw-oja",
     label="DPFW with Oja as in the source",
     calibration=Calibration.SOURCE,
-    parameters={**AS_PRINTED, "product_clip": 1.0, "user_step": "steps"},
+    parameters={**AS_PRINTED, "product_clip": 1.0},
 )
 SVD = Method(
     algorithm="private-svd",
@@ -92,12 +100,15 @@ def tuned_sweeps(
 
 
 def private_grid(full: bool, true_norm: float | None = None) -> Grid:
-    """Return the grid of private Frank-Wolfe, with at most 50 steps, as in the source."""
+    """Return the grid of private Frank-Wolfe; of simulated data the nuclear norm is known."""
     if true_norm is not None:
         return {"nuclear_norm": (true_norm,), "steps": (5, 20)}
-    if full:
-        return {"nuclear_norm": (0.1, 0.3, 1.0, 3.0), "steps": (5, 20, 50)}
-    return {"nuclear_norm": (0.3, 1.0), "steps": (5, 20)}
+    return frank_wolfe_grid(full)
+
+
+def within_rows(data: DataSpec, grid: Grid) -> Grid:
+    """Return the grid with the source's L, which no row of these data can exceed."""
+    return {**grid, "row_clip": (largest_row(data),)}
 
 
 def cleansing_line(full: bool) -> Line:
@@ -248,8 +259,10 @@ def _panel(
 
     def sweeps(full: bool) -> tuple[Sweep, ...]:
         fig_2 = private_gradient_line(full, true_norm), non_private_line(full, true_norm)
+        grid = private_grid(full, true_norm)
         lines = (
-            *(Line(it, private_grid(full, true_norm)) for it in (DPFW, DPFW_EXACT)),
+            Line(DPFW, within_rows(data(full), grid)),
+            Line(DPFW_EXACT, grid),
             cleansing_line(full and true_norm is None),
             *(fig_2 if of_fig_2 else ()),
             Line(MEAN, {}),
@@ -280,13 +293,18 @@ FIVE_STEPS: Grid = {"nuclear_norm": (TRUE_NORM,), "steps": (5,)}
 
 
 def _with_oja(full: bool) -> tuple[Sweep, ...]:
-    lines = Line(DPFW, FIVE_STEPS), Line(OJA, FIVE_STEPS)
-    return tuned_sweeps(RANK_ONE(full), lines, (1.0, 10.0), 1)
+    data = RANK_ONE(full)
+    lines = (Line(it, within_rows(data, FIVE_STEPS)) for it in (DPFW, OJA))
+    return tuned_sweeps(data, lines, (1.0, 10.0), 1)
 
 
 def _svd_and_frank_wolfe(full: bool) -> tuple[Sweep, ...]:
-    lines = Line(DPFW, FIVE_STEPS), Line(SVD, {"rank": (1,)})
-    return tuned_sweeps(DataSpec(id="rankone-20k"), lines, (10.0,), 3 if full else 1)
+    data = DataSpec(id="rankone-20k", most_per_user=RATINGS_PER_USER)
+    lines = (
+        Line(DPFW, within_rows(data, FIVE_STEPS)),
+        Line(SVD, within_rows(data, {"rank": (1,)})),
+    )
+    return tuned_sweeps(data, lines, (10.0,), 3 if full else 1)
 
 
 FILMS_400, RANK_ONE = real_ratings(400), rank_one("rankone")
@@ -346,18 +364,27 @@ CLAIMS = (
 def _oja_line(full: bool) -> Line:
     """Return Algorithm 2's line; on a page with five steps, because each takes six releases."""
     grid = private_grid(full)
-    return Line(OJA, grid if full else {**grid, "steps": (5,)})
+    return Line(OJA, within_rows(FILMS_400(full), grid if full else {**grid, "steps": (5,)}))
 
 
 def _svd_line(full: bool) -> Line:
-    return Line(SVD, {"rank": (1, 2, 5, 10) if full else (1, 5), "row_clip": (0.05, 0.1)})
+    return Line(SVD, within_rows(FILMS_400(full), {"rank": (1, 2, 5, 10) if full else (1, 5)}))
+
+
+def _dpfw_line(full: bool) -> Line:
+    return Line(DPFW, within_rows(FILMS_400(full), private_grid(full)))
+
+
+CINEMA = DataSpec(id="cinema", most_per_user=RATINGS_PER_USER)
 
 
 def _run(method: Method, parameters: dict[str, Value]) -> RunSpec:
     """Return one run at ε = 1 on the simulated cinema, which is on every machine."""
     budget = Budget(epsilon=1.0, delta=DELTA, calibration=method.calibration or Calibration.EXACT)
+    if method.calibration is Calibration.SOURCE:
+        parameters = {**parameters, "row_clip": largest_row(CINEMA)}
     return RunSpec.parse(
-        data={"id": "cinema", "most_per_user": 80},
+        data=CINEMA.model_dump(mode="json"),
         algorithm=method.algorithm,
         parameters={**as_published(method).parameters, **parameters},
         budget=budget.model_dump(mode="json"),
@@ -377,7 +404,7 @@ def _preset(name: str, line: Callable[[bool], Line], **parameters: Value) -> Pre
 
 
 PRESETS = (
-    _preset("dpfw", lambda full: Line(DPFW, private_grid(full)), steps=5, nuclear_norm=0.3),
+    _preset("dpfw", _dpfw_line, steps=5, nuclear_norm=0.3),
     _preset("oja", _oja_line, steps=5, nuclear_norm=0.3),
     _preset("svd", _svd_line, rank=1),
     _preset("cleansing", cleansing_line, rank=5),
