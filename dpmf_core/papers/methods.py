@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from dpmf_core.data.catalogue import catalogue
+from dpmf_core.data.catalogue import Entry, catalogue
 from dpmf_core.papers.figures import first_present
 from dpmf_core.privacy import Calibration
 from dpmf_core.runs.specification import DataSpec, Value
@@ -79,9 +79,10 @@ def largest_row(data: DataSpec) -> float:
 
     As many ratings as a user may have, each at most half the scale from the user's mean.
     """
-    items = data.top_items or next(
-        entry.n_items for entry in catalogue().catalogue() if entry.id == data.id
-    )
+    every = {
+        entry.id: entry.n_items for entry in catalogue().catalogue() if isinstance(entry, Entry)
+    }
+    items = data.top_items or every[data.id]
     return math.sqrt(min(data.most_per_user or items, items) / items)
 
 

@@ -238,21 +238,27 @@ def bound_claims(
     steps: Steps,
     *,
     remark: Callable[[Results], str] | None = None,
+    words: str = "",
     limits: str = "",
+    left_open: str = "",
 ) -> tuple[Claim, ...]:
-    """Return a claim along each axis of a bound. steps: to try on data; none for the default."""
+    """Return a claim along each axis of a bound.
+
+    steps: to try on data; none for the default. words: how the method deviates from the source's.
+    """
     return tuple(
         Claim(
             id=claim_id(bound.algorithm, axis),
             title=f"{bound.title}: error against {AXES[axis]}",
             source=bound.source,
-            words=f"{bound.statement}.",
+            words=" ".join(filter(None, (f"{bound.statement}.", words))),
             sweeps=_sweeps(axis, method, steps),
             measure=best_steps,
             clauses=(no_worse(bound, axis),),
             axis=axis,
             remark=remark,
             limits=limits,
+            left_open=left_open,
         )
         for axis in AXES
     )

@@ -5,6 +5,7 @@ import pytest
 from dpmf_core.papers.chien_2021 import claims as chien_2021
 from dpmf_core.papers.chien_2021 import statements
 from dpmf_core.papers.figures import by_step
+from dpmf_core.papers.methods import SOURCE_DPFW
 from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.runs.measurements import Measured
 from tests.support.records import run_of
@@ -19,7 +20,7 @@ def leads(*shares):
     at = [(float(epsilon), share) for epsilon, share in enumerate(shares, 1)]
     return [
         *(place("DPALS", 1 - share, epsilon) for epsilon, share in at),
-        *(place("DPFW, source's noise", 1.0, epsilon) for epsilon, _ in at),
+        *(place(SOURCE_DPFW, 1.0, epsilon) for epsilon, _ in at),
     ]
 
 

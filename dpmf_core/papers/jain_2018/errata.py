@@ -24,17 +24,17 @@ def slack() -> Values:
 
 
 def relation() -> Values:
-    """Compare the same noise for a row added or removed, and for a row replaced.
+    """Account the same noise for a row replaced, and for a row added or removed.
 
     Also the nominal epsilon from which replacement costs more than stated.
     """
     equal = brentq(lambda stated: _cost(stated, REPLACE) - stated, 1.0, 20.0)
-    return _cost(1.0, ADD), _cost(1.0, REPLACE), equal
+    return 1.0, _cost(1.0, REPLACE), _cost(1.0, ADD), equal
 
 
 def rows_within_l() -> Values:
     """Account the same noise if the row that enters the sum is projected to L."""
-    return _cost(1.0, ADD), _cost(1.0, ADD, "L"), _cost(1.0, REPLACE, "L")
+    return 1.0, _cost(1.0, ADD, "L"), _cost(1.0, REPLACE, "L"), _cost(1.0, ADD)
 
 
 def excess_risk(steps: int, users: int = 30, items: int = 20) -> float:
