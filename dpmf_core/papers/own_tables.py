@@ -14,9 +14,11 @@ from dpmf_core.papers.methods import (
     EXACT,
     FEW,
     FRESH,
+    LOWRANK_ROW,
     MEAN,
     SPECTRAL,
     SVD,
+    dpfw_as_printed,
     on_lowrank,
 )
 from dpmf_core.papers.saha_2022.methods import faces, parts_of, text
@@ -52,10 +54,16 @@ def _lowrank_table(full: bool) -> Iterator[Sweep]:
     )
     others = (DPFW, SVD, pgd)
     by_source = (
-        method.model_copy(
-            update={"label": f"{method.label}, source's noise", "calibration": Calibration.SOURCE}
-        )
-        for method in others
+        dpfw_as_printed(LOWRANK_ROW, f"{DPFW.label}, source's noise"),
+        *(
+            method.model_copy(
+                update={
+                    "label": f"{method.label}, source's noise",
+                    "calibration": Calibration.SOURCE,
+                }
+            )
+            for method in (SVD, pgd)
+        ),
     )
     own = with_open((SPECTRAL, sgd, DPALS, *others))
     methods = on_lowrank(*own, DPALS_SOURCE, *by_source, EXACT, MEAN)

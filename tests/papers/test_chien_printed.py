@@ -15,6 +15,8 @@ from dpmf_core.algorithms.base import Streams
 from dpmf_core.base.hashing import draw_key, keyed_uniform
 from dpmf_core.data.ratings import rank_within_user
 from dpmf_core.papers.chien_2021 import printed
+from dpmf_core.papers.chien_2021.deviations import DEVIATIONS as DECLARED
+from dpmf_core.papers.deviations import recorded_costs
 from dpmf_core.privacy import Budget, Calibration
 from tests.fitting import fit
 from tests.support.dense import dense, rectangle
@@ -136,7 +138,12 @@ def last_step_of_ours(V_tilde, M, Omega):
     return printed.user_procedure(V, np.where(Omega, M, 0.0), unbounded, Omega) @ V.T
 
 
-DEVIATIONS = ("ridge", "entries", "last step")
+DEVIATIONS = ("ridge", "entries", "last step")  # keys of their costs; the ridges are settings
+
+
+def test_the_cost_of_each_deviation_is_recorded():
+    measured = {it.cost for it in DECLARED["dpals"]} - {""}
+    assert measured == set(recorded_costs()["dpals"]) == {*DEVIATIONS, "one ridge"}
 
 
 def deviating(monkeypatch, matrices, draws, without=""):

@@ -11,7 +11,9 @@ import pytest
 
 from dpmf_core.algorithms import find
 from dpmf_core.algorithms.base import Streams
+from dpmf_core.papers.deviations import recorded_costs
 from dpmf_core.papers.jain_2018 import printed
+from dpmf_core.papers.jain_2018.deviations import DEVIATIONS
 from dpmf_core.privacy import Budget, Calibration
 from tests.fitting import fit
 from tests.support.dense import centred, dense, rectangle
@@ -234,3 +236,9 @@ def test_two_printed_rounds_by_hand(ratings):
     sigma = 1e6 * math.sqrt(64 * 2 * math.log(1e6)) / EPSILON
     lambda_prime = lambda_ + math.sqrt(sigma * math.log(M / BETA)) * M**0.25
     np.testing.assert_allclose(Y, np.outer(Y_star @ v, v) / 2 / lambda_prime)
+
+
+@pytest.mark.parametrize("algorithm", DEVIATIONS)
+def test_the_cost_of_each_deviation_is_recorded(algorithm):
+    measured = {it.cost for it in DEVIATIONS[algorithm]} - {""}
+    assert measured == set(recorded_costs()[algorithm])
