@@ -1,7 +1,7 @@
 """What deviations from Chien et al. 2021 and Jain et al. 2018 cost in error.
 
-`python -m benchmarks.deviations_private [ALGORITHM ...]` runs each algorithm as printed and with one
-deviation, on the same ratings with the same draws, and records both errors
+`python -m benchmarks.deviations_private [ALGORITHM ...]` runs each algorithm as printed and with
+one deviation, on the same ratings with the same draws, and records both errors
 (`dpmf_core/papers/deviations.json`).
 """
 
