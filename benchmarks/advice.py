@@ -1,188 +1,202 @@
 """What Choose says of private data before anything is paid, next to the truth on ten data sets.
 
 `python -m benchmarks.advice [SET ...]` records, for each set and epsilon, what the recommended
-method brings, the range that the simulated worlds of the set's shape give for it, and what the
-method loses against the best of `RIVALS`. Only the declared shape goes into the range. `checks`
-records two sets that nothing was chosen on.
-
-Real data are read where they are: MovieLens in DPMF_CHECK_DATA, the shop in DPMF_CASES.
+method brings, what measuring it with noise shows, the range that the simulated worlds of the set's
+shape give for it, and what the method loses against the best of `RIVALS`. All errors are those of a
+person, as a measurement counts them. Only the declared shape goes into the range. Sets named
+"check" are those that nothing was chosen on. `--ranges` records the ranges alone again, which takes
+half a minute a set.
 """
 
 import argparse
-import os
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import dpmf
+from benchmarks.advice_sets import CHECKS, SETS, Tested
 from benchmarks.report import RESULTS
 from dpmf_core.cli.runs import finish
+from dpmf_core.curator import Blocks, OpenCurator
+from dpmf_core.data.catalogue import lent
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.privacy import default_delta
+from dpmf_core.privacy import NOTHING, Event, Noise, default_delta
+from dpmf_core.privacy.odometer import HELD_OUT_ERRORS
 from dpmf_core.runs.draws import Draws
-from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN
+from dpmf_core.runs.measured_fall import RADIUS, event, exact_fall, noisy_fall
+from dpmf_core.runs.noisy_errors import people_of
+from dpmf_core.runs.paired_errors import PairedErrors, PairedSums
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.worlds import RIVALS, UnpaidRange, WorldRuns
-from dpmf_datasets.simulated.cinema import cinema
 
-DATA = Path(os.environ.get("DPMF_CHECK_DATA", "../shared/data"))
-CASES = Path(os.environ.get("DPMF_CASES", "../shared/cases"))
 FILE = RESULTS / "advice.csv"
 OURS = RIVALS[0]
 EPSILONS = (0.5, 1.0, 2.0, 5.0, 10.0)
+MEASURED = (0.1, 0.3)  # epsilons of a measurement
+NOISE_DRAWS = 200  # of a measurement, over all splits
 REFERENCES = ("bmf", "als")
-SEEDS = (0, 1, 2)
-
-
-# ---- the data sets -------------------------------------------------------------------------------
-
-
-def _public(ratings: Ratings, name: str, rows: Any = slice(None), users: Any = None) -> Ratings:
-    """These rows as public data, without times and item features. users: new ids of the rows."""
-    numbers = ratings.users[rows] if users is None else users
-    n_users = ratings.n_users if users is None else int(users.max()) + 1
-    return Ratings.of(
-        numbers,
-        ratings.items[rows],
-        ratings.values[rows],
-        n_users=n_users,
-        n_items=ratings.n_items,
-        bounds=ratings.bounds,
-        name=name,
-        public=True,
-    )
-
-
-def _table(frame: pd.DataFrame, name: str) -> Ratings:
-    users = np.unique(frame["user"], return_inverse=True)[1]
-    items = np.unique(frame["item"], return_inverse=True)[1]
-    return Ratings.of(
-        users,
-        items,
-        frame["rating"],
-        n_users=users.max() + 1,
-        n_items=items.max() + 1,
-        bounds=(1, 5),
-        name=name,
-        public=True,
-    )
-
-
-def _ml_100k() -> Ratings:
-    columns = ["user", "item", "rating", "time"]
-    return _table(pd.read_csv(DATA / "ml-100k/u.data", sep="\t", names=columns), "ml-100k")
-
-
-def _ml_1m() -> Ratings:
-    return _table(pd.read_csv(DATA / "ml-1m/ratings.csv.gz"), "ml-1m")
-
-
-def _some_people(ratings: Ratings, count: int, seed: int) -> Ratings:
-    chosen = np.random.default_rng(seed).choice(ratings.n_users, count, replace=False)
-    rows = np.isin(ratings.users, chosen)
-    users = np.unique(ratings.users[rows], return_inverse=True)[1]
-    return _public(ratings, f"{ratings.name}-{count}", rows, users)
-
-
-def _thinned(ratings: Ratings, share: float, seed: int) -> Ratings:
-    rows = np.random.default_rng(seed).random(len(ratings.users)) < share
-    return _public(ratings, f"{ratings.name}-thinned", rows)
-
-
-def _loaded(data_id: str, name: str) -> Ratings:
-    return _public(cast(Ratings, dpmf.load(data_id)), name)
-
-
-def _shop() -> Ratings:
-    return _loaded(f"{CASES}/shop/bewertungen.csv?bounds=0.5,5&outside=leave-out", "shop")
-
-
-def groups(n_users: int, n_items: int, each: int, strength: float, seed: int) -> Ratings:
-    """People of six groups, each with own means of the items, and Zipf popularity.
-
-    strength: standard deviation of a group's deviation from an item's mean, in stars.
-    """
-    rng = np.random.default_rng([seed, 6])
-    popularity = 1 / (np.arange(n_items) + 10.0)
-    of_group = 0.4 * rng.standard_normal(n_items) + strength * rng.standard_normal((6, n_items))
-    group = rng.integers(6, size=n_users)
-    pairs = []
-    for user in range(n_users):
-        count = min(1 + rng.poisson(rng.gamma(2.0, (each - 1) / 2)), n_items // 2)
-        items = rng.choice(n_items, count, replace=False, p=popularity / popularity.sum())
-        pairs.append((np.full(count, user), items))
-    users, items = (np.concatenate(column) for column in zip(*pairs, strict=True))
-    mood = rng.laplace(0, 0.3, n_users)
-    score = 3.6 + mood[users] + of_group[group[users], items] + rng.logistic(0, 0.45, len(users))
-    return Ratings.of(
-        users,
-        items,
-        np.rint(score).clip(1, 5),
-        n_users=n_users,
-        n_items=n_items,
-        bounds=(1, 5),
-        name=f"groups-{strength:g}",
-        public=True,
-    )
-
-
-@dataclass(frozen=True)
-class Tested:
-    """A data set and the step of its scale. seeds: of the splits and noise of the truth."""
-
-    load: Callable[[], Ratings]
-    step: float = 1.0
-    seeds: tuple[int, ...] = SEEDS
-
-
-SETS: dict[str, Tested] = {
-    "shop": Tested(_shop, 0.5),
-    "cinema-small": Tested(lambda: _loaded("cinema-small", "cinema-small"), 0.5),
-    "groups, strong": Tested(lambda: groups(3_000, 400, 12, 0.8, 1)),
-    "groups, weak": Tested(lambda: groups(2_000, 200, 40, 0.15, 2)),
-    "ml-100k": Tested(_ml_100k),
-    "ml-100k, top 400": Tested(lambda: _public(_ml_100k().top_items(400), "ml-100k-top")),
-    "ml-1m, 500 people": Tested(lambda: _some_people(_ml_1m(), 500, 2)),
-    "ml-1m, 2,000 people": Tested(lambda: _some_people(_ml_1m(), 2_000, 1)),
-    "ml-1m, top 400": Tested(lambda: _public(_ml_1m().top_items(400), "ml-1m-top")),
-    "ml-1m": Tested(_ml_1m, seeds=SEEDS[:2]),
-}
-CHECKS: dict[str, Tested] = {
-    "check: ml-1m, an eighth of the ratings": Tested(lambda: _thinned(_ml_1m(), 0.125, 3)),
-    "check: cinema, 1,500 people": Tested(
-        lambda: _public(cinema(1_500, 900, density=0.03, seed=7), "cinema-1500"), 0.5
-    ),
-}
+NO_EPSILON = 0.0
+ERROR, FLOOR = "person_rmse", "trivial_person_rmse"
+NO_NOISE = 1e-9  # a deviation
 
 
 # ---- the truth -----------------------------------------------------------------------------------
 
 
-def errors_of(tested: Tested, ratings: Ratings) -> dict[tuple[str, float], float]:
-    """The median held-out RMSE of each method at each epsilon; 0 stands for none."""
+@dataclass(frozen=True)
+class Truth:
+    """The medians over splits: of each method's error at each epsilon, and of the floor.
 
-    delta = default_delta(ratings.n_users)
+    measured: the columns of a measurement of the recommended method, by epsilon.
+    """
 
-    def error(method: str, **budget: Any) -> float:
-        runs = [dpmf.fit(ratings, method, seed=seed, keep=False, **budget) for seed in tested.seeds]
-        return statistics.median(run.record.metric("rmse") for run in runs)
+    errors: Mapping[tuple[str, float], float]
+    floor: float
+    measured: Mapping[float, dict[str, float]]
 
-    errors = {(name, 0.0): error(name) for name in (GLOBAL_MEAN, OWN_MEAN, *REFERENCES)}
-    for name in RIVALS:
-        for epsilon in EPSILONS:
-            errors[name, epsilon] = error(name, epsilon=epsilon, delta=delta)
-    return errors
+    @classmethod
+    def of(cls, tested: Tested, ratings: Ratings) -> "Truth":
+        delta = default_delta(ratings.n_users)
+        errors: dict[tuple[str, float], float] = {}
+        measured: dict[float, dict[str, float]] = {}
+        runs: list[Run] = []
+        for name in REFERENCES:
+            runs = [dpmf.fit(ratings, name, seed=seed, keep=False) for seed in tested.seeds]
+            errors[name, NO_EPSILON] = _median(runs, ERROR)
+        for name in RIVALS:
+            for epsilon in EPSILONS:
+                private_runs = [
+                    dpmf.fit(ratings, name, epsilon=epsilon, delta=delta, seed=seed, keep=False)
+                    for seed in tested.seeds
+                ]
+                errors[name, epsilon] = _median(private_runs, ERROR)
+                if name == OURS:
+                    measured[epsilon] = _measured_columns(private_runs, ratings)
+        return cls(errors, _median(runs, FLOOR), measured)
+
+    def columns(self, epsilon: float) -> dict[str, Any]:
+        """What the recommended method brings and loses at an epsilon."""
+        errors = self.errors
+        worth = self.floor - min(errors[reference, NO_EPSILON] for reference in REFERENCES)
+        fall = self.floor - errors[OURS, epsilon]
+        best = min(RIVALS, key=lambda method: errors[method, epsilon])
+        lost = errors[OURS, epsilon] - errors[best, epsilon]
+        others = {
+            f"{method}_lost_share": (errors[method, epsilon] - errors[best, epsilon]) / worth
+            for method in RIVALS[1:]
+        }
+        return {
+            "fall": fall,
+            "worth": worth,
+            "share": fall / worth,
+            "best": best,
+            "lost": lost,
+            "lost_share": lost / worth,
+            **others,
+            **self.measured[epsilon],
+        }
+
+
+def _median(runs: Iterable[Run], metric: str) -> float:
+    return statistics.median(run.record.metric(metric) for run in runs)
+
+
+# ---- what a measurement shows --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Predicted:
+    """A model whose predictions of all held-out ratings are known."""
+
+    predictions: Any
+
+    def personal(self, history: Ratings) -> None:
+        return None
+
+    def predict(self, personal: None, users: Any, items: Any) -> Any:
+        return self.predictions
+
+
+def _measured_columns(runs: Sequence[Run], ratings: Ratings) -> dict[str, float]:
+    """The measured figures of the runs, as if their data were private.
+
+    figure: the median of the named figure, which clipping defines. width: of the interval, the
+    median. coverage, fall_coverage: the share of draws whose interval holds the named figure, and
+    the fall without clips.
+    """
+    columns: dict[str, float] = {}
+    by_level: dict[float, list[pd.DataFrame]] = {level: [] for level in MEASURED}
+    for run in runs:
+        with lent(run.spec.data.id, ratings):
+            people = people_of(run)
+        model = _with_predictions(run, people)
+        assert run.spec.budget is not None
+        for level, tables in by_level.items():
+            releases = event(run.spec.budget, level)
+            seeds = range(run.spec.seed, NOISE_DRAWS, len(runs))
+            tables.append(_draws(people, model, releases, seeds))
+    for level, tables in by_level.items():
+        draws = pd.concat(tables)
+        for name in ("figure", "width"):
+            columns[f"{name}_{level:g}"] = float(draws[name].median())
+        for name in ("coverage", "fall_coverage"):
+            columns[f"{name}_{level:g}"] = float(draws[name].mean())
+    return columns
+
+
+def _with_predictions(run: Run, people: Blocks) -> _Predicted:
+    (block,) = people.blocks
+    held_out = block.tables["test"]
+    own = run.model.personal(block.tables["history"])
+    return _Predicted(run.model.predict(own, held_out.users, held_out.items))
+
+
+def _draws(
+    people: Blocks, model: _Predicted, releases: Event, seeds: Iterable[int]
+) -> pd.DataFrame:
+    """One row for each seed of the noise."""
+    exact = exact_fall(people, model)
+    figure = _named_figure(people, model, releases, exact.constant)
+    rows = []
+    for seed in seeds:
+        noise = Noise(releases, np.random.SeedSequence(seed))
+        shown = noisy_fall(people, model, noise)
+        rows.append(
+            {
+                "figure": figure,
+                "width": shown.high - shown.low,
+                "coverage": shown.low <= figure <= shown.high,
+                "fall_coverage": shown.low <= exact.value <= shown.high,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _named_figure(people: Blocks, model: _Predicted, releases: Event, constant: float) -> float:
+    """The figure that clipping defines, without noise and with the best constant."""
+    multiplier = Noise(releases).next_release(HELD_OUT_ERRORS).noise_multiplier
+    statistic = PairedErrors.of(people.shape.n_units, multiplier, RADIUS)
+    sums = OpenCurator(people, Noise(NOTHING), {}).total(statistic, model, constant).tolist()
+    first, second, third, last = sums
+    exact_sums = PairedSums(
+        statistic,
+        (first, second, third, last),
+        NO_NOISE,
+        people.shape.half_range,
+        has_constant=True,
+    )
+    return exact_sums.fall.value
 
 
 # ---- the unpaid range ----------------------------------------------------------------------------
 
 
-def unpaid(tested: Tested, ratings: Ratings) -> tuple[DeclaredShape, UnpaidRange]:
+def unpaid(tested: Tested, ratings: Ratings) -> UnpaidRange:
     """The range of the shape, which a person would declare, and nothing else of the ratings."""
     each = len(ratings.values) / ratings.n_users
     shape = DeclaredShape(
@@ -195,54 +209,23 @@ def unpaid(tested: Tested, ratings: Ratings) -> tuple[DeclaredShape, UnpaidRange
         raise failures[0]
     result = UnpaidRange.of(runs, Draws.of_runs(runs.points, finished_runs))
     assert result is not None  # every run has finished
-    return shape, result
+    return result
 
 
-def rows_of(name: str, tested: Tested) -> list[dict[str, Any]]:
-    """One row for each epsilon."""
-    ratings = tested.load()
-    shape, expected = unpaid(tested, ratings)
-    errors = errors_of(tested, ratings)
-    floor = min(errors[GLOBAL_MEAN, 0.0], errors[OWN_MEAN, 0.0])
-    worth = floor - min(errors[reference, 0.0] for reference in REFERENCES)
-    return [
-        {"data": name, "users": shape.n_users, "items": shape.n_items, "each": shape.each}
-        | _compared(expected, errors, epsilon, floor, worth)
-        for epsilon in EPSILONS
-    ]
-
-
-def _compared(
-    expected: UnpaidRange,
-    errors: Mapping[tuple[str, float], float],
-    epsilon: float,
-    floor: float,
-    worth: float,
-) -> dict[str, Any]:
-    fall = floor - errors[OURS, epsilon]
-    best = min(RIVALS, key=lambda method: errors[method, epsilon])
-    lost = errors[OURS, epsilon] - errors[best, epsilon]
-    others = {
-        f"{method}_lost_share": (errors[method, epsilon] - errors[best, epsilon]) / worth
-        for method in RIVALS[1:]
-    }
-    of_method, of_sharing = expected.gain(epsilon), expected.worth
-    share = expected.share(epsilon)
+def range_columns(expected: UnpaidRange, epsilon: float) -> dict[str, Any]:
+    """The range at an epsilon, and the shape that it is of."""
+    gain, worth, share = expected.gain(epsilon), expected.worth, expected.share(epsilon)
+    shape = expected.runs.shape
     return {
-        "epsilon": epsilon,
-        "fall": fall,
-        "fall_low": of_method.low,
-        "fall_high": of_method.high,
-        "worth": worth,
-        "worth_low": of_sharing.low,
-        "worth_high": of_sharing.high,
-        "share": fall / worth,
+        "users": shape.n_users,
+        "items": shape.n_items,
+        "each": shape.each,
+        "fall_low": gain.low,
+        "fall_high": gain.high,
+        "worth_low": worth.low,
+        "worth_high": worth.high,
         "share_low": None if share is None else share.low,
         "share_high": None if share is None else share.high,
-        "best": best,
-        "lost": lost,
-        "lost_share": lost / worth,
-        **others,
         "lost_in_worlds": _lost_in_worlds(expected, epsilon),
     }
 
@@ -257,13 +240,38 @@ def _lost_in_worlds(expected: UnpaidRange, epsilon: float) -> float:
     )
 
 
+# ---- the file ------------------------------------------------------------------------------------
+
+
+def rows_of(name: str, tested: Tested, *, ranges_alone: bool) -> pd.DataFrame:
+    """One row for each epsilon. ranges_alone: the truth is as recorded."""
+    ratings = tested.load()
+    expected = unpaid(tested, ratings)
+    ranges = [range_columns(expected, epsilon) for epsilon in EPSILONS]
+    if ranges_alone:
+        recorded = pd.read_csv(FILE)
+        rows = recorded[recorded["data"] == name].reset_index(drop=True)
+        new_columns = pd.DataFrame(ranges)
+        rows[new_columns.columns] = new_columns
+        return rows
+    truth = Truth.of(tested, ratings)
+    return pd.DataFrame(
+        [
+            {"data": name, "epsilon": epsilon} | columns | truth.columns(epsilon)
+            for epsilon, columns in zip(EPSILONS, ranges, strict=True)
+        ]
+    )
+
+
 def main() -> None:
     every = SETS | CHECKS
     parser = argparse.ArgumentParser()
     parser.add_argument("sets", nargs="*", help=", ".join(every))
-    for name in parser.parse_args().sets or every:
-        rows = pd.DataFrame(rows_of(name, every[name]))
-        print(rows.to_string(), flush=True)
+    parser.add_argument("--ranges", action="store_true", help="only the ranges, not the truth")
+    arguments = parser.parse_args()
+    for name in arguments.sets or every:
+        rows = rows_of(name, every[name], ranges_alone=arguments.ranges)
+        print(rows.T.to_string(), flush=True)
         if FILE.exists():
             recorded = pd.read_csv(FILE)
             rows = pd.concat([recorded[recorded["data"] != name], rows])

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dpmf_core import kernels
 from dpmf_core.algorithms import Personal, Recommender
+from dpmf_core.algorithms.base import user_means
 from dpmf_core.algorithms.components import Components, Own
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
@@ -53,7 +54,7 @@ class RatingsFacts(metrics.Sums):
     number of users with so many training ratings. test_activity: the number of test ratings of
     users with so long a history; both (n_items + 1,). ranked: the users whose lists are ranked:
     those with a relevant test item and the smallest hashes of (seed, user). The first ids would not
-    be typical, because ids often follow the date of joining.
+    be typical, because ids often follow the date of joining. means: `summed_means` of histories.
     """
 
     n_train: int
@@ -64,6 +65,7 @@ class RatingsFacts(metrics.Sums):
     train_activity: Array
     test_activity: Array
     ranked: DrawnUsers
+    means: Array
 
     @classmethod
     def of(cls, block: SplitBlock, seed: int) -> Self:
@@ -81,7 +83,14 @@ class RatingsFacts(metrics.Sums):
             np.bincount(np.diff(parts.train.by_user), minlength=longest),
             np.bincount(active, minlength=longest),
             DrawnUsers.of(ids, keyed_uniform(seed, ids)),
+            metrics.summed_means(history),
         )
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean of people's means, in half-ranges from mid-range; 0 without people."""
+        total, people = self.means.tolist()
+        return float(total / metrics.STEPS_OF_MEANS / max(people, 1))
 
     @cached_property
     def busy(self) -> float:
@@ -194,6 +203,22 @@ class RatingsEvaluation(_OfSplit):
             users,
             self.facts.rare,
         )
+
+    @property
+    def own_mean_errors(self) -> ErrorsByUser:
+        """Errors of each person's own mean on test ratings; mid-range without other ratings."""
+        history, shape = self.split.history, self.test.shape
+        means = user_means(history, history.values - np.float32(shape.mid_range))
+        return ErrorsByUser.of(
+            self.test, shape.mid_range + means[self.test.users] - self.test.values
+        )
+
+    @property
+    def constant_errors(self) -> ErrorsByUser:
+        """Errors of the mean of people's means, one number for everyone, on test ratings."""
+        shape = self.test.shape
+        constant = shape.mid_range + shape.half_range * self.facts.mean
+        return ErrorsByUser.of(self.test, constant - self.test.values)
 
     @cached_property
     def test_squares(self) -> Array:

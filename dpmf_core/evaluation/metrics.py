@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Personal, Recommender
+from dpmf_core.algorithms.base import Personal, Recommender, user_means
 from dpmf_core.base.threads import share_out
 from dpmf_core.data.ratings import Ratings
 
@@ -19,6 +19,7 @@ Array = npt.NDArray[Any]
 MAX_RANKED_USERS = 10_000  # whose lists are ranked, drawn from those with a relevant item
 LIST_LENGTH = 20  # items of a user's list
 SCORES = 125_000  # held together, so that they stay in the processor's cache until ranked
+STEPS_OF_MEANS = 2**20  # of half-range
 NO_SPREAD = 1e-12  # a variance below this many mean squares is rounding error
 
 
@@ -91,6 +92,27 @@ class ErrorsByUser:
             int(self.counts[users].sum()),
             *(float(it[users].sum()) for it in (self.total, self.absolute, self.squares)),
         )
+
+    def over_people(self, most: float) -> Array:
+        """The sum of people's mean squared errors, each at most `most`, and the people (2,).
+
+        What is not finite counts as `most`. People without ratings do not count.
+        """
+        present = self.counts > 0
+        means = self.squares[present] / self.counts[present]
+        return np.array([np.fmin(means, most).sum(), present.sum()])
+
+
+def summed_means(history: Ratings) -> npt.NDArray[np.int64]:
+    """The sum of people's means in steps of half-range, from mid-range, and the people (2,).
+
+    People without ratings do not count. Whole numbers add up over blocks without rounding.
+    """
+    shape = history.shape
+    means = user_means(history, history.values - np.float32(shape.mid_range)) / shape.half_range
+    present = np.diff(history.by_user) > 0
+    steps = np.rint(means[present] * STEPS_OF_MEANS).astype(np.int64)
+    return np.array([steps.sum(), present.sum()])
 
 
 def sums_by_user(ratings: Ratings, values: Array) -> Array:

@@ -59,6 +59,11 @@ class Metric:
         return -1.0 if self.larger_is_better else 1.0
 
     @property
+    def floor(self) -> str:
+        """The id of the metric that, if there is one, is the figure of what needs no model."""
+        return f"trivial_{self.id}"
+
+    @property
     def label(self) -> str:
         """The title with a capital letter, as a heading or a choice."""
         return self.title[:1].upper() + self.title[1:]
@@ -82,6 +87,23 @@ held_out, trained, validated = (
 held_out_of_busy, trained_of_busy = (
     partial(_errors, part=part, busy=True) for part in ("test_errors", "train_errors")
 )
+
+
+def people(evaluation: RatingsEvaluation) -> Array:
+    """Summed mean squared errors of people with test ratings, and the people (2,)."""
+    return _over_people(evaluation, evaluation.test_errors)
+
+
+def people_with_own_mean(evaluation: RatingsEvaluation) -> Array:
+    return _over_people(evaluation, evaluation.own_mean_errors)
+
+
+def people_with_constant(evaluation: RatingsEvaluation) -> Array:
+    return _over_people(evaluation, evaluation.constant_errors)
+
+
+def _over_people(evaluation: RatingsEvaluation, errors: ErrorsByUser) -> Array:
+    return errors.over_people(evaluation.test.shape.half_range**2)
 
 
 def unit_rows(evaluation: RatingsEvaluation | TableEvaluation) -> Array:
@@ -161,6 +183,11 @@ def root_of_ratio(sums: Array) -> float | None:
     return math.sqrt(sums[0] / sums[1]) if sums[1] else None
 
 
+def smaller_root(sums: Array, other_sums: Array) -> float | None:
+    roots = root_of_ratio(sums), root_of_ratio(other_sums)
+    return min((root for root in roots if root is not None), default=None)
+
+
 def as_it_is(value: float) -> float:
     return value
 
@@ -176,6 +203,13 @@ METRICS: dict[str, Metric] = registry.by_id((
     Metric("rmse", "RMSE", R + T, RMSE, (held_out,),
            help="root mean squared error of test ratings"),
     Metric("mae", "MAE", R, MAE, (held_out,), help="mean absolute error of test ratings"),
+    Metric("person_rmse", "RMSE, a person", R, root_of_ratio, (people,), None,
+           help="root mean over people of their mean squared error of test ratings, which counts as"
+                " the square of half the range at most"),
+    Metric("trivial_person_rmse", "RMSE, a person, without a model", R, smaller_root,
+           (people_with_own_mean, people_with_constant), None,
+           help="the same of the better of each person's own mean and one constant for everyone,"
+                " the mean of people's means"),
     Metric("test_ratings", "held-out ratings", R, COUNT, (held_out,), None, 0),
     Metric("recall_at_20", "Recall@20", R, mean_over_lists("recall"), (lists,), True,
            help="share of a user's liked held-out items (at most 20) that are among their 20 best"),

@@ -214,9 +214,9 @@ def conclusions_of(judgement: Judgement, row: str = "user") -> list[str]:
     sentences = [best_words(judgement, epsilon, row) for epsilon in judgement.epsilons]
     if judgement.is_sharing_worth:
         sentences.append(scale_words(judgement, row))
-    if sentences and judgement.floor is None:
-        ends = names_text(floors(judgement.metric.id))
-        sentences.append(f"The share kept needs {ends} among the algorithms.")
+    ends = floors(judgement.metric.id)
+    if sentences and ends and judgement.floor is None:
+        sentences.append(f"The share kept needs {names_text(ends)} among the algorithms.")
     return [*sentences, *not_ranked_words(judgement)]
 
 

@@ -33,7 +33,9 @@ from dpmf_core.runs.record import Run, summarise
 from dpmf_core.runs.references import RECOMMENDED, best_known, floors
 
 LEAST_GAIN = 0.01  # of the floor's figure: below it sharing is worth nothing measurable
-AVERAGE = "average"  # the floor of samples, whose figures every run on samples has
+# floors whose figures every run has: of samples, and of ratings judged by people
+AVERAGE = "average"
+NO_MODEL = "no model of others"
 NOISY_ERROR = "noisy_rmse"  # of private data, released with noise
 
 
@@ -157,9 +159,9 @@ class Judgement:
         """
         if not self.table.has_one_scale:
             return None
-        of_samples = self._average
-        if of_samples is not None:
-            return of_samples
+        in_every_run = self._floor_in_every_run
+        if in_every_run is not None:
+            return in_every_run
         ids = floors(self.metric.id)
         candidates = [one for one in self._without_privacy if one.algorithm in ids]
         if {one.algorithm for one in candidates} != set(ids):
@@ -167,18 +169,18 @@ class Judgement:
         return self._best(candidates)
 
     @cached_property
-    def _average(self) -> Measured | None:
-        """The figures of the average sample, which each run on samples has; None for ratings."""
-        name = f"trivial_{self.metric.id}"
+    def _floor_in_every_run(self) -> Measured | None:
+        """The figures of what needs no model, if each run has them; None otherwise."""
         figures = {
             row.point.spec.seed: value
             for row in self.table.rows
-            if (value := row.figure(name)) is not None
+            if (value := row.figure(self.metric.floor)) is not None
         }
         if not figures:
             return None
         seeds = tuple(sorted(figures))
-        return Measured(AVERAGE, AVERAGE, None, {}, tuple(figures[seed] for seed in seeds), seeds)
+        name = NO_MODEL if "ratings" in self.metric.tasks else AVERAGE
+        return Measured(name, name, None, {}, tuple(figures[seed] for seed in seeds), seeds)
 
     @cached_property
     def best_known(self) -> Measured | None:

@@ -13,11 +13,11 @@ import numpy as np
 from dpmf_core import algorithms
 from dpmf_core.algorithms.baselines import UserMeans
 from dpmf_core.base.errors import BadInput
-from dpmf_core.curator import Blocks, NoisyCurator
+from dpmf_core.curator import Blocks, NoisyCurator, OpenCurator
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import (
+    NOTHING,
     Budget,
     Calibration,
     Event,
@@ -249,17 +249,18 @@ def _record(sums: PairedSums, constant: float) -> FallRecord:
 def exact_fall(people: Blocks, model: Any) -> FallRecord:
     """The fall without noise and without clips, for public data; never released of private ones."""
     shape = people.shape
-    means = [_held_out_means(block.tables["test"]) for block in people.blocks]
-    n_people = sum(map(len, means))
-    if not n_people:
-        raise BadInput("There are no held-out ratings to measure on. Change the test fraction.")
-    constant = sum(float(part.sum()) for part in means) / n_people
+    total, n_known = OpenCurator(people, Noise(NOTHING), {}).total(UserMeans()).tolist()
+    constant = float(shape.mid_range + shape.half_range * total / max(n_known, 1.0))
+    n_people = 0
     errors = dict.fromkeys(("model", OWN_MEAN, CONSTANT), 0.0)
     for block in people.blocks:
         of_block = PersonalErrors.of(block, model, constant)
+        n_people += len(of_block.model)
         errors["model"] += float(of_block.model.sum())
         errors[OWN_MEAN] += float(of_block.own_mean.sum())
         errors[CONSTANT] += float(of_block.constant.sum())
+    if not n_people:
+        raise BadInput("There are no held-out ratings to measure on. Change the test fraction.")
     error = _root(errors["model"], n_people, shape.half_range)
     floor = min((OWN_MEAN, CONSTANT), key=lambda name: errors[name])
     fall = _root(errors[floor], n_people, shape.half_range) - error
@@ -278,10 +279,3 @@ def exact_fall(people: Blocks, model: Any) -> FallRecord:
 def _root(squares: float, n_people: int, half_range: float) -> float:
     """The root of a mean over people, in units of a rating."""
     return half_range * math.sqrt(squares / n_people)
-
-
-def _held_out_means(held_out: Ratings) -> Any:
-    """The mean held-out rating of each person who has any."""
-    counts = np.diff(held_out.by_user)
-    sums = np.bincount(held_out.users, held_out.values, held_out.n_users)
-    return sums[counts > 0] / counts[counts > 0]

@@ -62,8 +62,10 @@ def floors(metric: str) -> tuple[str, ...]:
     """Ids of the predictors that need no model of others; the better one is 0% of the scale.
 
     Ratings: the global mean and each person's own mean. Lists: the global mean, whose order of
-    items is arbitrary.
+    items is arbitrary. None where every run has the figure of 0%.
     """
+    if registry.find(metric).floor in registry.METRICS:
+        return ()
     return (GLOBAL_MEAN,) if is_of_lists(metric) else (GLOBAL_MEAN, OWN_MEAN)
 
 

@@ -10,7 +10,7 @@ from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.algorithms.components import Components, Own
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.data.splits import Split
+from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.evaluation.blocks import SplitBlock
 from dpmf_core.evaluation.evaluations import RatingsFacts
 from dpmf_core.evaluation.judges import by_split
@@ -75,6 +75,46 @@ def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand():
     constant, _ = by_split("ratings", split).figures(by_offset(0, 0, 0, 0, 0))  # always 3 stars
     assert constant["training_rmse"] == pytest.approx(math.sqrt(2 / 3))
     assert constant["unit_row_rmse"] == pytest.approx(math.sqrt((1 / 25 + 1 / 4) / 3))
+
+
+def test_people_count_alike_and_no_more_than_half_the_range_by_hand():
+    """Squares of user 0: 1 and 4; of user 2: 9, which counts as 4; of user 3: not a number."""
+    data = ratings((0, 0, 3), (0, 4, 4), (2, 1, 2), (3, 2, 1), n_users=4)
+    by_user = ErrorsByUser.of(data, np.array([1.0, -2.0, 3.0, np.nan]))
+    assert by_user.over_people(4.0).tolist() == [2.5 + 4 + 4, 3]
+
+
+def root_over_people(users, errors, half_range):
+    """By a loop over people."""
+    means = [np.mean(errors[users == user] ** 2.0) for user in np.unique(users)]
+    return math.sqrt(np.mean(np.minimum(means, half_range**2)))
+
+
+@pytest.mark.parametrize(
+    ("share", "mood"), [(0.05, 0.2), (0.7, 1.2)], ids=["few ratings a person", "many"]
+)
+def test_the_error_of_a_person_and_that_without_a_model_by_a_loop(share, mood):
+    random = np.random.default_rng(5)
+    n_users, n_items = 60, 40
+    is_rated = random.random((n_users, n_items)) < share
+    moods = random.normal(0, mood, (n_users, 1))
+    values = np.rint(3 + moods + random.normal(0, 1, (n_users, n_items))).clip(1, 5)
+    data = rated(is_rated, values, BOUNDS)
+    parts = split(data, SplitSpec(test_fraction=0.4), 1)
+    history, test = parts.history, parts.test
+    offsets = random.normal(1.5, 2.0, n_items).astype(np.float32)
+    figures, _ = by_split("ratings", parts).figures(by_offset(*offsets))
+    predictions = np.clip(3 + offsets[test.items], 1, 5)
+    error = root_over_people(test.users, predictions - test.values, 2.0)
+    means = {user: history.values[history.users == user].mean() for user in set(history.users)}
+    own = np.array([means.get(user, 3.0) for user in test.users])
+    floors = [
+        root_over_people(test.users, guess - test.values, 2.0)
+        for guess in (own, np.mean(list(means.values())))
+    ]
+    assert figures["person_rmse"] == pytest.approx(error, rel=1e-6)
+    assert figures["trivial_person_rmse"] == pytest.approx(min(floors), rel=1e-6)
+    assert (floors[0] > floors[1]) == (share < 0.1)
 
 
 def test_relevant_is_the_upper_quarter_of_the_range():

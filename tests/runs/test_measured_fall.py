@@ -170,6 +170,18 @@ def test_the_exact_figure_is_that_of_its_definition():
     assert shown.is_exact
 
 
+@pytest.mark.parametrize("make, floor", [(shoppers, "constant"), (viewers, "own mean")])
+def test_on_public_data_it_is_the_difference_of_two_metrics(make, floor):
+    """In the record of the run, so that ranges over simulated worlds are of the same figure."""
+    world, _ = make(n_users=200)
+    run = dpmf.fit(world, "bias", measure=0.1, keep=False)
+    fall, metrics = run.record.fall, run.record.metrics
+    assert fall.is_exact and fall.floor == floor
+    assert fall.error == pytest.approx(metrics["person_rmse"], rel=1e-6)
+    difference = metrics["trivial_person_rmse"] - metrics["person_rmse"]
+    assert fall.value == pytest.approx(difference, abs=1e-6)
+
+
 # ---- the account ---------------------------------------------------------------------------------
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange, WorldRuns
 
 Error = Callable[[int, str, float | None], float]
-FLOORS = {"global-mean": 1.1, "user-mean": 1.0}
+AT_FLOOR = 1.0  # what needs no model, in every run
 
 
 def summaries(runs: WorldRuns, error: Error) -> Iterator[dict[str, Any]]:
@@ -16,10 +17,8 @@ def summaries(runs: WorldRuns, error: Error) -> Iterator[dict[str, Any]]:
     for point in runs.points:
         spec = point.spec
         proven = {"guarantee": "PROVEN", "unit": "user", "epsilon": point.epsilon, "public": True}
-        figure = FLOORS.get(spec.algorithm)
-        if figure is None:
-            figure = error(numbers[spec.data], spec.algorithm, point.epsilon)
-        yield {**proven, "metrics": {runs.metric: figure}}
+        figure = error(numbers[spec.data], spec.algorithm, point.epsilon)
+        yield {**proven, "metrics": {runs.metric: figure, METRICS[runs.metric].floor: AT_FLOOR}}
 
 
 def range_by_hand(runs: WorldRuns, error: Error) -> UnpaidRange:

@@ -344,13 +344,13 @@ def test_methods_that_are_not_told_apart_are_both_in_the_title():
 def test_the_range_is_said_in_stars_and_the_share_after_it():
     finding = private_finding()
     assert finding.headline == (
-        "With Spectral at ε = 2, the error falls by up to 0.10 stars or rises by up to 0.01 on data"
-        " of this shape"
+        "With Spectral at ε = 2, the error of a person falls by up to 0.10 stars or rises by up to"
+        " 0.01 on data of this shape"
     )
     assert finding.sentences == [
-        "On data of this shape the error falls by up to 0.10 stars or rises by up to 0.01 compared"
-        " with what needs no sharing; sharing may be worth 0.05 to 0.27 stars; nothing public tells"
-        " which.",
+        "On data of this shape the error of a person falls by up to 0.10 stars or rises by up to"
+        " 0.01 compared with what needs no sharing; sharing may be worth 0.05 to 0.27 stars;"
+        " nothing public tells which.",
         "Of what sharing is worth, it keeps between 0% and 37%.",
         "These are the least and the most over 12 simulated worlds of the declared shape (600"
         " people; 30 items; about 15 ratings a person), which differ in taste, noise and skew. They"
@@ -365,12 +365,12 @@ def test_the_range_is_said_in_stars_and_the_share_after_it():
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0.011, 0.12, "the error falls by between 0.01 and 0.12 stars"),
-        (-0.004, 0.12, "the error falls by between 0.00 and 0.12 stars"),
-        (0.03, 0.03, "the error falls by 0.03 stars"),
-        (-0.02, 0.12, "the error falls by up to 0.12 stars or rises by up to 0.02"),
-        (-0.02, 0.001, "the error does not fall, and rises by up to 0.02 stars"),
-        (-0.02, -0.01, "the error does not fall, and rises by up to 0.02 stars"),
+        (0.011, 0.12, "the error of a person falls by between 0.01 and 0.12 stars"),
+        (-0.004, 0.12, "the error of a person falls by between 0.00 and 0.12 stars"),
+        (0.03, 0.03, "the error of a person falls by 0.03 stars"),
+        (-0.02, 0.12, "the error of a person falls by up to 0.12 stars or rises by up to 0.02"),
+        (-0.02, 0.001, "the error of a person does not fall, and rises by up to 0.02 stars"),
+        (-0.02, -0.01, "the error of a person does not fall, and rises by up to 0.02 stars"),
     ],
 )
 def test_a_range_is_a_fall_a_rise_or_both(low, high, words):

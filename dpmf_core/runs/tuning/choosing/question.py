@@ -40,6 +40,7 @@ SINGLE_RATING = (
     " ratings too: the total ε for replacing a person bounds what is learnt about one rating."
 )
 METRIC: dict[Goal, str] = {"ratings": "rmse", "lists": "recall_at_20"}
+OF_A_PERSON = "person_rmse"  # on private data, where a measurement releases its fall
 
 
 class Question(BaseModel):
@@ -93,7 +94,7 @@ class Question(BaseModel):
     @property
     def metric(self) -> str:
         """The id of the metric that judges methods."""
-        return METRIC[self.goal]
+        return OF_A_PERSON if self.is_private and self.goal == "ratings" else METRIC[self.goal]
 
     @property
     def is_private(self) -> bool:

@@ -218,7 +218,7 @@ def _recommendation_words(expected: UnpaidRange) -> str:
 def _gain_words(expected: UnpaidRange, gain: Span) -> str:
     """A change of the metric for the better, or for the worse where it is below 0."""
     is_error = not expected.metric.larger_is_better
-    name = "the error" if is_error else expected.metric.title
+    name = "the error of a person" if is_error else expected.metric.title
     better, worse = ("falls", "rises") if is_error else ("rises", "falls")
     unit = unit_of(expected)
     low, high = _figure(gain.low), _figure(gain.high)
@@ -282,7 +282,7 @@ def range_label(expected: UnpaidRange) -> str:
     """The label of a figure's axis."""
     if expected.metric.larger_is_better:
         return f"Rise of {expected.metric.title}"
-    return f"Fall of the error,{unit_of(expected)}"
+    return f"Fall of the error, a person,{unit_of(expected)}"
 
 
 def range_columns(expected: UnpaidRange) -> tuple[str, ...]:
