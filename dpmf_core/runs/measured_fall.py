@@ -13,11 +13,10 @@ import numpy as np
 from dpmf_core import algorithms
 from dpmf_core.algorithms.baselines import UserMeans
 from dpmf_core.base.errors import BadInput
-from dpmf_core.curator import Blocks, NoisyCurator, OpenCurator
+from dpmf_core.curator import Blocks, NoisyCurator
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.privacy import (
-    NOTHING,
     Budget,
     Calibration,
     Event,
@@ -249,8 +248,7 @@ def _record(sums: PairedSums, constant: float) -> FallRecord:
 def exact_fall(people: Blocks, model: Any) -> FallRecord:
     """The fall without noise and without clips, for public data; never released of private ones."""
     shape = people.shape
-    total, n_known = OpenCurator(people, Noise(NOTHING), {}).total(UserMeans()).tolist()
-    constant = float(shape.mid_range + shape.half_range * total / max(n_known, 1.0))
+    constant = _mean_of_means(people)
     n_people = 0
     errors = dict.fromkeys(("model", OWN_MEAN, CONSTANT), 0.0)
     for block in people.blocks:
@@ -274,6 +272,16 @@ def exact_fall(people: Blocks, model: Any) -> FallRecord:
         error_low=error,
         error_high=error,
     )
+
+
+def _mean_of_means(people: Blocks) -> float:
+    """The exact mean of people's means, of the ratings that they know."""
+    shape = people.shape
+    totals = UserMeans().empty(shape)
+    for block in people.blocks:
+        UserMeans().add(block, totals)
+    means, count = totals[0].tolist()
+    return float(shape.mid_range + shape.half_range * means / max(count, 1.0))
 
 
 def _root(squares: float, n_people: int, half_range: float) -> float:

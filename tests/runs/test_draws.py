@@ -100,6 +100,26 @@ def test_the_floor_of_samples_is_their_average_which_every_run_has():
     assert floor.draws == (0.5, 0.6) and floor.seeds == (0, 1)
 
 
+def test_judged_by_people_ratings_have_their_floor_in_every_run_and_smaller_is_better():
+    figures = {("bmf", None): (0.8, 0.6), ("dpals", 2.0): (0.9,), ("spectral", 2.0): (0.85, 0.95)}
+    draws = table(figures, "person_rmse")
+    for row in draws.rows:
+        row.metrics["trivial_person_rmse"] = 1.0
+    judgement = draws.by("person_rmse")
+    assert judgement.floor.draws == (1.0, 1.0) and judgement.best_known.label == "Bayesian MF"
+    shares = judgement.shares(only(judgement, "Spectral"))
+    assert shares.draws == pytest.approx((0.75, 0.125))
+    assert [one.label for one in judgement.at(2.0)] == ["DPALS", "Spectral"]
+
+
+def test_runs_that_were_stored_without_their_floor_have_no_share():
+    judgement = table({("bmf", None): (0.8,), ("spectral", 2.0): (0.9,)}, "person_rmse").by(
+        "person_rmse"
+    )
+    assert judgement.floor is None and judgement.share(only(judgement, "Spectral")) is None
+    assert table({("bmf", None): (0.8,)}).by("person_rmse").measured == []
+
+
 def test_a_share_is_how_far_each_draw_goes_from_the_floor_to_the_best_known():
     judgement = judged({("spectral", 2.0): (0.90, 0.85, 0.95)})
     shares = judgement.shares(only(judgement, "Spectral"))

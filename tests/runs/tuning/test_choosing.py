@@ -355,7 +355,7 @@ def test_the_range_is_said_in_stars_and_the_share_after_it():
         "These are the least and the most over 12 simulated worlds of the declared shape (600"
         " people; 30 items; about 15 ratings a person), which differ in taste, noise and skew. They"
         " are no confidence interval, and real data may lie outside.",
-        "Spectral is recommended because it loses least: on twelve data sets at most 11 points of"
+        "Spectral is recommended because it loses least: on twelve data sets at most 10 points of"
         " what sharing is worth, compared with the best of three proven methods.",
         "The choice of ε is yours: the table has what each may bring.",
     ]
