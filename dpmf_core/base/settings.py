@@ -112,7 +112,8 @@ class Settings(BaseModel):
     most_runs: Limit = Field(None, ge=1)
     """most stored runs; beyond that the oldest unpinned run is removed"""
     most_lessons: int = Field(10_000, ge=1)
-    """most lessons whose gathered answers are kept; beyond that the oldest are removed"""
+    """most classes whose answers are kept; beyond that the oldest are removed that no teacher has
+    opened or that have no answer"""
     lesson_key: SecretStr | None = Field(None, min_length=32)
     """secret of at least 32 letters that signs lesson links and completion codes; if unset, a key
     in the data folder signs them, and links expire when it is lost"""

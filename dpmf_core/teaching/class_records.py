@@ -2,12 +2,15 @@
 
 Each session has a seat. The seat of a login follows from the login and the server's key, so one
 person has one seat. Other seats are drawn, at most 60 a minute for a class. In a full class, a seat
-without an answer makes room. On a full server, the lesson used longest ago makes room, of those
-that no teacher has looked at. Learners without a teacher share one list, in which the seat used
-longest ago makes room.
+without an answer makes room. A class that its teacher has opened and that has an answer stays. On a
+full server the others make room: first classes that no teacher has opened, then opened ones without
+an answer, the one used longest ago first. An opened class without an answer is forgotten after a
+day. Learners without a teacher share one list, in which the seat used longest ago makes room.
 """
 
 import contextlib
+import hashlib
+import ipaddress
 import json
 import re
 import secrets
@@ -19,6 +22,7 @@ from dataclasses import dataclass
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, data_folder
+from dpmf_core.base.requesters import asker
 from dpmf_core.base.settings import settings
 from dpmf_core.teaching.signing import signature
 
@@ -29,8 +33,13 @@ NO_CLASS = "without-class"  # of learners whose answers no teacher gathers
 SEATS_PER_MINUTE = 60  # of one class, without a login
 LONGEST = 2_000  # letters of an answer
 MOST_ANSWERS = 200  # of one session
+DAY = 86_400.0  # seconds
+MOST_OPENED = 20  # classes that one person may newly open within a day
+MOST_OPENED_AT_ADDRESS = 60  # that all persons at one network address may
 Answers = dict[str, str]  # by step
 
+# 1: who opened a class, and when; before, only that it was opened
+SCHEMA = 1
 TABLES = """
 CREATE TABLE IF NOT EXISTS seats (
     class TEXT NOT NULL, seat TEXT NOT NULL,
@@ -39,13 +48,24 @@ CREATE TABLE IF NOT EXISTS seats (
     created REAL NOT NULL, changed REAL NOT NULL,
     PRIMARY KEY (class, seat)
 );
-CREATE TABLE IF NOT EXISTS pinned (class TEXT PRIMARY KEY NOT NULL);
+CREATE TABLE IF NOT EXISTS opened (
+    class TEXT PRIMARY KEY NOT NULL,
+    owner TEXT NOT NULL,        -- who opened it first, or ''
+    address TEXT NOT NULL,      -- a keyed digest of that person's network address, or ''
+    first_opened REAL NOT NULL, last_opened REAL NOT NULL
+);
 CREATE TABLE IF NOT EXISTS published (
     class TEXT NOT NULL, step TEXT NOT NULL, epsilon REAL NOT NULL, n_answers INTEGER NOT NULL,
     counts TEXT NOT NULL,       -- JSON: with noise
     UNIQUE (class, step, epsilon, n_answers)
 );
 """
+FROM_LAYOUT_0 = (
+    "CREATE TABLE IF NOT EXISTS pinned (class TEXT PRIMARY KEY NOT NULL)",
+    "INSERT INTO opened SELECT class, '', '', :now, :now FROM pinned",
+    "DROP TABLE pinned",
+    f"PRAGMA user_version = {SCHEMA}",
+)
 
 
 @contextlib.contextmanager
@@ -55,13 +75,22 @@ def _database() -> Iterator[sqlite3.Connection]:
     with contextlib.closing(sqlite3.connect(file, isolation_level=None, timeout=30)) as db:
         db.execute("BEGIN IMMEDIATE")
         try:
-            for table in TABLES.split(";"):
-                db.execute(table)
+            _prepare(db)
             yield db
         except BaseException:
             db.execute("ROLLBACK")
             raise
         db.execute("COMMIT")
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    """Create the tables of a new file, or change those of an older version."""
+    if db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA:
+        return
+    for table in TABLES.split(";"):
+        db.execute(table)
+    for statement in FROM_LAYOUT_0:
+        db.execute(statement, {"now": time.time()})
 
 
 def new_seat() -> str:
@@ -111,6 +140,7 @@ def _must_be_drawn(class_id: str, seat: str) -> None:
 def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool) -> None:
     """Make room for one more seat; raise BadInput if there is none."""
     if class_id != NO_CLASS:
+        _forget_empty_classes(db, now)
         _make_room_for_lesson(db, class_id)
     count = "SELECT COUNT(*) FROM seats WHERE class = ?"
     (recent,) = db.execute(f"{count} AND created > ?", (class_id, now - 60)).fetchone()
@@ -131,32 +161,151 @@ def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool
 
 
 def _make_room_for_lesson(db: sqlite3.Connection, class_id: str) -> None:
-    others = (
-        "SELECT class FROM seats WHERE class NOT IN (?1, ?2)"
-        " UNION SELECT class FROM pinned WHERE class <> ?1"
-    )
-    (count,) = db.execute(f"SELECT COUNT(*) FROM ({others})", (class_id, NO_CLASS)).fetchone()
-    excess = count + 1 - settings().most_lessons
+    """Make room for the seats of one more class; raise BadInput if all others stay."""
+    others = "SELECT COUNT(DISTINCT class) FROM seats WHERE class NOT IN (?, ?)"
+    (n_others,) = db.execute(others, (class_id, NO_CLASS)).fetchone()
+    n_excess = max(0, n_others + 1 - settings().most_lessons)
     oldest = (
-        "SELECT class FROM seats WHERE class NOT IN (?, ?)"
-        " AND class NOT IN (SELECT class FROM pinned) GROUP BY class ORDER BY MAX(changed) LIMIT ?"
+        "SELECT class FROM seats LEFT JOIN opened USING (class) WHERE class NOT IN (?, ?)"
+        " GROUP BY class HAVING owner IS NULL OR NOT MAX(has_answer)"
+        " ORDER BY owner IS NOT NULL, MAX(changed) LIMIT ?"
     )
-    gone = db.execute(oldest, (class_id, NO_CLASS, max(0, excess))).fetchall()
-    if len(gone) < excess:
+    rows = db.execute(oldest, (class_id, NO_CLASS, n_excess)).fetchall()
+    if len(rows) < n_excess:
         raise BadInput(
-            f"This server keeps the answers of {settings().most_lessons} lessons, and teachers have"
-            " pinned all of them. Ask the operator to raise the setting most_lessons."
+            f"This server keeps the answers of {settings().most_lessons} classes. Their teachers"
+            " have opened all of them, and each has an answer. Ask the operator to clear some on"
+            " the Operator page, or to raise the setting most_lessons."
         )
-    db.executemany("DELETE FROM seats WHERE class = ?", gone)
-    db.executemany("DELETE FROM published WHERE class = ?", gone)  # of answers that are gone
+    # who opened them stays known, so that making room does not raise anybody's limit
+    _delete(db, [name for (name,) in rows], ("seats", "published"))
 
 
-def pin(class_id: str) -> None:
-    """Protect a lesson from removal, because its teacher has looked at it."""
+def _delete(db: sqlite3.Connection, class_ids: Sequence[str], tables: Sequence[str]) -> None:
+    for table in tables:
+        statement = f"DELETE FROM {table} WHERE class IN (SELECT value FROM json_each(?))"
+        db.execute(statement, (json.dumps(class_ids),))
+
+
+# ---- classes that teachers open ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GatheredClass:
+    """A class as operators see it.
+
+    id: as in its links. owner: of who opened it first; '' if unknown. n_answers: sessions that have
+    answered. changed: when it was last used, in seconds since 1970. is_opened: by a teacher.
+    """
+
+    id: str
+    owner: str
+    n_answers: int
+    changed: float
+    is_opened: bool
+
+    @property
+    def name(self) -> str:
+        """A short digest of the id, which opens nothing."""
+        return hashlib.sha256(self.id.encode()).hexdigest()[:12]
+
+
+def open_class(class_id: str, address: str = "") -> None:
+    """Note that the current requester has opened a class as its teacher.
+
+    Parameters
+    ----------
+    address
+        The requester's network address; '' if unknown.
+
+    Raises
+    ------
+    BadInput
+        If this person, or persons at this address, have opened many other classes within a day.
+    """
     if not CLASS.fullmatch(class_id):
         raise ValueError("a class must have a name drawn by this server")
+    now = time.time()
     with _database() as db:
-        db.execute("INSERT OR IGNORE INTO pinned VALUES (?)", (class_id,))
+        _forget_empty_classes(db, now)
+        update = "UPDATE opened SET last_opened = ? WHERE class = ?"
+        if db.execute(update, (now, class_id)).rowcount:
+            return
+        person = asker()
+        source = _digest_of_address(address)
+        if not (person.operator or person.alone):
+            _must_be_few(db, now, person.owner, source)
+        row = (class_id, person.owner, source, now, now)
+        db.execute("INSERT INTO opened VALUES (?, ?, ?, ?, ?)", row)
+
+
+def _must_be_few(db: sqlite3.Connection, now: float, owner: str, source: str) -> None:
+    """Raise BadInput if a person, or persons at one address, have opened many classes."""
+    count = "SELECT COUNT(*) FROM opened WHERE first_opened > ? AND"
+    (by_owner,) = db.execute(f"{count} owner = ?", (now - DAY, owner)).fetchone()
+    (at_address,) = db.execute(f"{count} address = ?", (now - DAY, source)).fetchone()
+    what_to_do = "Open one of them again, or open this class tomorrow."
+    if by_owner >= MOST_OPENED:
+        raise BadInput(
+            f"You have opened {by_owner} classes within a day, as many as one person may."
+            f" {what_to_do}"
+        )
+    if source and at_address >= MOST_OPENED_AT_ADDRESS:
+        raise BadInput(
+            f"{at_address} classes were opened within a day from your network address, as many as"
+            f" one address may open. {what_to_do}"
+        )
+
+
+def _digest_of_address(address: str) -> str:
+    """Return a digest that only this server can make; '' without an address.
+
+    A person may have all IPv6 addresses that begin with the same 64 bits.
+    """
+    if not address:
+        return ""
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(address).version == 6:
+            address = str(ipaddress.ip_network((address, 64), strict=False))
+    return signature("address", address.encode(), 12).hex()
+
+
+def _forget_empty_classes(db: sqlite3.Connection, now: float) -> None:
+    """Forget opened classes that have no answer and were not used within a day."""
+    query = (
+        "SELECT class FROM opened LEFT JOIN seats USING (class) GROUP BY class"
+        " HAVING NOT IFNULL(MAX(has_answer), 0)"
+        " AND MAX(last_opened, IFNULL(MAX(changed), 0)) < ?"
+    )
+    rows = db.execute(query, (now - DAY,)).fetchall()
+    _delete(db, [name for (name,) in rows], ("seats", "published", "opened"))
+
+
+def classes() -> list[GatheredClass]:
+    """Return all classes, the one used last first."""
+    query = (
+        "SELECT class, IFNULL(owner, ''), IFNULL(SUM(has_answer), 0),"
+        " MAX(IFNULL(last_opened, 0), IFNULL(MAX(changed), 0)) AS used, owner IS NOT NULL"
+        " FROM (SELECT class FROM seats UNION SELECT class FROM opened)"
+        " LEFT JOIN seats USING (class) LEFT JOIN opened USING (class)"
+        " WHERE class <> ? GROUP BY class ORDER BY used DESC, class"
+    )
+    with _database() as db:
+        _forget_empty_classes(db, time.time())
+        rows = db.execute(query, (NO_CLASS,)).fetchall()
+    return [
+        GatheredClass(name, owner, n_answers, changed, bool(is_opened))
+        for name, owner, n_answers, changed, is_opened in rows
+    ]
+
+
+def clear(class_ids: Sequence[str]) -> None:
+    """Delete all that is stored of these classes; their privacy accounts stay."""
+    with _database() as db:
+        _delete(db, class_ids, ("seats", "published", "opened"))
+
+
+# ---- answers -------------------------------------------------------------------------------------
 
 
 def answers_of(class_id: str, seat: str) -> Answers | None:

@@ -23,6 +23,7 @@ from pages.kit import charts, colours, lesson_maker, links, safe_text
 from pages.kit.lesson_heading import steps_of
 from pages.kit.safe_text import escape_letters
 from pages.lessons.teachers import draw_codes, page_of
+from pages.server import visitor
 
 NAME = "teach"  # parameter of the class view in the address
 EVERY = 5.0  # seconds between looks at the class
@@ -31,7 +32,7 @@ EVERY = 5.0  # seconds between looks at the class
 def draw(token: str) -> None:
     """Draw how many sessions reached each step and what they answered; raise BadInput."""
     sequence = sequence_of(token, TEACHER)
-    class_records.pin(sequence.id)
+    class_records.open_class(sequence.id, visitor.address())
     st.title(escape_letters(sequence.title) or "Your class", anchor=False)
     st.fragment(_draw_class, run_every=EVERY)(sequence)
     with st.expander("QR code: join this class"):

@@ -1,4 +1,4 @@
-"""What is happening here? Sessions, memory, store and queue for operators, who can stop runs."""
+"""What is happening here? Sessions, queue, memory, store and classes, for operators."""
 
 import time
 from typing import Any
@@ -15,6 +15,7 @@ from dpmf_core.privacy import accounts
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching import class_records
 from pages.kit import data_sets, drawing, safe_text
+from pages.operator import classes
 from pages.server import sessions, upload_quota, visitor
 from pages.server.sessions import Session
 
@@ -35,7 +36,7 @@ def draw_facts(visits: list[Session], jobs: list[Job]) -> None:
     for column, (label, value) in zip(st.columns(4), facts.items(), strict=True):
         column.metric(label, value)
     st.caption(
-        f"{store.count():,} runs and the answers of {class_records.count():,} lessons are stored;"
+        f"{store.count():,} runs and the answers of {class_records.count():,} classes are stored;"
         f" uploads take {upload_quota.uploaded_in_all() / MB:,.1f} MB."
     )
 
@@ -73,7 +74,7 @@ def draw_job(job: Job, place: int, logins: dict[str, str]) -> None:
     progress = job.progress
     now = job.state if progress is None else f"step {progress.step} of {progress.steps}"
     state.markdown(f"{now}, {place} ahead" if place and job.state == "waiting" else now)
-    name = logins.get(job.owner) or _short(job.owner) or "nobody"
+    name = classes.owner_name(job.owner, logins)
     owner.markdown(f"{safe_text.escape_letters(name)}, {duration(job.age)} old")
     key = f"operator.stop.{job.ticket}"
     button.button("Stop", key, on_click=_stop, args=(job.ticket,), width="stretch")
@@ -99,7 +100,7 @@ def draw_overview() -> None:
     rows = [
         {
             "login": it.label or "-",
-            "owner": _short(it.owner),
+            "owner": classes.owner_name(it.owner, {}),
             "page": it.page,
             "since": duration(now - it.began),
             "connected": "yes" if it.left_at is None else f"gone for {duration(it.away(now))}",
@@ -108,11 +109,8 @@ def draw_overview() -> None:
         for it in visits
     ]
     safe_text.table(pd.DataFrame(rows))
+    classes.draw(logins)
     _draw_shared_files()
-
-
-def _short(owner: str) -> str:
-    return owner.partition(":")[2][:8]
 
 
 def _draw_shared_files() -> None:

@@ -44,6 +44,12 @@ def asker() -> Asker:
     return Asker.of_session(token, alone=_alone())
 
 
+def address() -> str:
+    """Return the visitor's network address; '' if the proxy does not send it."""
+    network_address = st.context.ip_address
+    return network_address if isinstance(network_address, str) else ""
+
+
 def _alone() -> bool:
     """Return whether one person uses their own machine.
 

@@ -7,6 +7,7 @@ import pytest
 from dpmf_core.base.requesters import Asker, asking
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.specification import RunSpec
+from dpmf_core.teaching import class_records
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from pages.server import visitor
 from tests.pages.driving import app_of, behind_sidebar, words
@@ -154,6 +155,33 @@ def test_the_operator_sees_the_queue_and_stops_a_run(put, at):
     app.run()
     app.button(key=f"operator.stop.{job.ticket}").click().run()
     assert job.state == "cancelled" and not app.exception
+
+
+def test_the_operator_clears_a_class_and_all_of_one_owner_with_a_second_click(put, at):
+    put(lesson_key="a key that nobody guesses, of this test")
+    for who, class_id in ((ADA, "of-ada-01"), (ADA, "of-ada-02"), (BOB, "of-bob-01")):
+        with asking(who):
+            class_records.open_class(class_id)
+        class_records.record(class_id, class_records.new_seat(), {"0.answer": "noise"})
+    names = {one.id: one.name for one in class_records.classes()}
+    at(TEACHER)
+    app = drawn("operator/page.py")
+    assert all(names[class_id] in words(app) for class_id in names)
+    assert "of-ada" not in words(app)
+    app.button(key=f"operator.clear.{names['of-bob-01']}").click().run()
+    assert class_records.class_answers("of-bob-01")
+    button = app.button(key=f"operator.clear_now.{names['of-bob-01']}")
+    at(BOB)
+    button.click().run()
+    assert class_records.class_answers("of-bob-01")
+    at(TEACHER)
+    app.run()
+    app.button(key=f"operator.clear_now.{names['of-bob-01']}").click().run()
+    assert {one.id for one in class_records.classes()} == {"of-ada-01", "of-ada-02"}
+
+    app.button(key=f"operator.clear.of.{ADA.owner}").click().run()
+    app.button(key=f"operator.clear_now.of.{ADA.owner}").click().run()
+    assert not class_records.classes() and not app.exception
 
 
 def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put):

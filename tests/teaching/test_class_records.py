@@ -1,8 +1,13 @@
 """Answers of classes are kept within bounds, and nobody pushes out those of others."""
 
+import contextlib
+import sqlite3
+
 import pytest
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import data_folder
+from dpmf_core.base.requesters import Asker, asking
 from dpmf_core.teaching import class_records
 from dpmf_core.teaching.class_records import answers_of, class_answers, new_seat, record
 
@@ -67,14 +72,172 @@ def test_seats_without_a_login_come_at_a_rate(monkeypatch):
     record("class-one", new_seat(), OPENED)
 
 
-def test_links_of_strangers_do_not_push_out_a_lesson_that_its_teacher_looked_at():
+DAY = 24 * 60 * 60
+ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
+
+
+@pytest.fixture
+def now(monkeypatch):
+    """now[0]: the time, in seconds."""
+    moment = [1_000_000.0]
+    monkeypatch.setattr("dpmf_core.teaching.class_records.time.time", lambda: moment[0])
+    return moment
+
+
+def open_by(who, class_id, address=""):
+    with asking(who):
+        class_records.open_class(class_id, address)
+
+
+def ids():
+    return [one.id for one in class_records.classes()]
+
+
+def test_links_of_strangers_do_not_push_out_a_class_that_its_teacher_opened(now):
     seat = new_seat()
     record("of-a-teacher", seat, ANSWER)
-    class_records.pin("of-a-teacher")
+    open_by(ADA, "of-a-teacher")
     for number in range(5):
         record(f"of-a-stranger-{number}", new_seat(), ANSWER)
+    now[0] += 400 * DAY
     assert answers_of("of-a-teacher", seat) == ANSWER and class_records.count() == 2
 
-    class_records.pin("of-a-stranger-4")
+    open_by(BOB, "of-a-stranger-4")
     with pytest.raises(BadInput):
         record("one-too-many", new_seat(), ANSWER)
+    record("of-a-teacher", new_seat(), ANSWER)  # a class that is there goes on
+
+
+def test_classes_that_were_opened_and_have_no_answer_refuse_nobody(now):
+    """One visitor opens as many as the server keeps, without students and with silent ones."""
+    for number in range(4):
+        open_by(BOB, f"of-a-stranger-{number}")
+    for number in range(2):
+        record(f"of-a-stranger-{number}", new_seat(), OPENED)
+    seats = [new_seat(), new_seat()]
+    for number, seat in enumerate(seats):
+        record(f"of-a-teacher-{number}", seat, ANSWER)
+        open_by(ADA, f"of-a-teacher-{number}")
+    assert (
+        answers_of("of-a-teacher-0", seats[0]) == answers_of("of-a-teacher-1", seats[1]) == ANSWER
+    )
+
+
+def test_classes_that_nobody_opened_make_room_first_and_the_oldest_of_each_kind(configure, now):
+    configure(most_lessons=4)
+    for name, answers, opened in (
+        ("opened-silent-1", OPENED, True),
+        ("opened-silent-2", OPENED, True),
+        ("stranger-1", ANSWER, False),
+        ("stranger-2", ANSWER, False),
+    ):
+        now[0] += 1
+        record(name, new_seat(), answers)
+        if opened:
+            open_by(ADA, name)
+    for number, gone in enumerate(
+        ("stranger-1", "stranger-2", "opened-silent-1", "opened-silent-2"), start=1
+    ):
+        assert class_answers(gone)
+        record(f"new-class-{number}", new_seat(), ANSWER)
+        open_by(ADA, f"new-class-{number}")
+        assert not class_answers(gone)
+
+
+def test_an_opened_class_without_an_answer_is_forgotten_a_day_after_its_last_use(now):
+    for name in ("never-used", "looked-at", "silent-seat", "has-answer"):
+        open_by(ADA, name)
+    record("has-answer", new_seat(), ANSWER)
+    now[0] += DAY / 2
+    open_by(ADA, "looked-at")
+    record("silent-seat", new_seat(), OPENED)
+    assert set(ids()) == {"never-used", "looked-at", "silent-seat", "has-answer"}
+    now[0] += DAY / 2 + 1
+    assert set(ids()) == {"looked-at", "silent-seat", "has-answer"}
+    now[0] += DAY / 2
+    assert ids() == ["has-answer"] and not class_answers("silent-seat")
+
+
+def test_one_person_opens_so_many_new_classes_within_a_day(now):
+    for number in range(class_records.MOST_OPENED):
+        open_by(ADA, f"of-ada-{number:02}")
+    with pytest.raises(BadInput):
+        open_by(ADA, "of-ada-too-many")
+    open_by(ADA, "of-ada-00")  # opened before
+    open_by(BOB, "of-bob-00")
+    open_by(BOB, "of-ada-01")  # a second device of the teacher's
+    now[0] += DAY + 1
+    open_by(ADA, "of-ada-too-many")
+
+
+def test_making_room_gives_nobody_further_classes_to_open(now):
+    for number in range(class_records.MOST_OPENED):
+        open_by(ADA, f"of-ada-{number:02}")
+        record(f"of-ada-{number:02}", new_seat(), OPENED)
+    with pytest.raises(BadInput):
+        open_by(ADA, "of-ada-too-many")
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [
+        ["192.0.2.1"],
+        ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:1::"],  # one network of 64 bits
+        ["unknown"],
+    ],
+)
+def test_all_persons_at_one_address_open_so_many(now, addresses):
+    for number in range(class_records.MOST_OPENED_AT_ADDRESS):
+        address = addresses[number % len(addresses)]
+        open_by(Asker.of_session(str(number)), f"class-{number:02}", address)
+    with pytest.raises(BadInput):
+        open_by(ADA, "class-too-many", addresses[0])
+    open_by(ADA, "class-elsewhere", "2001:db8:0:2::1")
+    open_by(BOB, "class-at-loopback", "")
+    content = (data_folder() / "classes.sqlite").read_bytes()
+    assert not any(address.encode() in content for address in addresses)
+
+
+@pytest.mark.parametrize(
+    "who", [Asker("login:0", operator=True), Asker.of_session("x", alone=True)]
+)
+def test_an_operator_and_one_person_at_a_machine_open_any_number(now, who):
+    for number in range(class_records.MOST_OPENED + 1):
+        open_by(who, f"class-{number:02}")
+    assert len(ids()) == class_records.MOST_OPENED + 1
+
+
+def test_operators_see_owner_answers_and_last_change_and_clear_a_class(now):
+    open_by(ADA, "of-ada-01")
+    now[0] += 10
+    for answers in (ANSWER, OPENED):
+        record("of-ada-01", new_seat(), answers)
+    now[0] += 10
+    record("of-nobody", new_seat(), OPENED)
+    record(class_records.NO_CLASS, new_seat(), ANSWER)
+    first, second = class_records.classes()
+    assert (first.id, first.owner, first.n_answers, first.is_opened) == ("of-nobody", "", 0, False)
+    assert (second.id, second.owner, second.n_answers) == ("of-ada-01", ADA.owner, 1)
+    assert second.is_opened and second.changed == now[0] - 10
+    assert "of-ada" not in second.name and second.name != first.name
+
+    class_records.clear(["of-ada-01"])
+    assert ids() == ["of-nobody"] and not class_answers("of-ada-01")
+
+
+def test_classes_of_an_older_file_stay_opened(now):
+    """Before, a table had the classes that teachers had opened, and nothing else about them."""
+    seat = new_seat()
+    record("of-a-teacher", seat, ANSWER)
+    with contextlib.closing(sqlite3.connect(data_folder() / "classes.sqlite")) as db, db:
+        db.execute("DROP TABLE opened")
+        db.execute("CREATE TABLE pinned (class TEXT PRIMARY KEY NOT NULL)")
+        db.execute("INSERT INTO pinned VALUES ('of-a-teacher'), ('without-answer')")
+        db.execute("PRAGMA user_version = 0")
+    now[0] += DAY
+    assert set(ids()) == {"of-a-teacher", "without-answer"}
+    for number in range(3):
+        record(f"of-a-stranger-{number}", new_seat(), ANSWER)
+    assert answers_of("of-a-teacher", seat) == ANSWER
+    now[0] += DAY + 1
+    assert "of-a-teacher" in ids() and "without-answer" not in ids()
