@@ -1,20 +1,20 @@
 """The SQLite file of accounts: its tables, how it is opened, and what its rows hold."""
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from dpmf_core.base.errors import BadInput
-from dpmf_core.base.paths import cache_folder, create_folder, data_folder
+from dpmf_core.base import sqlite_files
+from dpmf_core.base.paths import cache_folder, data_folder
 from dpmf_core.privacy import Relation, Status, normal_form
 from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.odometer import Charge
 
 FILE = "accounts.sqlite"
+PATIENCE = 30.0  # seconds to wait for another process that writes
 # 2: each entry has a random name, by which copies of an account are merged
 # 3: accounts can be joined
 # 4: the charge of a private selection may hold a Gaussian release that costs at least as much
@@ -74,32 +74,22 @@ def open_file(file: Path, old: Path | None = None) -> Iterator[sqlite3.Connectio
 
     old: another file, attached as "old". Raises BadInput if the file cannot be opened or written.
     """
-    try:
-        create_folder(file.absolute().parent)
-        # created here, because SQLite would make it readable by other users
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-        with contextlib.closing(sqlite3.connect(file, timeout=30.0, isolation_level=None)) as db:
-            db.execute("PRAGMA secure_delete = ON")
-            if old is not None:
-                db.execute("ATTACH ? AS old", (str(old),))
-            db.execute("BEGIN IMMEDIATE")
-            _with_tables(db, file)
-            yield db
-            db.execute("COMMIT")  # an error before this line leaves the file as it was
-    except (OSError, sqlite3.Error) as error:
-        raise BadInput(
-            f"The account of private data in {file} cannot be written ({error}), so nothing was"
+
+    def refusal(reason: str) -> str:
+        return (
+            f"The account of private data in {file} cannot be written ({reason}), so nothing was"
             " drawn. Free some space, repair the file, or set DPMF_DATA to another folder."
-        ) from error
+        )
+
+    def prepare(db: sqlite3.Connection) -> None:
+        _with_tables(db, file)
+
+    with sqlite_files.open_file(file, prepare, refusal, PATIENCE, old) as db:
+        yield db
 
 
 def _with_tables(db: sqlite3.Connection, file: Path) -> None:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > SCHEMA:
-        raise BadInput(
-            f"{file} was written by a newer version (layout {version}; this version reads"
-            f" {SCHEMA}). Update dpmf, or name another file."
-        )
+    version = sqlite_files.layout(db, file, SCHEMA)
     if version == SCHEMA:
         return
     for table in TABLES:

@@ -19,13 +19,17 @@ import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.paths import create_folder, data_folder
+from dpmf_core.base.paths import data_folder
 from dpmf_core.base.requesters import asker
 from dpmf_core.base.settings import settings
+from dpmf_core.base.sqlite_files import layout, open_file
 from dpmf_core.teaching.signing import signature
 
+FILE = "classes.sqlite"
+PATIENCE = 5.0  # seconds to wait for another process; then a page says so and can send again
 SEAT = re.compile(r"[A-Za-z0-9_-]{16}")
 CLASS = re.compile(r"[A-Za-z0-9_-]{8,32}")
 MOST_SEATS = 500  # of one class
@@ -70,22 +74,21 @@ FROM_LAYOUT_0 = (
 
 @contextlib.contextmanager
 def _database() -> Iterator[sqlite3.Connection]:
-    """Open the records within one write transaction."""
-    file = create_folder(data_folder()) / "classes.sqlite"
-    with contextlib.closing(sqlite3.connect(file, isolation_level=None, timeout=30)) as db:
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            _prepare(db)
-            yield db
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
-        db.execute("COMMIT")
+    """Open the records within one write transaction; raise BadInput if they cannot be opened."""
+    with open_file(data_folder() / FILE, _prepare, _refusal, PATIENCE) as db:
+        yield db
+
+
+def _refusal(reason: str) -> str:
+    return (
+        f"This server cannot open the answers of its classes now ({reason}). Try again in a minute."
+        f" If that does not help, ask the operator to free some space or to repair {FILE}."
+    )
 
 
 def _prepare(db: sqlite3.Connection) -> None:
     """Create the tables of a new file, or change those of an older version."""
-    if db.execute("PRAGMA user_version").fetchone()[0] == SCHEMA:
+    if layout(db, Path(FILE), SCHEMA) == SCHEMA:
         return
     for table in TABLES.split(";"):
         db.execute(table)
@@ -116,7 +119,8 @@ def record(class_id: str, seat: str, answers: Mapping[str, str], by_login: bool 
     Raises
     ------
     BadInput
-        If the class or the server is full, or if many seats have just been taken.
+        If the class or the server is full, if many seats have just been taken, or if the records
+        cannot be written.
     """
     _must_be_drawn(class_id, seat)
     short = {step[:40]: text[:LONGEST] for step, text in list(answers.items())[:MOST_ANSWERS]}
@@ -321,13 +325,6 @@ def class_answers(class_id: str) -> list[Answers]:
     with _database() as db:
         query = "SELECT answers FROM seats WHERE class = ? ORDER BY seat"
         return [json.loads(text) for (text,) in db.execute(query, (class_id,))]
-
-
-def count() -> int:
-    """Return the number of classes with answers."""
-    with _database() as db:
-        query = "SELECT COUNT(DISTINCT class) FROM seats WHERE class <> ?"
-        return int(db.execute(query, (NO_CLASS,)).fetchone()[0])
 
 
 # ---- what is published with noise ----------------------------------------------------------------

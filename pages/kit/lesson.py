@@ -12,12 +12,16 @@ from pages.kit import links
 from pages.kit.page_table import BY_ID, page_meant, view_meant
 
 NAME, SEAT, PLACE = "class", "seat", "at"  # parameters in the address
+UNSENT = "lesson.unsent"  # in the session: why the server does not have the last answers
 # prefixes of the session's keys that survive a change of the lesson's page
 STAYS = ("lesson.", "visitor.", "data.", "runs.")
 
 
 def current(owner: str = "") -> LessonLink | None:
-    """Return the current page of the session's lesson. owner: the visitor's name in the store."""
+    """Return the current page of the session's lesson. owner: the visitor's name in the store.
+
+    Raises BadInput if the server cannot open the answers of this seat.
+    """
     state = st.session_state
     if "lesson.link" in state:
         if links.came_back() and (page := _place_in_address()) not in (None, place()):
@@ -26,8 +30,6 @@ def current(owner: str = "") -> LessonLink | None:
         return state["lesson.link"]  # type: ignore[no-any-return]
     token = st.query_params.get(NAME)
     if token is None or "lesson.complaint" in state:
-        if "lesson.seat" not in state:  # the answers of this seat without a teacher's link
-            _take_seat(class_records.NO_CLASS, class_records.NO_CLASS, owner)
         return None
     try:
         sequence = sequence_of(token)
@@ -65,6 +67,12 @@ def _place_in_address() -> int | None:
     """Return the page of the sequence in the address, from 0; None for none."""
     text, steps = st.query_params.get(PLACE, "")[:4], st.session_state["lesson.sequence"].steps
     return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= len(steps) else None
+
+
+def take_own_seat(owner: str) -> None:
+    """Take the seat of a learner without a teacher's link, once; raise BadInput as `current`."""
+    if "lesson.seat" not in st.session_state:
+        _take_seat(class_records.NO_CLASS, class_records.NO_CLASS, owner)
 
 
 def _take_seat(course: str, class_id: str, owner: str) -> None:
@@ -173,16 +181,28 @@ def note(step: str, text: str, of: str = "", *, again: bool = False) -> None:
     if name in answer_texts and not again:
         return
     answer_texts[name] = text
-    teacher_link = sequence()
-    class_id = class_records.NO_CLASS
-    if teacher_link is not None and teacher_link.gathers:
-        class_id = teacher_link.id
-    elif not text:
-        return  # only teachers see which pages were opened
+    # only teachers see which pages were opened
+    if text or UNSENT in state or _class_id() != class_records.NO_CLASS:
+        send()
+
+
+def send() -> None:
+    """Send all answers to the server; if it cannot keep them, `UNSENT` says why until it can."""
+    state = st.session_state
     try:
-        class_records.record(class_id, state["lesson.seat"], answer_texts, state["lesson.by_login"])
+        class_records.record(
+            _class_id(), state["lesson.seat"], state["lesson.answers"], state["lesson.by_login"]
+        )
     except BadInput as error:
-        state["lesson.complaint"] = error.args[0]
+        state[UNSENT] = error.args[0]
+        return
+    state.pop(UNSENT, None)
+
+
+def _class_id() -> str:
+    teacher_link = sequence()
+    is_gathered = teacher_link is not None and teacher_link.gathers
+    return teacher_link.id if teacher_link and is_gathered else class_records.NO_CLASS
 
 
 def _start(of: str) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.teaching import completion
 from dpmf_core.teaching.class_records import LONGEST
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence
@@ -21,6 +22,8 @@ FINISHED = "finished"  # kept with the day on which the sequence was finished
 def draw() -> None:
     if complaint := st.session_state.get("lesson.complaint"):
         st.warning(safe_text.escape(complaint))
+    if reason := st.session_state.get(lesson.UNSENT):
+        _draw_unsent(reason)
     link: LessonLink | None = st.session_state.get("lesson.link")
     if link is None:
         return
@@ -42,6 +45,20 @@ def draw() -> None:
         asks = link.choices or (link.question and link.page != "lessons")
         if sequence is not None and asks:
             _draw_question(link)
+
+
+def _draw_unsent(reason: str) -> None:
+    """Say that the server does not have the last answers, with a button that sends them again."""
+    with st.container(border=True):
+        st.warning(f"Your last answer or step is not stored. {safe_text.escape(reason)}")
+        st.caption("It is still on this page and is also sent with your next step.")
+        st.button("Send again", key="lesson.send", type="primary", on_click=lesson.send)
+
+
+def draw_unread(problem: BadInput) -> None:
+    """Say that the answers of this seat cannot be opened, with a button that tries again."""
+    safe_text.error(problem, "")
+    st.button("Try again", key="lesson.retry", type="primary")
 
 
 def _draw_way(sequence: LessonSequence) -> None:
@@ -159,7 +176,10 @@ def draw_code(what: str, score: tuple[int, int], step: str, of: str = "") -> Non
 
     step: keeps the day. of: the lesson if there is no teacher's link.
     """
+    was_stored = lesson.UNSENT not in st.session_state
     lesson.note(step, completion.today(), of)
+    if was_stored and lesson.UNSENT in st.session_state:
+        st.rerun()  # the heading, drawn earlier, says so
     day = lesson.answers(of)[step] or completion.today()
     right, total = score
     st.success(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.base.requesters import asking
 from dpmf_core.base.settings import settings
 from pages.kit import (
@@ -145,7 +146,11 @@ if login_described() and not visitor.logged_in():
     st.button("Log in", type="primary", on_click=st.login)
     st.stop()
 who = visitor.asker()
-lesson_link = lesson.current(who.owner)
+try:
+    lesson_link = lesson.current(who.owner)
+except BadInput as error:
+    lesson_heading.draw_unread(error)
+    st.stop()
 streamlit_pages: dict[str, st.Page] = {}
 st.session_state[links.DECLARED] = streamlit_pages
 opened_page = _open(visible=lesson_link is None)

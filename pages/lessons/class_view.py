@@ -42,6 +42,13 @@ def draw(token: str) -> None:
 
 
 def _draw_class(sequence: LessonSequence) -> None:
+    try:
+        _draw_what_is_there(sequence)
+    except BadInput as error:  # the next look may succeed
+        safe_text.error(error, "")
+
+
+def _draw_what_is_there(sequence: LessonSequence) -> None:
     all_answers = class_records.class_answers(sequence.id)
     finished_count = sum("finished" in step for answers in all_answers for step in answers)
     with st.container(horizontal=True):

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.requesters import asker
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import lesson, lesson_heading, links, safe_text
 from pages.lessons import class_view, steps, teachers
@@ -23,6 +24,11 @@ def main() -> None:
 
 
 def _draw_course() -> None:
+    try:
+        lesson.take_own_seat(asker().owner)
+    except BadInput as error:
+        lesson_heading.draw_unread(error)
+        return
     lesson_id = _draw_choice()
     if unknown := st.session_state.get(UNKNOWN):
         name = safe_text.escape_letters(unknown[:40])

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.machine import duration
 from dpmf_core.teaching import class_records
 from dpmf_core.teaching.class_records import GatheredClass
@@ -13,13 +14,16 @@ from pages.kit import safe_text
 from pages.server import visitor
 
 MOST = 50  # classes on the page
-CHOICE = "operator.clearing"  # in the session: the key of the button that was clicked once
+# in the session: the key of the button that was clicked once; why nothing was cleared
+CHOICE, PROBLEM = "operator.clearing", "operator.clearing.problem"
 WORDS = "Its answers and publications are deleted. Its privacy account stays."
 
 
 def draw(names: Mapping[str, str]) -> None:
-    """Draw the classes, the one used last first. names: of logins, by owner."""
+    """Draw the classes, the one used last first; raise BadInput. names: of logins, by owner."""
     st.header("Classes", anchor=False)
+    if problem := st.session_state.pop(PROBLEM, None):
+        safe_text.error(problem, "")
     all_classes = class_records.classes()
     if not all_classes:
         st.write("No class is stored.")
@@ -85,7 +89,10 @@ def _clear(class_ids: list[str]) -> None:
     if not visitor.asker().operator:
         return
     del st.session_state[CHOICE]
-    class_records.clear(class_ids)
+    try:
+        class_records.clear(class_ids)
+    except BadInput as error:
+        st.session_state[PROBLEM] = error
 
 
 def owner_name(owner: str, names: Mapping[str, str]) -> str:

@@ -1,5 +1,6 @@
 """What is happening here? Sessions, queue, memory, store and classes, for operators."""
 
+import functools
 import time
 from typing import Any
 
@@ -7,13 +8,13 @@ import pandas as pd
 import psutil
 import streamlit as st
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy import accounts
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.teaching import class_records
 from pages.kit import data_sets, drawing, safe_text
 from pages.operator import classes
 from pages.server import sessions, upload_quota, visitor
@@ -36,8 +37,8 @@ def draw_facts(visits: list[Session], jobs: list[Job]) -> None:
     for column, (label, value) in zip(st.columns(4), facts.items(), strict=True):
         column.metric(label, value)
     st.caption(
-        f"{store.count():,} runs and the answers of {class_records.count():,} classes are stored;"
-        f" uploads take {upload_quota.uploaded_in_all() / MB:,.1f} MB."
+        f"{store.count():,} runs are stored; uploads take"
+        f" {upload_quota.uploaded_in_all() / MB:,.1f} MB."
     )
 
 
@@ -109,8 +110,11 @@ def draw_overview() -> None:
         for it in visits
     ]
     safe_text.table(pd.DataFrame(rows))
-    classes.draw(logins)
-    _draw_shared_files()
+    for draw_part in (functools.partial(classes.draw, logins), _draw_shared_files):
+        try:
+            draw_part()
+        except BadInput as error:  # the rest of the page stays of use
+            safe_text.error(error, "")
 
 
 def _draw_shared_files() -> None:

@@ -1,5 +1,7 @@
 """Who uses a page and what they find: others' runs, the Operator page, lesson links."""
 
+import contextlib
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -157,7 +159,9 @@ def test_the_operator_sees_the_queue_and_stops_a_run(put, at):
     assert job.state == "cancelled" and not app.exception
 
 
-def test_the_operator_clears_a_class_and_all_of_one_owner_with_a_second_click(put, at):
+def test_the_operator_clears_a_class_and_all_of_one_owner_with_a_second_click(
+    put, at, monkeypatch, data_folder
+):
     put(lesson_key="a key that nobody guesses, of this test")
     for who, class_id in ((ADA, "of-ada-01"), (ADA, "of-ada-02"), (BOB, "of-bob-01")):
         with asking(who):
@@ -179,6 +183,14 @@ def test_the_operator_clears_a_class_and_all_of_one_owner_with_a_second_click(pu
     app.button(key=f"operator.clear_now.{names['of-bob-01']}").click().run()
     assert {one.id for one in class_records.classes()} == {"of-ada-01", "of-ada-02"}
 
+    app.button(key=f"operator.clear.of.{ADA.owner}").click().run()
+    monkeypatch.setattr(class_records, "PATIENCE", 0.0)
+    with contextlib.closing(sqlite3.connect(data_folder / class_records.FILE)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        app.button(key=f"operator.clear_now.of.{ADA.owner}").click().run()
+        assert class_records.FILE in words(app) and app.metric and not app.exception
+    assert len(class_records.classes()) == 2
+    app.run()
     app.button(key=f"operator.clear.of.{ADA.owner}").click().run()
     app.button(key=f"operator.clear_now.of.{ADA.owner}").click().run()
     assert not class_records.classes() and not app.exception

@@ -1,5 +1,8 @@
 """A class under one lesson link: the teacher sees what the students did."""
 
+import contextlib
+import sqlite3
+
 import pytest
 
 from dpmf_core.base.errors import BadInput
@@ -12,7 +15,7 @@ from dpmf_core.teaching.lesson_links import (
     sequence_of,
 )
 from dpmf_core.teaching.lessons import LESSONS
-from tests.pages.driving import app_of, frames, settled, words
+from tests.pages.driving import app_of, behind_sidebar, frames, settled, words
 
 SEQUENCE = LessonSequence.parse(
     steps=(
@@ -120,7 +123,7 @@ def test_a_learner_without_a_teacher_finds_answers_and_code_after_a_reload():
     assert [it.value for it in again.code] == [it.value for it in app.code] != []
     assert any("Mine alone" in it.value for it in again.markdown)
     other = opened("lessons/page.py", lesson="neighbours", seat=class_records.new_seat())
-    assert not other.code and class_records.count() == 0
+    assert not other.code and not class_records.classes()
 
 
 def test_a_sequence_and_its_class_stay_after_codes_are_checked_and_after_a_reload():
@@ -192,6 +195,84 @@ def test_a_private_answer_is_asked_anew_to_change_it_and_its_address_is_not_to_b
     (answers,) = class_records.class_answers(PRIVATE.id)
     assert answers["0.answer"] == "0"
     assert not student.radio and "Your answer was sent." in words(student)
+
+
+@pytest.fixture
+def held_file(data_folder, monkeypatch):
+    """held_file(): while the block lasts, another process holds the file of classes."""
+    monkeypatch.setattr(class_records, "PATIENCE", 0.0)
+
+    @contextlib.contextmanager
+    def hold():
+        file = data_folder / class_records.FILE
+        with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as db:
+            db.execute("BEGIN EXCLUSIVE")
+            yield
+
+    return hold
+
+
+def stored_steps():
+    return [set(answers) for answers in class_records.class_answers(SEQUENCE.id)]
+
+
+@pytest.mark.parametrize("way", ["lesson.send", "lesson.next"])
+def test_an_answer_that_could_not_be_kept_is_sent_by_a_button_or_with_the_next_step(way, held_file):
+    app = opened("kit/navigation.py", **{"class": link_token(SEQUENCE)})
+    with held_file():
+        app.radio(key="learn.predict.neighbours.neighbours").set_value(0)
+        press(app, PREDICT)
+        assert "not stored" in words(app)
+        press(app, "lesson.send")
+        assert "not stored" in words(app)  # nor lost
+    assert stored_steps() == [{"0.opened"}]
+    press(app, way)
+    assert "not stored" not in words(app)
+    (steps,) = stored_steps()
+    assert steps >= {"0.opened", "0.neighbours"}
+    assert not any(it.key == "lesson.send" for it in app.button)
+
+
+@pytest.mark.parametrize("teacher", [True, False])
+def test_a_reload_while_the_file_is_held_can_be_tried_again(teacher, held_file):
+    address = {"class": link_token(SEQUENCE)} if teacher else {"lesson": "neighbours"}
+    app = opened("kit/navigation.py" if teacher else "lessons/page.py", **address)
+    app.radio(key="learn.predict.neighbours.neighbours").set_value(0)
+    press(app, PREDICT)
+    page = "kit/navigation.py" if teacher else "lessons/page.py"
+    with held_file():
+        again = opened(page, **address_of(app))
+        assert class_records.FILE in words(again) and not again.radio
+    press(again, "lesson.retry")
+    assert again.text_area(key="learn.words.neighbours")
+    assert address_of(again)["seat"] == address_of(app)["seat"]
+
+
+def test_other_pages_open_while_the_file_is_held(held_file, data_folder):
+    class_records.record(class_records.NO_CLASS, class_records.new_seat(), {"x.answer": "1"})
+    with held_file():
+        glossary = app_of("kit/navigation.py", seat=class_records.new_seat()).run()
+        assert not glossary.exception and class_records.FILE not in words(glossary)
+
+
+# a look at the class some seconds after its page was drawn
+LOOK = """
+from dpmf_core.teaching.lesson_links import TEACHER, sequence_of
+from pages.lessons import class_view
+import streamlit as st
+class_view._draw_class(sequence_of(st.query_params["teach"], TEACHER))
+"""
+
+
+@pytest.mark.parametrize("script", [behind_sidebar("lessons/page.py"), LOOK])
+def test_the_class_view_says_why_it_shows_nothing_and_goes_on(script, held_file):
+    take_part(1)
+    teacher = app_of(script, teach=link_token(SEQUENCE, TEACHER))
+    with held_file():
+        teacher.run()
+        assert not teacher.exception and class_records.FILE in words(teacher)
+    teacher.run()
+    assert not teacher.error and [it.value for it in teacher.metric] == ["1", "0"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import data_folder
 from dpmf_core.base.requesters import Asker, asking
+from dpmf_core.privacy import account_files
 from dpmf_core.teaching import class_records
 from dpmf_core.teaching.class_records import answers_of, class_answers, new_seat, record
 
@@ -27,7 +28,7 @@ def test_an_answer_is_kept_up_to_its_longest():
     record("class-one", seat, {"0.answer": "x" * 5_000})
     assert answers_of("class-one", seat) == {"0.answer": "x" * 2_000}
     assert class_answers("class-one") == [answers_of("class-one", seat)]
-    assert class_records.count() == 1
+    assert len(class_records.classes()) == 1
 
 
 @pytest.mark.parametrize("name", ["../x", "*", "", "class-one.x", "' OR 1=1 --"])
@@ -100,7 +101,7 @@ def test_links_of_strangers_do_not_push_out_a_class_that_its_teacher_opened(now)
     for number in range(5):
         record(f"of-a-stranger-{number}", new_seat(), ANSWER)
     now[0] += 400 * DAY
-    assert answers_of("of-a-teacher", seat) == ANSWER and class_records.count() == 2
+    assert answers_of("of-a-teacher", seat) == ANSWER and len(ids()) == 2
 
     open_by(BOB, "of-a-stranger-4")
     with pytest.raises(BadInput):
@@ -241,3 +242,82 @@ def test_classes_of_an_older_file_stay_opened(now):
     assert answers_of("of-a-teacher", seat) == ANSWER
     now[0] += DAY + 1
     assert "of-a-teacher" in ids() and "without-answer" not in ids()
+
+
+# ---- faults of the file --------------------------------------------------------------------------
+
+
+def full(monkeypatch):
+    """SQLite finds the disk full with the next page that it needs."""
+    prepare = class_records._prepare
+
+    def prepare_on_a_full_disk(db):
+        prepare(db)
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        db.execute(f"PRAGMA max_page_count = {pages}")
+
+    monkeypatch.setattr(class_records, "_prepare", prepare_on_a_full_disk)
+
+
+def damaged(monkeypatch):
+    file = data_folder() / class_records.FILE
+    file.write_bytes(b"no database, and long enough to be looked at " * 40)
+
+
+def locked(monkeypatch):
+    """A backup or another process holds the file."""
+    monkeypatch.setattr(class_records, "PATIENCE", 0.0)
+    db = sqlite3.connect(data_folder() / class_records.FILE, isolation_level=None)
+    db.execute("BEGIN EXCLUSIVE")
+    monkeypatch.setattr(class_records, "lock of the test", db, raising=False)  # closed at its end
+
+
+@pytest.mark.parametrize("fault", [full, damaged, locked])
+def test_a_fault_of_the_file_is_a_sentence_without_a_path(fault, monkeypatch):
+    seat = new_seat()
+    record("class-one", seat, ANSWER)
+    fault(monkeypatch)
+    large = {f"{place}.answer": "x" * 2_000 for place in range(100)}
+    with pytest.raises(BadInput, match=class_records.FILE) as raised:
+        record("class-one", seat, large)
+    assert str(data_folder()) not in str(raised.value)
+
+
+@pytest.mark.parametrize("fault", [damaged, locked])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: answers_of("class-one", new_seat()),
+        lambda: class_answers("class-one"),
+        lambda: class_records.publications("class-one", "0.answer"),
+        class_records.classes,
+        lambda: class_records.clear(["class-one"]),
+    ],
+)
+def test_nothing_else_is_read_or_changed_then(call, fault, monkeypatch):
+    record("class-one", new_seat(), ANSWER)
+    fault(monkeypatch)
+    with pytest.raises(BadInput):
+        call()
+
+
+def test_a_page_waits_for_the_file_no_longer_than_for_accounts():
+    assert class_records.PATIENCE <= account_files.PATIENCE == 30.0
+
+
+def test_an_error_in_the_middle_leaves_the_file_as_it_was():
+    record("class-one", new_seat(), {"0.answer": "0"})
+
+    def fail(texts):
+        raise BadInput("no room")
+
+    with pytest.raises(BadInput, match="no room"):
+        class_records.publish("class-one", "0.answer", 1.0, fail)
+    assert not class_records.publications("class-one", "0.answer")
+
+
+def test_a_newer_layout_is_left_alone():
+    with contextlib.closing(sqlite3.connect(data_folder() / class_records.FILE)) as db:
+        db.execute("PRAGMA user_version = 9")
+    with pytest.raises(BadInput, match="newer version"):
+        class_records.classes()
