@@ -89,7 +89,7 @@ async def leave(base: str, query: str, rng: random.Random) -> None:
     """Open the lesson, ask for something new, and close the tab while it is being computed."""
     await asyncio.sleep(rng.uniform(0, 10))
     async with Student(base, query) as student:
-        await student.set(SLIDER, round(rng.uniform(11, 30), 2))
+        await student.set(SLIDER, f"{rng.uniform(11, 30):.2f}")
         await asyncio.sleep(rng.uniform(0, PAUSE))
 
 

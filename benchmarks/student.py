@@ -30,11 +30,12 @@ class Student:
 
     `answers`: until the page showed the new epsilon with its figure, or its place in the queue if
     it is being computed. `drawings`: until the page was drawn completely. `results`: the epsilons
-    and the errors shown.
+    and the errors shown. cookie: of the browser, which tabs have in common; '' for none.
     """
 
-    def __init__(self, base: str, query: str, page: str = "") -> None:
+    def __init__(self, base: str, query: str, page: str = "", cookie: str = "") -> None:
         self._base, self._page, self._query = base, page, query
+        self._headers = {"Cookie": cookie} if cookie else {}
         self._hash = self._session = ""  # of the open page; the session's id
         self.answers: list[float] = []
         self.drawings: list[float] = []
@@ -55,6 +56,7 @@ class Student:
             self._base.replace("http", "ws", 1) + "/_stcore/stream",
             origin=self._base,  # type: ignore[arg-type]
             subprotocols=["streamlit"],  # type: ignore[list-item]
+            additional_headers=self._headers,
             max_size=None,
             open_timeout=60,
             ping_interval=None,
@@ -89,7 +91,7 @@ class Student:
             said = any(card in text for text in self._texts.values())
             return said and (self._waiting or bool(self._figure(epsilon)))
 
-        await self._rerun(**{SLIDER: epsilon})
+        await self._rerun(**{SLIDER: f"{epsilon:g}"})
         await self._until(answered, card)
         self.answers.append(time.perf_counter() - began)
         await self._until(self._idle.is_set, "the page's end")

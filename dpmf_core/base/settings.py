@@ -132,9 +132,9 @@ class Settings(BaseModel):
     seconds_per_upload: int = Field(60, ge=1)
     """most seconds of processor time that reading one upload may take"""
     runs_in_flight: Limit = Field(None, ge=1)
-    """most runs that one session may compute at the same time"""
+    """most runs that one person (a login or a browser) may compute at the same time"""
     estimated_seconds: Limit = Field(7_200, ge=1)
-    """most estimated seconds of computing that one session may have waiting"""
+    """most estimated seconds of computing that one person may have waiting"""
     seconds_per_run: Limit = Field(1_800, ge=1)
     """seconds after which one run that a page asked for is stopped"""
     memory_per_run: Annotated[Megabytes | Literal["half"] | None, BeforeValidator(_limit)] = "half"

@@ -87,9 +87,9 @@ class Engine:
         work
             A run, or other work.
         priority
-            Among the work of one session; higher goes first.
+            Among the work of one asker; higher goes first.
         asker
-            The session that asks; sessions take turns.
+            The person who asks: a login or a browser. Askers take turns; '' has no limits.
         cost
             Estimated seconds.
         """

@@ -63,9 +63,9 @@ class Task:
     spec: Any  # Work
     number: int = 0
     cost: float = 0.0  # estimated seconds; 0 without an estimate
-    # the sessions that want it, with their priorities; the first pays; '' stands for no session
+    # the persons who want it, with their priorities; the first pays; '' stands for nobody
     askers: dict[str, int] = field(default_factory=dict)
-    turn_of: str = ""  # the session in whose turn a worker got it
+    turn_of: str = ""  # the asker in whose turn a worker got it
     is_public: bool = False  # whether it is a run on data that are known to be public
     is_waiting: bool = False  # for a worker; its data are then open
     call_off: Callable[[], None] = lambda: None  # tells its worker to stop
@@ -88,7 +88,7 @@ class Task:
         self.settled.set()
 
     def place(self, asker: str) -> tuple[int, float, int]:
-        """The sort key among a session's tasks: by priority, then cheap ones first."""
+        """The sort key among an asker's tasks: by priority, then cheap ones first."""
         return -self.askers[asker], self.cost, self.number
 
 

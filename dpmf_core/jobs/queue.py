@@ -1,7 +1,7 @@
-"""The queue: chooses the next task for a free worker, and counts each session's work.
+"""The queue: chooses the next task for a free worker, and counts each asker's work.
 
-Sessions take turns; within a session, tasks go by priority, then cheap ones first. This is plain
-logic, without threads or processes.
+An asker is a person: a login or a browser, with all its tabs. Askers take turns; an asker's tasks
+go by priority, then cheap ones first. This is plain logic, without threads or processes.
 """
 
 import bisect
@@ -19,33 +19,33 @@ IDLE = -100  # priority of work that goes after everything else and leaves one w
 class Queue:
     """Tasks from the request until their workers, `n_workers` of them, have finished with them.
 
-    It is not thread-safe: the engine calls it under its lock. The asker '' stands for no session
-    and has no limits.
+    It is not thread-safe: the engine calls it under its lock. The asker '' stands for nobody
+    in particular and has no limits.
     """
 
     def __init__(self, n_workers: int, limits: Limits) -> None:
         self.n_workers, self.limits = n_workers, limits
-        # waiting tasks of each session in their order; the first session has the next turn
+        # waiting tasks of each asker in their order; the first asker has the next turn
         self._lines: dict[str, list[Task]] = {}
         self._running: dict[Task, None] = {}
-        self._debts: dict[str, float] = {}  # estimated seconds of each session's unfinished work
+        self._debts: dict[str, float] = {}  # estimated seconds of each asker's unfinished work
         self._places: dict[Task, int] | None = None  # of waiting tasks; None after a change
 
     # -- asking ------------------------------------------------------------------------------------
 
     def refusal(self, asker: str, cost: float) -> BadInput | None:
-        """Say why a session may not ask for so many more seconds of work; None if it may."""
+        """Say why an asker may not ask for so many more seconds of work; None if it may."""
         debt, most = self._debts.get(asker, 0.0), self.limits.session_seconds
         if not asker or debt + cost <= most:
             return None
         return BadInput(
-            f"One session may have about {duration(most)} of work waiting here. You have about"
+            f"One person may have about {duration(most)} of work waiting here. You have about"
             f" {duration(debt)}, and this would add about {duration(cost)}. Wait, stop some of it"
             " on the Runs page, or choose less work."
         )
 
     def enter(self, task: Task, asker: str, priority: int) -> None:
-        """Note that a session asks for a task; the first such session pays its cost."""
+        """Note that an asker wants a task; the first one pays its cost."""
         is_new = not task.askers
         if task.is_waiting:
             self._remove(task, asker)
@@ -62,7 +62,7 @@ class Queue:
             self._insert(task, asker)
 
     def leave(self, task: Task, asker: str) -> None:
-        """Note that a session no longer wants a task that others want."""
+        """Note that an asker no longer wants a task that others want."""
         self._remove(task, asker)
         self._charge(task, -task.cost)
         task.askers.pop(asker, None)
@@ -74,7 +74,7 @@ class Queue:
         self._charge(task, -task.cost)
 
     def _charge(self, task: Task, seconds: float) -> None:
-        """Change the debt of the session that asked for a task first."""
+        """Change the debt of the asker that wanted a task first."""
         debtor = next(iter(task.askers), "")
         debt = self._debts.pop(debtor, 0.0) + seconds
         if debt > 1e-9:
@@ -102,7 +102,7 @@ class Queue:
     def next(self) -> Task | None:
         """Take the task that a free worker gets now; None if nothing may start.
 
-        After a session's turn, every other session with something to start comes first.
+        After an asker's turn, every other asker with something to start comes first.
         """
         turn = self._first(self._may_start) or self._first(self._may_start_idle)
         if turn is None:
@@ -122,7 +122,7 @@ class Queue:
         return None
 
     def _may_start(self, task: Task, asker: str) -> bool:
-        """Whether a session may have one more task at once; long ones leave a worker free."""
+        """Whether an asker may have one more task at once; long ones leave a worker free."""
         if task.askers[asker] <= IDLE:
             return False
         if asker == "":

@@ -142,11 +142,12 @@ class Request:
         """
         names = self.take_known(names, whole)
         costs = time_estimate.costs(self.specs[name] for name in names) if names else []
+        person = visitor.person()
         order = dict.fromkeys((*first, *self.specs))
         places = {name: place for place, name in enumerate(order)}
         for name, cost in zip(names, costs, strict=True):
             work, late = self.specs[name], min(-LAST, -(-places[name] // ROUND))
-            terms = -late if priority is None else priority, sessions.this(), cost
+            terms = -late if priority is None else priority, person, cost
             submit = engine().submit if isinstance(work, RunSpec) else engine().measure
             self.jobs[name] = submit(work, *terms)
 
@@ -318,7 +319,7 @@ def _draw_troubles(place: str, request: Request) -> None:
 def queue() -> str:
     """Return how many runs wait on this server, in a sentence; '' for none."""
     waiting = engine().waiting()
-    return f"Runs waiting on this server: {waiting:,}. Sessions take turns." * (waiting > 0)
+    return f"Runs waiting on this server: {waiting:,}. Visitors take turns." * (waiting > 0)
 
 
 def may_begin(place: str, seconds: float, what: str, signature: str, few: bool = True) -> bool:

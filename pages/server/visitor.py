@@ -3,17 +3,22 @@
 A client's address identifies no one: behind a proxy all clients have the same.
 """
 
+import hashlib
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from dpmf_core.base.requesters import Asker, asking
 from dpmf_core.base.settings import settings
 from pages.server import doors
 
 TOKEN = "visitor.token"
+MASKED_TOKEN = re.compile(r"2\|[0-9a-f]{8}\|(?:[0-9a-f]{2})+\|[0-9]{1,12}")
 
 
 def logged_in() -> bool:
@@ -42,6 +47,20 @@ def asker() -> Asker:
         return Asker.of_login(str(st.user.get("iss")), str(st.user.get("sub")), operates)
     token = st.session_state.setdefault(TOKEN, secrets.token_urlsafe(24))
     return Asker.of_session(token, alone=_alone())
+
+
+def person() -> str:
+    """Return who takes turns for the workers: a login, else a browser, else this session.
+
+    All tabs of a browser have in common what Streamlit's cookie against forged requests masks. A
+    frame on another site has no cookie.
+    """
+    owner = asker().owner
+    cookie = st.context.cookies.get(XSRF_COOKIE_NAME)
+    if logged_in() or not isinstance(cookie, str) or not MASKED_TOKEN.fullmatch(cookie.strip('"')):
+        return owner
+    token, _ = decode_xsrf_token_string(cookie)
+    return f"browser:{hashlib.sha256(token or b'').hexdigest()[:16]}"
 
 
 def address() -> str:

@@ -24,7 +24,7 @@ from dpmf_core.teaching.glossary import linked
 from pages.kit import charts, colours, safe_text, time_estimate
 from pages.kit.sidebar_values import Choice
 from pages.kit.sweep_charts import parameter
-from pages.server import sessions, visitor
+from pages.server import visitor
 
 SEARCH = "tune.search"  # in the session: the search that it shows
 SCORE_NOISE = 5.0
@@ -55,7 +55,7 @@ def search_of(spec: TuneSpec, trials: int) -> Search:
     with _searches_lock:
         search = _searches.get(spec.key)
         if search is None or (search.trials_asked < trials and not search.busy):
-            terms = {"asker": sessions.this(), "cost": time_estimate.cost(spec.trial({}))}
+            terms = {"asker": visitor.person(), "cost": time_estimate.cost(spec.trial({}))}
             search = Search(spec, trials, _OwnersEngine(visitor.asker(), terms))
             _searches[spec.key] = search
         st.session_state[SEARCH] = search

@@ -5,15 +5,19 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+import streamlit as st
+from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from dpmf_core.base.requesters import Asker, asking
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching import class_records
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
+from pages.kit import runs
 from pages.server import visitor
 from tests.pages.driving import app_of, behind_sidebar, words
-from tests.support.engines import WAIT, gated, gates
+from tests.support.engines import WAIT, Gated, gated, gates
 
 ROOT = Path(__file__).parents[2]
 ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
@@ -194,6 +198,58 @@ def test_the_operator_clears_a_class_and_all_of_one_owner_with_a_second_click(
     app.button(key=f"operator.clear.of.{ADA.owner}").click().run()
     app.button(key=f"operator.clear_now.of.{ADA.owner}").click().run()
     assert not class_records.classes() and not app.exception
+
+
+ASKING = """
+import streamlit as st
+from pages.kit import runs
+from tests.support.engines import Gated
+with runs.following():
+    runs.ask("here", {"one": Gated(st.query_params["run"])})
+"""
+
+
+@pytest.fixture
+def browse(put, monkeypatch):
+    """browse(run, cookie): open a tab that asks for a gated run; return who asked for it."""
+    monkeypatch.setattr(runs, "PATIENCE", 0.0)
+    monkeypatch.setattr(runs, "MOMENT", 0.0)
+
+    def open_tab(run, cookie):
+        cookies = {} if cookie is None else {XSRF_COOKIE_NAME: cookie}
+        monkeypatch.setattr(type(st.context), "cookies", property(lambda _: cookies))
+        gated(run)
+        drawn(ASKING, run=run)
+        (job,) = [job for job in engine().jobs() if job.spec == Gated(run)]
+        jobs.append(job)
+        return job.asker
+
+    jobs = []
+    yield open_tab
+    for job in jobs:
+        job.stop()
+
+
+def test_the_tabs_of_one_browser_have_one_turn(browse):
+    """The server masks the same token differently in each answer."""
+    hers = [generate_xsrf_token_string(b"sixteen bytes...") for _ in range(2)]
+    his = generate_xsrf_token_string(b"sixteen others..")
+    assert hers[0] != hers[1]
+    first, second, third = (browse(f"run {tab}", it) for tab, it in enumerate((*hers, his)))
+    assert first == second != third and "" not in (first, third)
+
+
+@pytest.mark.parametrize("cookie", [None, "", "2|ab|cdef|1", "2|0|0|0", "x" * 9_000, "2|é|é|1"])
+def test_a_tab_without_a_usable_cookie_has_a_turn_of_its_own(browse, cookie):
+    first, second = browse("run a", cookie), browse("run b", cookie)
+    assert first != second and "" not in (first, second)
+
+
+def test_a_login_has_one_turn_in_all_its_browsers(browse, at, monkeypatch):
+    at(Asker.of_login("https://login.example.org", "2", operator=False))
+    monkeypatch.setattr(visitor, "logged_in", lambda: True)
+    tokens = [generate_xsrf_token_string() for _ in range(2)]
+    assert browse("run a", tokens[0]) == browse("run b", tokens[1]) == visitor.asker().owner
 
 
 def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put):
