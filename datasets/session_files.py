@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import OWNED_BY
-from dpmf_core.base.paths import claim_folder, clear, data_folder
+from dpmf_core.base.paths import claim_folder, clear, data_folder, remove_if_empty
 from dpmf_core.data.addresses import join, split
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.facts import FACTS, ITEM_TABLE
@@ -338,12 +338,31 @@ def origins() -> frozenset[str]:
 
 
 def sweep(now: float | None = None) -> None:
-    """Remove uploads older than a day, and those of servers that have ended."""
+    """Remove uploads older than a day, and those of servers that have ended.
+
+    The folders of servers with other data folders go when they are empty and a day old.
+    """
+    begin = (now or time.time()) - LIFETIME
+    _remove_empty_homes(begin)
     uploads = home()
     if not uploads.is_dir():
         return
     clear(uploads)
     for folder in uploads.glob("*/*/"):
         with contextlib.suppress(FileNotFoundError):  # just removed by its owner
-            if folder.stat().st_mtime < (now or time.time()) - LIFETIME:
+            if folder.stat().st_mtime < begin:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_empty_homes(begin: float) -> None:
+    """Remove this user's other folders of uploads that nothing has changed since `begin`."""
+    own = home()
+    for root in own.parent.glob(f"{own.name.rpartition('-')[0]}-*"):
+        with contextlib.suppress(FileNotFoundError):  # another server removes it
+            status = root.lstat()
+            is_own = not hasattr(os, "getuid") or status.st_uid == os.getuid()
+            if root == own or not is_own or not stat.S_ISDIR(status.st_mode):
+                continue
+            clear(root)
+            if status.st_mtime < begin:
+                remove_if_empty(root)

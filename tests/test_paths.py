@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from dpmf_core.base import paths
 from dpmf_core.privacy.account_files import accounts_file
-from dpmf_core.runs.store import Store
+from dpmf_core.runs.store import FILE, Store
 from dpmf_datasets import session_files
 from pages.server.lifespan import round_made
 
@@ -85,6 +86,25 @@ def test_sigterm_leaves_no_upload():
 
 
 @pytest.mark.slow
+def test_a_copy_of_the_one_file_of_runs_is_whole_after_sigterm(tmp_path, monkeypatch):
+    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
+    keeps = (
+        "from dpmf_core.jobs.engine import engine\n"
+        "from tests.runs.test_store import small_run\n"
+        "engine().store.put(small_run('a'))\n"
+    )
+    child, _ = start_server(keeps + STOPPED)
+    assert child.stdout.readline() == "started\n"
+    child.terminate()
+    child.communicate()
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / FILE).write_bytes((tmp_path / "data" / FILE).read_bytes())
+    with closing(Store(copy)) as store:
+        assert store.run_keys() == ["a"]
+
+
+@pytest.mark.slow
 def test_what_a_killed_server_left_goes_when_another_starts(server):
     child, files = server
     round_made()
@@ -121,6 +141,29 @@ def test_old_uploads_go_and_young_ones_stay():
     os.utime(old.parent, (0.0, 0.0))
     round_made()
     assert (old.exists(), young.exists()) == (False, True)
+
+
+def test_empty_folders_of_other_servers_go_after_a_day(tmp_path, monkeypatch):
+    """Those of other data folders and of running servers stay, and so do other people's files."""
+    monkeypatch.setattr(session_files, "TEMPORARY", str(tmp_path))
+    monkeypatch.delenv("RUNTIME_DIRECTORY", raising=False)
+    own_name = session_files.home().name
+    user = own_name.rpartition("-")[0]
+    kinds = ("ended", "young", "running", "elsewhere")
+    roots = {kind: tmp_path / f"{user}-{kind}" for kind in kinds[:3]}
+    roots["elsewhere"] = tmp_path / "something-else"
+    for root in roots.values():
+        root.mkdir()
+    (roots["ended"] / "of-an-ended-process").mkdir()
+    paths.claim_folder(roots["running"])
+    (tmp_path / f"{user}-link").symlink_to(roots["elsewhere"])
+    now = time.time()
+    for kind in ("ended", "running", "elsewhere"):
+        os.utime(roots[kind], (0.0, 0.0))
+    session_files.sweep(now)
+    assert {kind for kind in kinds if roots[kind].exists()} == {"young", "running", "elsewhere"}
+    session_files.sweep(now + session_files.LIFETIME + 60)
+    assert {kind for kind in kinds if roots[kind].exists()} == {"running", "elsewhere"}
 
 
 def test_removal_of_the_cache_loses_nothing_that_counts(monkeypatch, tmp_path):

@@ -110,6 +110,13 @@ def clear(root: Path) -> None:
                 os.close(lock)
 
 
+def remove_if_empty(root: Path) -> None:
+    """Remove a folder in which no process has claimed a folder."""
+    with held_alone(root / LOCK):
+        if [*root.iterdir()] == [root / LOCK]:
+            shutil.rmtree(root)
+
+
 def _lock(path: Path, wait: bool = True) -> int | None:
     """Lock a file until it is closed or the process ends, and return its descriptor.
 

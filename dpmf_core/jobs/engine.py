@@ -357,5 +357,12 @@ def engine() -> Engine:
     with _making:
         if not _only:
             _only.append(Engine(Store()))
+            atexit.register(checkpoint)  # after the engine is closed
             atexit.register(_only[0].close)
         return _only[0]
+
+
+def checkpoint() -> None:
+    """Write all stored runs to the one file of the default store, if it is open."""
+    for one in _only:
+        one.store.checkpoint()

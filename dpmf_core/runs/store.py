@@ -17,6 +17,7 @@ from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.data_access import identified_data, known_identity
 from dpmf_core.runs.record import Run, Summary
 from dpmf_core.runs.run_file import (
+    PATIENCE,
     SCHEMA,
     TABLE,
     DamagedRun,
@@ -29,6 +30,7 @@ from dpmf_core.runs.specification import RunSpec, run_key
 
 FILE = "runs.sqlite"
 NOTE, TAGS = 2000, 200  # characters
+CHECKPOINT_PATIENCE = 1_000  # milliseconds to wait for other processes at the end
 
 
 class Store(RunFile):
@@ -72,6 +74,16 @@ class Store(RunFile):
 
     def _layout(self) -> int:
         return int(self._db.execute("PRAGMA user_version").fetchone()[0])
+
+    def checkpoint(self) -> None:
+        """Write the log into the file, so that a copy of that one file has all runs.
+
+        Where another process reads the file just now, its log stays next to it.
+        """
+        with self._lock, contextlib.suppress(sqlite3.Error):  # the log holds the runs, too
+            self._db.execute(f"PRAGMA busy_timeout = {CHECKPOINT_PATIENCE}")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._db.execute(f"PRAGMA busy_timeout = {int(PATIENCE * 1_000)}")
 
     # -- finding -----------------------------------------------------------------------------------
 

@@ -50,6 +50,5 @@ def _draw_accounts(entries: list[Any]) -> None:
         " budget leaves."
     )
     for entry in entries:
-        odometer.panel(
-            entry.id, f"account.{entry.id}", entry.shape().n_units, title=str(entry.title)
-        )
+        key = f"account.{data_sets.name_in_keys(entry.id)}"
+        odometer.panel(entry.id, key, entry.shape().n_units, title=str(entry.title))

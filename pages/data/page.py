@@ -93,7 +93,8 @@ def draw_choice() -> None:
     """Draw the choice of a data set for all pages, and the way on."""
     titles = data_sets.usable()
     now = st.session_state[session_key("dataset")]
-    key = f"data.choice.{now}"  # a new widget for each value: the server never sets one
+    # a new widget for each value: the server never sets one
+    key = f"data.choice.{data_sets.name_in_keys(now)}"
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     look: dict[str, Any] = {"format_func": titles.__getitem__, "on_change": _choose, "args": (key,)}
     label = "Synthetic, published or your own ratings"

@@ -33,9 +33,10 @@ def draw() -> None:
 
 
 def _draw_one(entry: Any) -> None:
+    name = data_sets.name_in_keys(entry.id)
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.subheader(safe_text.escape_letters(entry.title), anchor=False)
-    if right.button("Remove", key=f"data.remove.{entry.id}", width="stretch"):
+    if right.button("Remove", key=f"data.remove.{name}", width="stretch"):
         session_data.remove(entry)
     st.caption(
         "Every page of this session can use it. It is not stored or put in links, and is deleted"
@@ -44,8 +45,8 @@ def _draw_one(entry: Any) -> None:
     if (record := session_data.record_of(entry.id)) is not None:
         _draw_report(record.report)
     kind = entry.holds
-    links.draw_ways(f"data.next.{entry.id}", NEXT[kind], partial(data_sets.choose, entry))
-    odometer.panel(entry.id, f"data.{entry.id}", entry.shape().n_units)
+    links.draw_ways(f"data.next.{name}", NEXT[kind], partial(data_sets.choose, entry))
+    odometer.panel(entry.id, f"data.{name}", entry.shape().n_units)
     st.caption(
         "This total is deleted with the file, but releases cannot be undone: if you upload the file"
         " again, add it to the new total."
@@ -70,17 +71,18 @@ def _draw_item_table(entry: Any) -> None:
 
 
 def _item_table_form(entry: Any) -> None:
+    name = data_sets.name_in_keys(entry.id)
     st.write(
         "A table with one row for each item: its id as in the ratings, and columns of numbers,"
         " categories or words separated by |. It costs no privacy, because everything in it is"
         " taken as public. It must not contain anything about people or computed from the ratings."
     )
-    file = st.file_uploader("Item table", type=ENDINGS, key=f"data.items.{entry.id}")
+    file = st.file_uploader("Item table", type=ENDINGS, key=f"data.items.{name}")
     if file is None:
         return
     try:
         upload_quota.must_be_there(file)
-        if st.button("Use it, as public", key=f"data.items.use.{entry.id}"):
+        if st.button("Use it, as public", key=f"data.items.use.{name}"):
             session_data.add_item_table(entry, file.getvalue(), file.name)
     except BadInput as error:
         safe_text.error(error, "Your ratings have not changed. Choose another table.")

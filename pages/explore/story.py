@@ -31,7 +31,7 @@ from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.references import paper_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
-from pages.kit import colours, privacy_card
+from pages.kit import colours, data_sets, privacy_card
 from pages.kit.comparison import headline, purchase_text
 from pages.kit.sidebar_values import EPSILONS as SLIDER_STOPS
 from pages.kit.sidebar_values import Choice
@@ -287,7 +287,7 @@ def start_person(choice: Choice, usual: Callable[[], int | None]) -> str:
 
     The person in the address comes first, if this session has shown no one yet, then the usual one.
     """
-    key = f"{USER}{choice.dataset}"
+    key = f"{USER}{data_sets.name_in_keys(choice.dataset)}"
     if key not in st.session_state:
         is_first = not any(str(name).startswith(USER) for name in st.session_state)
         text = st.query_params.get(PERSON, "") if is_first else ""

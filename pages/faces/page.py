@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpmf_core.runs.inspection import explanation, sheet
 from dpmf_core.runs.record import Run
-from pages.kit import factorisation, lesson, safe_text
+from pages.kit import data_sets, factorisation, lesson, safe_text
 from pages.kit.factorisation import COMPONENTS
 from pages.kit.sidebar_values import Choice
 
@@ -39,7 +39,7 @@ def _image(picture: Any, caption: str) -> None:
 
 def one_image(choice: Choice, runs: dict[str, Run]) -> None:
     st.header("One image as a sum of components", anchor=False)
-    key = f"faces.image.{choice.dataset}"
+    key = f"faces.image.{data_sets.name_in_keys(choice.dataset)}"
     row = st.number_input("Image", 1, choice.entry.n_samples, 1, key=key, step=1)
     if row is None:
         st.info("Enter an image's number.")

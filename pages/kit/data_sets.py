@@ -3,6 +3,7 @@
 Each kind of data (ratings, documents, images) has its own choice.
 """
 
+import hashlib
 from typing import Any
 
 import streamlit as st
@@ -62,14 +63,21 @@ def title_of(data_id: str) -> str:
         return data_id
 
 
+def name_in_keys(data_id: str) -> str:
+    """Return a data set's name in keys, which browsers see; not the path of an uploaded file."""
+    if not datasets.is_own(data_id):
+        return data_id
+    return hashlib.sha256(data_id.encode()).hexdigest()[:16]
+
+
 def each_key(entry: Any) -> str:
     """Return the session's key for the declared number of ratings per person of private data."""
-    return f"choose.each.{entry.id}"
+    return f"choose.each.{name_in_keys(entry.id)}"
 
 
 def step_key(entry: Any) -> str:
     """Return the session's key for the declared step of the rating scale of private data."""
-    return f"choose.step.{entry.id}"
+    return f"choose.step.{name_in_keys(entry.id)}"
 
 
 def stand_in(entry: Any) -> Any:

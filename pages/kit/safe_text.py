@@ -7,7 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.paths import cache_folder, data_folder
+from dpmf_core.base.requesters import asker
 from dpmf_core.runs import spreadsheets
+from dpmf_datasets import session_files
 
 # letters that Markdown reads: in running text, and everywhere
 READ, ALL = (
@@ -55,7 +58,16 @@ def error(problem: object, note: str = SETTINGS_KEPT) -> None:
 
 
 def message(problem: object) -> str:
-    return problem.args[0] if isinstance(problem, BadInput) and problem.args else str(problem)
+    """Return a problem's sentence, with names of files but no path on the server.
+
+    One person at their own machine sees paths.
+    """
+    text = problem.args[0] if isinstance(problem, BadInput) and problem.args else str(problem)
+    if asker().alone:
+        return text
+    for folder in (session_files.home(), data_folder(), cache_folder()):
+        text = text.replace(f"{folder}/", "").replace(str(folder), folder.name)
+    return text
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:

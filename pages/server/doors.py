@@ -142,9 +142,10 @@ class Guard:
         headers = MutableHeaders(
             {"x-content-type-options": "nosniff", "referrer-policy": "same-origin"}
         )
-        headers["content-security-policy"] = (
-            MEDIA_POLICY if "/media/" in scope["path"] else self.policy
-        )
+        headers["content-security-policy"] = self.policy
+        if "/media/" in scope["path"]:  # figures and downloads, also of private data
+            headers["content-security-policy"] = MEDIA_POLICY
+            headers["cache-control"] = "no-store"
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

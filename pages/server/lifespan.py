@@ -20,7 +20,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import give_up_claims, workplace
 from dpmf_core.base.settings import settings
 from dpmf_core.jobs import machine
-from dpmf_core.jobs.engine import engine
+from dpmf_core.jobs.engine import checkpoint, engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.queue import IDLE
 from dpmf_core.privacy import accounts
@@ -90,3 +90,4 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
         over.set()
         watch.cancel()
         give_up_claims()
+        await asyncio.to_thread(checkpoint)

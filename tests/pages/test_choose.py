@@ -16,6 +16,7 @@ from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.tuning.choosing import question, wording
 from dpmf_datasets import session_files
+from pages.kit import data_sets
 from tests.pages.driving import ROOT, app_of, brought, run_until, words
 from tests.support.messy_table import messy_table
 
@@ -188,7 +189,7 @@ def mine():
 
 def in_a_range(app, entry):
     """The page with the range for 9 ratings a person."""
-    app.number_input(key=f"choose.each.{entry.id}").set_value(9).run()
+    app.number_input(key=data_sets.each_key(entry)).set_value(9).run()
     app.button(key="choose.go").click()
     return run_until(app, lambda: app.title[0].value.startswith("With Spectral at ε = "))
 

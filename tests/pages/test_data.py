@@ -15,6 +15,7 @@ from scipy.io import savemat
 import dpmf_datasets as datasets
 from dpmf_core.runs.planning import account_of
 from dpmf_datasets import session_files
+from pages.kit import data_sets
 from tests.pages.driving import (
     app_of,
     behind_sidebar,
@@ -195,10 +196,11 @@ def test_an_item_table_is_public_and_offered_in_the_sidebar():
     app.button(key="data.use").click().run()
     (plain,) = app.session_state["data.own"].values()
     account = account_of(plain.id).key
-    app.file_uploader(key=f"data.items.{plain.id}").upload("films.csv", ITEMS.encode())
+    name = data_sets.name_in_keys(plain.id)
+    app.file_uploader(key=f"data.items.{name}").upload("films.csv", ITEMS.encode())
     app.run()
     assert app.session_state["data.own"] == {plain.id: plain}  # not before it is said to be public
-    app.button(key=f"data.items.use.{plain.id}").click().run()
+    app.button(key=f"data.items.use.{name}").click().run()
     (entry,) = app.session_state["data.own"].values()
     assert {it.label: it.value for it in app.metric}["Ratings kept"] == "360"
     assert account_of(entry.id).key == account  # the same people

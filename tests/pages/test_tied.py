@@ -1,10 +1,13 @@
 """Widgets that set each other's values, beside a browser that has not yet heard of it."""
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.teaching.lesson_links import LessonLink
 from tests.pages.driving import app_of, let_go, slider_epsilon, widget_of
+from tests.support.engines import WAIT
 
 SCRIPT = """
 import streamlit as st
@@ -101,3 +104,35 @@ def test_what_is_typed_before_the_answer_comes_is_kept():
     app._run(states)
     assert app.markdown[0].value == "ε = 7"
     assert widget_of(app.text_input, "sidebar.epsilon").value == "7"
+
+
+@pytest.mark.parametrize("value", [10**400, float("inf"), float("nan"), "2", [], {}, None])
+def test_a_number_that_the_slider_does_not_have_is_not_taken(value):
+    app = open_page()
+    app._run(let_go(app, 2.0))
+    app._run(let_go(app, value))
+    assert not app.exception and app.markdown[0].value == "ε = 2"
+
+
+def options():
+    import streamlit as st
+
+    places = (st.selectbox, st.radio, st.select_slider, st.segmented_control)
+    chosen_options = [draw("one", ["first", "second"], key=draw.__name__) for draw in places]
+    many = [draw("many", ["first", "second"], key=draw.__name__) for draw in (st.multiselect,)]
+    st.write(str([*chosen_options, *many]))
+
+
+def test_an_option_that_a_frame_makes_up_is_not_taken():
+    app = AppTest.from_function(options, default_timeout=WAIT).run()
+    usual = app.markdown[0].value
+    states = WidgetStates()
+    for widget in widget_states(app).widgets:
+        made_up = states.widgets.add(id=widget.id)
+        if widget.WhichOneof("value") == "string_value":
+            made_up.string_value = "third"
+        else:
+            made_up.string_array_value.data.append("third")
+    assert len(states.widgets) >= 4
+    app._run(states)
+    assert not app.exception and app.markdown[0].value == usual

@@ -10,6 +10,7 @@ from dpmf_core.privacy.selection import SHAPES
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.tuning.search import price
 from dpmf_datasets import session_files
+from pages.kit import data_sets
 from pages.tune import open_search
 from tests.pages.driving import app_of, behind_sidebar, brought, run_until, settled, widget_of
 
@@ -108,7 +109,7 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
     own = brought(mine.entry)
     asked = page(**own)
     assert not any(button.key == "tune.go" for button in asked.button)  # before they are declared
-    asked.number_input(key=f"choose.each.{mine.entry.id}").set_value(12).run()
+    asked.number_input(key=data_sets.each_key(mine.entry)).set_value(12).run()
     assert "total ε" not in asked.button(key="tune.go").label  # on synthetic data
     app = page(**state, **own)
     price = re.search(r"total ε 0\.00 → ([\d.]+)", app.button(key="tune.select").label)

@@ -6,18 +6,23 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from google.protobuf.message import Message
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
+from dpmf_core.base.errors import BadInput
 from dpmf_core.base.requesters import Asker, asking
 from dpmf_core.jobs.engine import engine
+from dpmf_core.privacy import account_files
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching import class_records
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
-from pages.kit import runs
+from dpmf_datasets import session_files
+from pages.kit import runs, safe_text
 from pages.server import visitor
-from tests.pages.driving import app_of, behind_sidebar, words
+from tests.pages.driving import app_of, behind_sidebar, brought, forget, words
 from tests.support.engines import WAIT, Gated, gated, gates
+from tests.support.messy_table import messy_table
 
 ROOT = Path(__file__).parents[2]
 ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
@@ -200,9 +205,39 @@ def test_the_operator_clears_a_class_and_all_of_one_owner_with_a_second_click(
     assert not class_records.classes() and not app.exception
 
 
+def test_a_message_names_a_file_and_no_path_on_the_server(put, at, data_folder):
+    """One person at their own machine sees where the file is."""
+    file = data_folder / account_files.FILE
+    file.write_text("no database, and long enough to be looked at " * 40)
+    at(TEACHER)
+    text = words(drawn("operator/page.py"))
+    assert account_files.FILE in text and str(data_folder) not in text
+    with asking(Asker.of_session("x", alone=True)):
+        assert safe_text.message(BadInput(f"{file} is damaged.")) == f"{file} is damaged."
+
+
+@pytest.mark.parametrize("page", ["data", "accountant", "explore", "choose", "compare", "tune"])
+def test_a_page_on_an_uploaded_file_sends_no_path_on_the_server(page, put):
+    table = messy_table()
+    columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
+    facts = {"bounds": "0.5,5", **columns, "dates": "dmy"}
+    upload = session_files.read(table.content, "visits.csv", facts)
+    app = app_of(behind_sidebar(f"{page}/page.py"), brought(upload.entry)).run()
+    assert not app.exception
+    todo, sent = [app._tree], []
+    while todo:
+        node = todo.pop()
+        todo += list(getattr(node, "children", {}).values())
+        if isinstance(proto := getattr(node, "proto", None), Message):
+            sent.append(proto.SerializeToString())
+    forget(upload)
+    assert len(sent) > 5 and str(session_files.home()).encode() not in b"".join(sent)
+
+
 ASKING = """
 import streamlit as st
-from pages.kit import runs
+from dpmf_datasets import session_files
+from pages.kit import runs, safe_text
 from tests.support.engines import Gated
 with runs.following():
     runs.ask("here", {"one": Gated(st.query_params["run"])})

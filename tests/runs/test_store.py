@@ -356,3 +356,15 @@ def test_killed_at_any_moment_two_writers_lose_nothing_that_was_confirmed(tmp_pa
     keys = set(store.run_keys())
     for name, last in zip("xy", reports, strict=True):
         assert {f"{name}-{i}" for i in range(last + 1)} <= keys
+
+
+def test_a_copy_of_the_one_file_is_whole_after_a_checkpoint(tmp_path):
+    """Also next to another process that has the store open."""
+    store, other = three(tmp_path / "store"), Store(tmp_path / "store")
+    store.checkpoint()
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / FILE).write_bytes(store.path.read_bytes())
+    assert Store(copy).run_keys() == other.run_keys() == ["a", "b", "c"]
+    store.put(small_run("d"))  # it goes on
+    assert other.run_keys() == ["a", "b", "c", "d"]

@@ -8,7 +8,6 @@ A script gets its data as JSON and writes them as text, never as HTML. Several s
 scripts import `../dpmf.story/story.js`, and `story.css` precedes their own.
 """
 
-import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -58,11 +57,15 @@ def _renderer(folders: tuple[str, ...]) -> ComponentRenderer:
 def _taking(
     key: str, name: str, is_valid: Callable[[float], bool], then: Callable[[float], None]
 ) -> Callable[[], None]:
-    """Return a callback that passes on a valid number that a browser sent under a name."""
+    """Return a callback that passes on a valid number that a browser sent under a name.
+
+    is_valid: also called with numbers that are not finite.
+    """
 
     def take() -> None:
         value = st.session_state[key].get(name)
-        if isinstance(value, int | float) and math.isfinite(value) and is_valid(value):
+        # an integer too large for a float is not valid, either
+        if isinstance(value, int | float) and is_valid(value):
             then(float(value))
 
     return take
