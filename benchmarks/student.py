@@ -113,7 +113,7 @@ class Student:
         if not self._story or self._story["stale"] or self._story["epsilon"] != epsilon:
             return ""
         points = [it for it in self._story["points"] if it["epsilon"] == epsilon]
-        return f"{points[0]['median']:.3f}" if points else ""
+        return f"{points[0]['error']['median']:.3f}" if points else ""
 
     async def set(self, key: str, value: Value) -> None:
         """Give a widget a value once it is there, and wait until the page has been drawn.
