@@ -9,14 +9,14 @@ docs/PRIVACY.md, "Balu and Furon 2016".
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import model_validator
 
 from dpmf_core.algorithms.base import Algorithm, Array, Streams
-from dpmf_core.algorithms.parameters import LEAST, parameter
+from dpmf_core.algorithms.parameters import AS_PRINTED, LEAST, UNCLIPPED, parameter
 from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, means_and_residuals
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape
@@ -47,7 +47,7 @@ class Sketch(Algorithm):
     words = "factors in a count sketch, skipping large errors; its claimed privacy is not proved"
     source = "Balu & Furon 2016"
     model_type = SketchModel
-    version = 4
+    version = 5
 
     rank: int = parameter(
         16, "dimension d", "components of a factor; the source uses 8, 16 and 32", (1, 512)
@@ -59,13 +59,15 @@ class Sketch(Algorithm):
     threshold: float = parameter(
         4.0,
         "threshold ε of the source",
-        "ratings with a larger squared-error loss are skipped; this is not a privacy loss",
+        "ratings with a larger loss are skipped or clipped; this is not a privacy loss",
         (LEAST, 1e6),
     )
     loss: Literal["half", "whole"] = parameter(
         "half",
         "loss",
-        "half the squared error (section 3.2 of the source), or the whole (section 4.3)",
+        "half: ratings with a larger half of the squared error are skipped (section 3.2 of the"
+        " source); whole: the squared error is clipped, which leaves the pull towards 0 (section"
+        " 4.3)",
     )
     query: Literal["mean", "median"] = parameter(
         "mean",
@@ -83,6 +85,7 @@ class Sketch(Algorithm):
     steps: int = parameter(
         20, "epochs T", "passes over the ratings; the source uses 100", (1, 1000)
     )
+    as_printed: bool = AS_PRINTED
 
     @model_validator(mode="before")
     @classmethod
@@ -106,11 +109,13 @@ class Sketch(Algorithm):
         return max(1, math.ceil(size / (self.space_gain * self.depth)))
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
-        """Fit in units of a star: a quarter of the rating range."""
+        """Fit in units of a star, a quarter of the rating range, unless as printed."""
         data = curator.rows
         d, w, by_median = self.rank, self.width(data.shape), self.query == "median"
-        unit = data.shape.half_range / 2
         model, residuals = means_and_residuals(data)
+        unit = data.shape.half_range / 2
+        if self.as_printed:
+            unit, model = 1.0, replace(model, bounds=UNCLIPPED)
         values = (residuals / unit).astype(np.float32)
         user_keys, item_keys = hash_keys(rng.init, self.depth), hash_keys(rng.init, self.depth)
         # a factor of 0 would stay 0
@@ -123,8 +128,9 @@ class Sketch(Algorithm):
             rate = self.learning_rate / (1 + self.decay * step / self.steps)
             rows = (data.users[order], data.items[order], values[order])
             kernel.epoch(
-                C, (user_keys, item_keys), *rows, d, w, by_median, rate, self.regularisation, limit
-            )
+                C, (user_keys, item_keys), *rows, d, w, by_median, rate, self.regularisation,
+                limit, clipped=self.loss == "whole", shortened=not self.as_printed,
+            )  # fmt: skip
             users, items = (
                 kernel.vectors(C, keys, count, d, w, by_median)
                 for keys, count in ((user_keys, data.n_users), (item_keys, data.n_items))

@@ -7,6 +7,7 @@ A user who interacts brings all their ratings. Their vector is computed, item fa
 and vector and ratings are dropped.
 """
 
+import functools
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams, user_means
-from dpmf_core.algorithms.parameters import LEAST, parameter
+from dpmf_core.algorithms.parameters import AS_PRINTED, LEAST, UNCLIPPED, parameter
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
@@ -32,14 +33,15 @@ class RetentionModel(Recommender):
     """A model with user_factors (n_users, d): what the server holds of users.
 
     They are empty if it holds nothing; then a user's vector is computed from their own history.
-    arrived: users bring what has arrived by this time; `arrival` and `arrival_seed` set when a
-    rating arrives.
+    arrived: a user's mean and vector are of what has arrived by this time; `arrival` and
+    `arrival_seed` set when a rating arrives.
     """
 
     user_factors: Array = field(default_factory=lambda: NOT_HELD)
     passes: int = 10
     rate: float = 0.01
     penalty: float = 0.1
+    shortened: bool = True
     arrival: str = "random"
     arrival_seed: int = 0
     arrived: float = 1.0
@@ -55,8 +57,11 @@ class RetentionModel(Recommender):
         residuals = values - offsets[history.users] - self.item_offsets[history.items]
         start = np.zeros((history.n_users, self.item_factors.shape[1]), np.float32)
         rows = history.items, np.asarray(residuals, np.float32), history.by_user
-        how: Any = {"iterations": self.passes, "rate": self.rate, "penalty": self.penalty}
-        return Personal(offsets, kernel.users(start, self.item_factors, *rows, **how))
+        factors = kernel.users(
+            start, self.item_factors, *rows, iterations=self.passes,
+            rate=self.rate, penalty=self.penalty, shortened=self.shortened,
+        )  # fmt: skip
+        return Personal(offsets, factors)
 
 
 def arrival_times(data: Ratings, arrival: str, seed: int) -> Array:
@@ -123,6 +128,7 @@ class Server:
     rate: float = 0.01
     item_rate: float = 0.005
     penalty: float = 0.1
+    shortened: bool = True
 
     @classmethod
     def of(cls, item_factors: Array, biases: Biases | None, **settings: Any) -> "Server":
@@ -143,10 +149,12 @@ class Server:
 
         Neither the ratings nor the user's vector are kept.
         """
-        bounds, Q, users = (-1e9, 1e9), self.item_factors, np.zeros(len(items), int)
-        how: Any = {"passes": self.passes, "rate": self.rate, "penalty": self.penalty}
-        model = RetentionModel(bounds, 0.0, self.item_biases, Q, **how)
-        history = Ratings.of(users, items, values, n_users=1, n_items=len(Q), bounds=bounds)
+        Q, users = self.item_factors, np.zeros(len(items), int)
+        model = RetentionModel(
+            UNCLIPPED, 0.0, self.item_biases, Q, passes=self.passes,
+            rate=self.rate, penalty=self.penalty, shortened=self.shortened,
+        )  # fmt: skip
+        history = Ratings.of(users, items, values, n_users=1, n_items=len(Q), bounds=UNCLIPPED)
         scores = self.item_biases + self.item_factors @ model.personal(history).factors[0]
         scores[np.asarray(items, int)] = -np.inf
         return np.argsort(-scores, kind="stable")[:count]
@@ -167,10 +175,12 @@ class Server:
         position: of each arriving rating in `items`. rows: its user's row in `indptr`.
         """
         state = self.item_factors, self.bias_sums, self.bias_counts
-        arrivals = items, values, indptr, position, rows
-        how: Any = {"rate": self.rate, "item_rate": self.item_rate, "penalty": self.penalty}
-        how |= {"all_rated": self.step != "new", "shared": self.step == "shared"}
-        kernel.arrivals(*state, *arrivals, iterations=self.passes, biased=self.biased, **how)
+        kernel.arrivals(
+            *state, items, values, indptr, position, rows, iterations=self.passes,
+            rate=self.rate, item_rate=self.item_rate, penalty=self.penalty,
+            shortened=self.shortened, all_rated=self.step != "new", shared=self.step == "shared",
+            biased=self.biased,
+        )  # fmt: skip
 
 
 Variant = Literal["baseline", "static", "online", "new", "rated"]
@@ -185,14 +195,14 @@ class NoRetention(Algorithm):
     words = "stores nothing about users; updates item factors from each interaction and discards it"
     source = "Vallet, Friedman & Berkovsky 2014"
     model_type = RetentionModel
-    version = 5
+    version = 6
 
     variant: Variant = parameter(
         "rated",
         "variant",
-        "baseline: keeps all data and retrains; static: frozen; online: keeps all data and"
-        " refits vectors; new, rated: keeps nothing and updates the new item, or all rated"
-        " items",
+        "baseline: keeps all data and retrains; static: knows the static ratings alone; online:"
+        " keeps all data and refits vectors; new, rated: keeps nothing and updates the new item,"
+        " or all rated items",
     )
     static_share: float = parameter(
         0.5, "static share R_s", "of the ratings, known before the rest arrive", (0, 1)
@@ -234,6 +244,7 @@ class NoRetention(Algorithm):
     user_passes: int = parameter(
         10, "user passes", "over a user's own ratings, to compute their vector", (1, 1000)
     )
+    as_printed: bool = AS_PRINTED
 
     @property
     def n_steps(self) -> int:
@@ -241,13 +252,17 @@ class NoRetention(Algorithm):
 
     @property
     def _now(self) -> float:
-        """The time in [0, 1] up to which ratings have arrived."""
+        """The time in [0, 1] up to which the variant learns from ratings."""
+        if self.variant == "baseline":
+            return 1.0
+        if self.variant == "static":
+            return self.static_share
         return self.static_share + (1 - self.static_share) * self.arrived_share
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         data, seed = curator.rows, rng.sampling + 1_000_003
         times = arrival_times(data, self.arrival, seed)
-        if self.variant != "baseline" and self._now < 1:
+        if self._now < 1:
             data, times = data.only(times < self._now), times[times < self._now]
         known_ratings = data.only(times < self.static_share) if self.variant != "baseline" else data
         P, Q = (
@@ -256,13 +271,14 @@ class NoRetention(Algorithm):
         )
         start, biases = (P.copy(), Q.copy()), Biases.of(known_ratings, self.item_biases)
         self._train(P, Q, known_ratings, biases.residuals, rng.sampling)
-        own: dict[str, Any] = {
-            "user_factors": NOT_HELD if self.variant in ("new", "rated") else P,
-            "arrived": 1.0 if self.variant == "baseline" else self._now,
-            **{"passes": self.user_passes, "rate": self.rate, "penalty": self.penalty},
-        }
-        means = data.bounds, data.shape.mid_range, biases.of_items
-        model = RetentionModel(*means, Q, arrival=self.arrival, arrival_seed=seed, **own)
+        bounds = UNCLIPPED if self.as_printed else data.bounds
+        means = bounds, data.shape.mid_range, biases.of_items
+        model = RetentionModel(
+            *means, Q, user_factors=NOT_HELD if self.variant in ("new", "rated") else P,
+            passes=self.user_passes, rate=self.rate, penalty=self.penalty,
+            shortened=not self.as_printed,
+            arrival=self.arrival, arrival_seed=seed, arrived=self._now,
+        )  # fmt: skip
         if self.variant == "online":
             yield from self._retrain_batches(data, times, model, start)
         elif self.variant in ("new", "rated"):
@@ -275,7 +291,10 @@ class NoRetention(Algorithm):
         for step in range(self.steps):
             order = shuffled_range(len(data), seed + step)
             users, items = data.users[order], data.items[order]
-            kernel.epoch(P, Q, users, items, residuals[order], rate=self.rate, penalty=self.penalty)
+            kernel.epoch(
+                P, Q, users, items, residuals[order],
+                rate=self.rate, penalty=self.penalty, shortened=not self.as_printed,
+            )  # fmt: skip
 
     def _batches(self, data: Ratings, times: Array) -> Iterator[tuple[Ratings, Ratings]]:
         """After each batch: all ratings stored so far, and the batch."""
@@ -292,23 +311,23 @@ class NoRetention(Algorithm):
         anew, so only its last fit counts.
         """
         P, Q = model.user_factors.copy(), model.item_factors.copy()
-        passes: Any = {"iterations": self.steps, "rate": self.rate, "penalty": self.penalty}
+        fit_vectors = functools.partial(
+            kernel.users, iterations=self.steps, rate=self.rate, penalty=self.penalty,
+            shortened=not self.as_printed,
+        )  # fmt: skip
         for stored_ratings, new in self._batches(data, times):
             biases = Biases.of(stored_ratings, self.item_biases)
             to_refit = np.bincount(new.users, minlength=len(P)) > 0
             mask = to_refit[stored_ratings.users]
             own = stored_ratings.only(mask)
-            vectors = kernel.users(
-                start[0], Q, own.items, biases.residuals[mask], own.by_user, **passes
-            )
+            vectors = fit_vectors(start[0], Q, own.items, biases.residuals[mask], own.by_user)
             P[to_refit] = vectors[to_refit]
             to_refit = np.bincount(new.items, minlength=len(Q)) > 0
             mask = to_refit[stored_ratings.items]
             own = stored_ratings.only(mask)
             starts, order = own.by_item
-            vectors = kernel.users(
-                start[1], P, own.users[order], biases.residuals[mask][order], starts, **passes
-            )
+            residuals = biases.residuals[mask][order]
+            vectors = fit_vectors(start[1], P, own.users[order], residuals, starts)
             Q[to_refit] = vectors[to_refit]
             model = replace(
                 model, item_offsets=biases.of_items, user_factors=P.copy(), item_factors=Q.copy()
@@ -328,9 +347,11 @@ class NoRetention(Algorithm):
         if step == "rated" and self.rated_step == "shared":
             step = "shared"
         item_rate = self.item_rate or (0.005 if step == "rated" else 0.05)
-        how: Any = {"passes": self.user_passes, "rate": self.rate, "penalty": self.penalty}
         start = model.item_factors, biases if self.item_biases else None
-        server = Server.of(*start, step=step, item_rate=item_rate, **how)
+        server = Server.of(
+            *start, step=step, passes=self.user_passes, rate=self.rate, item_rate=item_rate,
+            penalty=self.penalty, shortened=not self.as_printed,
+        )  # fmt: skip
         for part in np.array_split(np.arange(len(position)), LOOKS):
             server.arrive(items, values, data.by_user, position[part], rows[part])
             model = replace(

@@ -27,3 +27,13 @@ def choice(default: Any, description: str) -> Any:
 def share_field(default: float, title: str, description: str) -> Any:
     """A parameter that is a share of a budget, neither nothing nor all of it."""
     return parameter(default, title, description, (LEAST_SHARE, 1 - LEAST_SHARE))
+
+
+UNCLIPPED = (-1e9, 1e9)  # bounds of predictions that are not clipped to the range of the ratings
+# of methods by stochastic gradients
+AS_PRINTED_WORDS = (
+    "the source's equations alone: steps of full length, where otherwise a step ends where its"
+    " rating is met and a pull at 0; ratings in their own unit; predictions outside the range of"
+    " the ratings stay there"
+)
+AS_PRINTED: Any = choice(False, AS_PRINTED_WORDS)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams, user_means
-from dpmf_core.algorithms.parameters import LEAST, parameter
+from dpmf_core.algorithms.parameters import AS_PRINTED_WORDS, LEAST, UNCLIPPED, choice, parameter
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels.descent import biased_epoch
@@ -98,6 +98,7 @@ class SGDMF(Algorithm):
         "of a user's own regression, per rating; biased only",
         (LEAST, 1e6),
     )
+    as_printed: bool = choice(False, f"centred only: {AS_PRINTED_WORDS}")
 
     def _rate(self, step: int) -> float:
         return self.learning_rate / (1 + self.decay * step / self.steps)
@@ -126,16 +127,23 @@ class SGDMF(Algorithm):
         return P, Q
 
     def _fit_centred(self, data: Ratings, rng: Streams) -> Iterator[LearntUsers]:
-        """The centred model after every epoch, ratings shuffled; in units of a star."""
-        unit = data.shape.half_range / 2
+        """The centred model after every epoch, ratings shuffled, in units of a star.
+
+        As printed: in units of the ratings.
+        """
         model, residuals = means_and_residuals(data)
+        unit = data.shape.half_range / 2
+        if self.as_printed:
+            unit, model = 1.0, replace(model, bounds=UNCLIPPED)
         P, Q = self._start(data, rng)
         a, b = np.zeros(data.n_users), np.zeros(data.n_items)  # these stay 0
         for step in range(self.steps):
             order = shuffled_range(len(data), rng.sampling + step)
             rows = (data.users[order], data.items[order], residuals[order] / unit)
-            rate = self._rate(step)
-            biased_epoch(*rows, 0.0, P, Q, a, b, rate, self.regularisation, biased=False)
+            biased_epoch(
+                *rows, 0.0, P, Q, a, b, self._rate(step), self.regularisation,
+                biased=False, shortened=not self.as_printed,
+            )  # fmt: skip
             yield replace(
                 model, user_factors=(P * unit).astype(np.float32), item_factors=Q.astype(np.float32)
             )

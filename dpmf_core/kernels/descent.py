@@ -13,7 +13,7 @@ Array = npt.NDArray[Any]
 
 @compile_kernel(fastmath={"reassoc", "contract"})  # sums over factors may be vectorised
 def _biased_epoch(  # type: ignore[no-untyped-def]
-    users, items, values, mean, P, Q, a, b, rate, shrink, biased
+    users, items, values, mean, P, Q, a, b, rate, shrink, biased, shortened
 ):
     r = P.shape[1]
     for t in range(len(values)):
@@ -24,7 +24,8 @@ def _biased_epoch(  # type: ignore[no-untyped-def]
             dot += p[f] * q[f]
             size += p[f] * p[f] + q[f] * q[f]
         error = values[t] - mean - a[u] - b[i] - dot
-        error *= rate if rate * size <= 1 else 1 / size  # a longer step would overshoot
+        # a longer step would overshoot
+        error *= 1 / size if shortened and rate * size > 1 else rate
         if biased:
             a[u] += error - shrink * a[u]
             b[i] += error - shrink * b[i]
@@ -36,26 +37,34 @@ def _biased_epoch(  # type: ignore[no-untyped-def]
 
 def biased_epoch(
     users: Array, items: Array, values: Array, mean: float, P: Array, Q: Array, a: Array, b: Array,
-    rate: float, penalty: float, biased: bool = True,
+    rate: float, penalty: float, biased: bool = True, shortened: bool = True,
 ) -> None:  # fmt: skip
     """Change factors P (n, r), Q (m, r) and offsets a (n,), b (m,) in place, rating by rating.
 
-    Koren, Bell & Volinsky 2009, eq. 5. biased: whether offsets move.
+    Koren, Bell & Volinsky 2009, eq. 5. biased: whether offsets move. shortened: whether steps end
+    where a rating is met, and a pull at 0.
     """
-    shrink = min(1.0, float(rate * penalty))
-    _biased_epoch(users, items, values, float(mean), P, Q, a, b, float(rate), shrink, biased)
+    shrink = float(rate * penalty)
+    if shortened:
+        shrink = min(1.0, shrink)
+    ratings = users, items, values, float(mean)
+    _biased_epoch(*ratings, P, Q, a, b, float(rate), shrink, biased, shortened)
 
 
 @compile_kernel
-def _step(rate, size, penalty):  # type: ignore[no-untyped-def]
+def _step(rate, size, penalty, shortened):  # type: ignore[no-untyped-def]
     """The length of a step and of its pull towards 0; longer than 1 / size would overshoot."""
-    step = 2 * rate if 2 * rate * size <= 1 else 1 / size
-    shrink = 2 * rate * penalty
-    return step, shrink if shrink < 1 else rate * 0 + 1
+    step = 2 * rate
+    shrink = step * penalty
+    if shortened and step * size > 1:
+        step = 1 / size
+    if shortened and shrink > 1:
+        shrink = rate * 0 + 1
+    return step, shrink
 
 
 @compile_kernel(fastmath={"reassoc", "contract"})
-def _solve(p, Q, items, residuals, iterations, rate, penalty):  # type: ignore[no-untyped-def]
+def _solve(p, Q, items, residuals, iterations, rate, penalty, shortened):  # type: ignore[no-untyped-def]
     """Some passes of stochastic gradients on one vector p from its own ratings minus biases."""
     d = len(p)
     for _ in range(iterations):
@@ -66,7 +75,7 @@ def _solve(p, Q, items, residuals, iterations, rate, penalty):  # type: ignore[n
             for f in range(d):
                 error -= p[f] * q[f]
                 size += q[f] * q[f]
-            step, shrink = _step(rate, size, penalty)
+            step, shrink = _step(rate, size, penalty, shortened)
             for f in range(d):
                 p[f] += step * error * q[f] - shrink * p[f]
 
@@ -80,13 +89,13 @@ def _mean(values):  # type: ignore[no-untyped-def]
 
 
 @compile_kernel
-def _item_step(q, p, error, rate, penalty):  # type: ignore[no-untyped-def]
+def _item_step(q, p, error, rate, penalty, shortened):  # type: ignore[no-untyped-def]
     """A step of item factors q. error: the rating minus biases, before p . q is subtracted."""
     size = rate * 0
     for f in range(len(q)):
         error -= p[f] * q[f]
         size += p[f] * p[f]
-    step, shrink = _step(rate, size, penalty)
+    step, shrink = _step(rate, size, penalty, shortened)
     for f in range(len(q)):
         q[f] += step * error * p[f] - shrink * q[f]
 
@@ -94,7 +103,7 @@ def _item_step(q, p, error, rate, penalty):  # type: ignore[no-untyped-def]
 @compile_kernel
 def _arrivals(  # type: ignore[no-untyped-def]
     Q, bias_sums, bias_counts, items, values, indptr, position, rows, iterations, rate, item_rate,
-    penalty, all_rated, shared, biased,
+    penalty, shortened, all_rated, shared, biased,
 ):  # fmt: skip
     """For each arriving rating, compute the user's vector, move items, and drop the vector.
 
@@ -114,15 +123,15 @@ def _arrivals(  # type: ignore[no-untyped-def]
                 bias = bias_sums[own_items[s]] / max(bias_counts[own_items[s]], 1)
                 residuals[s] -= values.dtype.type(bias)
         p[:] = 0
-        _solve(p, Q, own_items, residuals, iterations, rate, penalty)
+        _solve(p, Q, own_items, residuals, iterations, rate, penalty, shortened)
         begin = 0 if all_rated else n - 1
         own_rate = item_rate / values.dtype.type(n - begin) if shared else item_rate
         for s in range(begin, n):
-            _item_step(Q[own_items[s]], p, residuals[s], own_rate, penalty)
+            _item_step(Q[own_items[s]], p, residuals[s], own_rate, penalty, shortened)
 
 
 @compile_kernel(fastmath={"reassoc", "contract"})
-def _epoch(P, Q, users, items, values, rate, penalty):  # type: ignore[no-untyped-def]
+def _epoch(P, Q, users, items, values, rate, penalty, shortened):  # type: ignore[no-untyped-def]
     d = P.shape[1]
     for t in range(len(values)):
         p, q = P[users[t]], Q[items[t]]
@@ -131,7 +140,7 @@ def _epoch(P, Q, users, items, values, rate, penalty):  # type: ignore[no-untype
         for f in range(d):
             error -= p[f] * q[f]
             size += p[f] * p[f] + q[f] * q[f]
-        step, shrink = _step(rate, size, penalty)
+        step, shrink = _step(rate, size, penalty, shortened)
         for f in range(d):
             before = p[f]
             p[f] += step * error * q[f] - shrink * before
@@ -139,27 +148,29 @@ def _epoch(P, Q, users, items, values, rate, penalty):  # type: ignore[no-untype
 
 
 @compile_kernel
-def _users(P, Q, items, residuals, indptr, iterations, rate, penalty, first, last):  # type: ignore[no-untyped-def]
+def _users(P, Q, items, residuals, indptr, iterations, rate, penalty, shortened, first, last):  # type: ignore[no-untyped-def]
     for user in range(first, last):
         own = slice(indptr[user], indptr[user + 1])
-        _solve(P[user], Q, items[own], residuals[own], iterations, rate, penalty)
+        _solve(P[user], Q, items[own], residuals[own], iterations, rate, penalty, shortened)
 
 
 def epoch(
-    P: Array, Q: Array, users: Array, items: Array, values: Array, *, rate: float, penalty: float
-) -> None:
+    P: Array, Q: Array, users: Array, items: Array, values: Array, *, rate: float, penalty: float,
+    shortened: bool = True,
+) -> None:  # fmt: skip
     """One pass of stochastic gradients over the ratings in their order.
 
-    Changes P (n, d) and Q (m, d) in place. values: minus each user's mean.
+    Changes P (n, d) and Q (m, d) in place. values: minus each user's mean. shortened: whether steps
+    end where a rating is met, and a pull at 0.
     """
     kind = Q.dtype.type
-    _epoch(P, Q, users, items, values, kind(rate), kind(penalty))
+    _epoch(P, Q, users, items, values, kind(rate), kind(penalty), shortened)
 
 
 def arrivals(
     Q: Array, bias_sums: Array, bias_counts: Array, items: Array, values: Array, indptr: Array,
     position: Array, rows: Array, *, iterations: int, rate: float, item_rate: float, penalty: float,
-    all_rated: bool, shared: bool = False, biased: bool = True,
+    shortened: bool = True, all_rated: bool, shared: bool = False, biased: bool = True,
 ) -> None:  # fmt: skip
     """Change item factors Q (m, d) in place by each arriving rating.
 
@@ -171,17 +182,17 @@ def arrivals(
     """
     kind = Q.dtype.type
     ratings = items, values, indptr, position, rows
-    settings = iterations, kind(rate), kind(item_rate), kind(penalty), all_rated, shared, biased
-    _arrivals(Q, bias_sums, bias_counts, *ratings, *settings)
+    lengths = iterations, kind(rate), kind(item_rate), kind(penalty), shortened
+    _arrivals(Q, bias_sums, bias_counts, *ratings, *lengths, all_rated, shared, biased)
 
 
 def users(
     P: Array, Q: Array, items: Array, residuals: Array, indptr: Array, *, iterations: int,
-    rate: float, penalty: float,
+    rate: float, penalty: float, shortened: bool = True,
 ) -> Array:  # fmt: skip
     """P (n, d) after some passes over each row's own ratings minus biases."""
     P = P.copy()
     kind = Q.dtype.type
-    args = (items, residuals, indptr, iterations, kind(rate), kind(penalty))
+    args = (items, residuals, indptr, iterations, kind(rate), kind(penalty), shortened)
     share_out(lambda first, last: _users(P, Q, *args, first, last), np.diff(indptr) + 1.0)
     return P

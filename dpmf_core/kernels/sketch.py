@@ -94,7 +94,20 @@ def _vectors(C, keys, count, d, w, by_median):  # type: ignore[no-untyped-def]
 
 @compile_kernel(fastmath={"reassoc", "contract"})
 def _run_epoch(  # type: ignore[no-untyped-def]
-    C, user_keys, item_keys, users, items, values, d, w, by_median, rate, penalty, threshold
+    C,
+    user_keys,
+    item_keys,
+    users,
+    items,
+    values,
+    d,
+    w,
+    by_median,
+    rate,
+    penalty,
+    threshold,
+    clipped,
+    shortened,
 ):
     k, n_skipped = len(user_keys), 0
     p, q = np.empty(d, np.float32), np.empty(d, np.float32)
@@ -113,9 +126,12 @@ def _run_epoch(  # type: ignore[no-untyped-def]
             size += p[f] * p[f] + q[f] * q[f]
         if error * error > threshold:
             n_skipped += 1
-            continue
-        # a longer step would overshoot
-        step, pull = rate * error if rate * size <= 1 else error / size, rate * penalty
+            if not clipped:
+                continue
+            error = np.float32(0)
+        step, pull = rate * error, rate * penalty
+        if shortened and rate * size > 1:  # a longer step would overshoot
+            step = error / size
         for f in range(d):
             to_p[f], to_q[f] = step * q[f] - pull * p[f], step * p[f] - pull * q[f]
         _move(C, user_cells, user_signs, k, d, to_p)
@@ -141,12 +157,14 @@ def vectors(C: Array, keys: Array, count: int, d: int, w: int, by_median: bool =
 
 def epoch(
     C: Array, keys: tuple[Array, Array], users: Array, items: Array, values: Array, d: int, w: int,
-    by_median: bool, rate: float, penalty: float, threshold: float,
+    by_median: bool, rate: float, penalty: float, threshold: float, clipped: bool = False,
+    shortened: bool = True,
 ) -> int:  # fmt: skip
     """One pass over the ratings in their order; changes C in place.
 
-    Returns how many ratings were skipped because their squared error is above `threshold`.
+    clipped: whether a squared error above `threshold` leaves the pull towards 0. shortened: whether
+    steps end where a rating is met. Returns for how many ratings the squared error is above it.
     """
     one = np.float32
     settings = d, w, by_median, one(rate), one(penalty), one(threshold)
-    return int(_run_epoch(C, *keys, users, items, values, *settings))
+    return int(_run_epoch(C, *keys, users, items, values, *settings, clipped, shortened))

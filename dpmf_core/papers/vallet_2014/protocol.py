@@ -20,6 +20,7 @@ PUBLISHED: dict[str, Value] = {
     "steps": 200,
     "user_passes": 10,
     "item_biases": True,
+    "as_printed": True,
 }
 VARIANTS: dict[str, dict[str, Value]] = {
     BASELINE: {"variant": "baseline"},
