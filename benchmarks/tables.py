@@ -176,7 +176,8 @@ def claims() -> str:
         f"{len(CLAIMS)} claims, {len(outcomes)} of them measured:"
         f" {outcomes.count(Outcome.REPRODUCED)} reproduced,"
         f" {outcomes.count(Outcome.DIFFERS)} differ,"
-        f" {outcomes.count(Outcome.CANNOT_BE_JUDGED)} cannot be judged on the data at hand."
+        f" {outcomes.count(Outcome.CANNOT_BE_JUDGED)} cannot be judged on the data at hand,"
+        f" {outcomes.count(Outcome.NEVER)} never."
     )
     head = ["claim", "verdict", "statements that hold"]
     papers = [

@@ -31,24 +31,29 @@ def texts(package: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Mark:
-    """A published number: its line, place (None without privacy) and source."""
+    """A published number: its line, place (None without privacy) and source.
+
+    is_digitised: whether a reader measured it in a figure that prints no number.
+    """
 
     label: str
     x: float | None
     y: float
     source: str
+    is_digitised: bool = False
 
 
 class Outcome(StrEnum):
     """Whether a claim was reproduced.
 
     CANNOT_BE_JUDGED: measured on other data, or outside the statement's conditions, so the result
-    does not test the source.
+    does not test the source. NEVER: and no data that somebody adds would change that.
     """
 
     REPRODUCED = "Reproduced"
     DIFFERS = "Differs"
     CANNOT_BE_JUDGED = "Cannot be judged here"
+    NEVER = "Can never be judged here"
     NOT_MEASURED = "Not measured"
     NOTHING_CLAIMED = "Our own figure"
 
@@ -133,10 +138,10 @@ class Figure:
     minute on two cores) or full size (True). compute: results without stored runs; called with the
     size. computed_on: the data that it reads, if any. axis: `epsilon`, a grid parameter, `users`,
     `items` or `step`. measure: the results of finished runs. quantity: their name; '' for the
-    metric's. source_data: the source's data; source_ids: their ids here. remark: further
-    observations. limits, page_limits: why results are outside the statement's conditions, at either
-    size or at page size; '' if they are inside. by_data: whether there are results of several data
-    sets, named by `data` in the grid.
+    metric's. source_data: the source's data; source_ids: their ids here, empty if they cannot be
+    had. remark: further observations. limits, page_limits: why results are outside the statement's
+    conditions, on any data or at page size; '' if they are inside. by_data: whether there are
+    results of several data sets, named by `data` in the grid.
     """
 
     id: str
@@ -178,8 +183,9 @@ class Figure:
                 replace(clause, place=place, quote=quote) for clause, (place, quote) in pairs
             )
         words["marks"] = tuple(
-            Mark(it["label"], it.get("x"), it["y"], f"{short}, {it['source']}")
-            for it in words.get("marks", ())
+            Mark(it["label"], it.get("x"), it["y"], f"{short}, {it['source']}", is_digitised)
+            for name, is_digitised in (("marks", False), ("digitised", True))
+            for it in words.pop(name, ())
         )
         if "sweeps" in fields:
             fields["sweeps"] = functools.partial(_as_published, fields["sweeps"])
@@ -241,6 +247,11 @@ class Figure:
         verdict = self.judge(self.results(points, runs, full), self.obstacle(full))
         return replace(verdict, size=self.size(full))
 
+    @property
+    def can_be_judged(self) -> bool:
+        """Whether results on some data can test the source."""
+        return not self.limits and bool(self.source_ids or not self.source_data)
+
     def obstacle(self, full: bool, stands_in: str | None = None) -> str:
         """Return why results of this size cannot test the source; '' if they can.
 
@@ -294,8 +305,10 @@ class Claim(Figure):
         if self.left_open and not holds:
             obstacle = " ".join(filter(None, (obstacle, self.left_open)))
         outcome = Outcome.REPRODUCED if holds else Outcome.DIFFERS
+        if obstacle:
+            outcome = Outcome.CANNOT_BE_JUDGED if self.can_be_judged else Outcome.NEVER
         return Verdict(
-            Outcome.CANNOT_BE_JUDGED if obstacle else outcome,
+            outcome,
             verdicts,
             remark=self.remark(results) if self.remark else "",
             obstacle=obstacle,

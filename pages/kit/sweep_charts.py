@@ -186,20 +186,24 @@ def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash
 
 
 def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
-    """Draw published numbers as crosses in the colour of their line, or as levels without x."""
+    """Draw published numbers as crosses in the colour of their line, or as levels without x.
+
+    Those that a reader digitised are hollow circles.
+    """
     tints = {trace.name: trace.line.color for trace in fig.data if trace.name and trace.line.color}
     for mark in marks:
         if mark.x is None:
             line = {"dash": "dot", "color": colours.ink(), "width": 1.5}
-            text = f"{mark.label} {mark.y:g}, published"
+            text = f"{mark.label} {mark.y:g}, {'digitised' if mark.is_digitised else 'published'}"
             level(fig, mark.y, text, line, above=False)
     for mark in (it for it in marks if it.x is not None):
         tint = tints.get(mark.label, colours.of("als"))
+        symbol = "circle-open" if mark.is_digitised else "x"
         fig.add_scatter(
             x=[mark.x],
             y=[mark.y],
             mode="markers",
-            marker={"symbol": "x", "size": 11, "color": tint},
+            marker={"symbol": symbol, "size": 11, "color": tint},
             showlegend=False,
             hovertemplate=f"{mark.label}: {mark.y:g}<br>{mark.source}<extra></extra>",
         )

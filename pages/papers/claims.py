@@ -13,6 +13,7 @@ MARKS = {
     Outcome.REPRODUCED: "✓ reproduced",
     Outcome.DIFFERS: "✗ differs",
     Outcome.CANNOT_BE_JUDGED: "cannot be judged here",
+    Outcome.NEVER: "can never be judged here",
     Outcome.NOT_MEASURED: "not measured",
 }
 WIDTHS = {"place": 150, "claim": 330, "verdict": 160, "statements": 110, "measured": 100}

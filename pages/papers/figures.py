@@ -71,7 +71,7 @@ def show_verdict(figure: Figure, verdict: Verdict) -> None:
     count = sum(clause.holds for clause in verdict.clauses)
     hold = f"{count} of {len(verdict.clauses)} statements hold"
     box = BOXES.get(verdict.outcome, st.info)
-    if verdict.outcome is Outcome.CANNOT_BE_JUDGED:
+    if verdict.outcome in (Outcome.CANNOT_BE_JUDGED, Outcome.NEVER):
         box(f"**{verdict.outcome}.** {verdict.obstacle} On these data {hold}. {verdict.size}")
     else:
         box(f"**{verdict.outcome}: {hold}.** {verdict.size}")
@@ -139,7 +139,10 @@ def _draw(key: str, figure: Figure, results: Results, points: Sequence[Point]) -
     alt = f"{figure.title}: measured results and published numbers."
     fig, table = chart(figure, results), numbers(results, figure.marks)
     words = "Lines are medians of draws, bands their range."
-    words += " Crosses are published numbers." * bool(figure.marks)
+    if any(not it.is_digitised for it in figure.marks):
+        words += " Crosses are published numbers."
+    if any(it.is_digitised for it in figure.marks):
+        words += " Hollow marks were read off the paper's figure."
     words += totals_text(points)
     charts.show(fig, key, alt, table, leaves=True, caption=words)
 

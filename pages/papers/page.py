@@ -32,17 +32,9 @@ def outcomes(paper: Paper) -> Counter[Outcome]:
     )
 
 
-def headline(total: Counter[Outcome]) -> str:
-    judged = total[Outcome.REPRODUCED] + total[Outcome.DIFFERS]
-    if not judged:
-        return "no claim could be tested here"
-    return f"{judged} claims tested here, {total[Outcome.REPRODUCED]} of them reproduced"
-
-
-def counts_text(paper: Paper) -> str:
+def counts_text(total: Counter[Outcome]) -> str:
     """Return the number of claims by outcome, in words."""
-    by_outcome = outcomes(paper)
-    return ", ".join(f"{by_outcome[it]} {name}" for it, name in COLUMNS.items() if by_outcome[it])
+    return ", ".join(f"{total[it]} {name}" for it, name in COLUMNS.items() if total[it])
 
 
 def navigation(current: str) -> None:
@@ -60,17 +52,18 @@ def navigation(current: str) -> None:
 def overview(unknown: str = "") -> None:
     """Draw all papers, a row each. unknown: an unknown paper in the address."""
     total = sum((outcomes(paper) for paper in PAPERS.values()), Counter())
-    st.title(f"{len(PAPERS)} papers: {headline(total)}", anchor=False)
+    title = f"{total.total()} claims of {len(PAPERS)} papers: {counts_text(total)}"
+    st.title(title, anchor=False)
     if unknown:
         st.warning(safe_text.escape(f"There is no paper '{unknown[:40]}' here. Choose one below."))
     st.write(
         "A claim is something that a run can contradict: an order of methods, a figure, the shape"
         " of a curve. It consists of statements and is reproduced if all of them hold. A result on"
-        " data other than the paper's, or outside a statement's conditions, cannot test the paper:"
-        " we count those claims separately."
+        " data other than the paper's, or outside a statement's conditions, cannot test the paper."
+        " Where the paper leaves a condition open or its data cannot be had, no result ever can."
     )
     rows = (
-        {"paper": f"**{paper.short}**: {paper.about}", "claims": counts_text(paper)}
+        {"paper": f"**{paper.short}**: {paper.about}", "claims": counts_text(outcomes(paper))}
         | {"corrections": str(len(paper.errata))}
         for paper in PAPERS.values()
     )
@@ -84,11 +77,9 @@ def overview(unknown: str = "") -> None:
 def one_paper(paper: Paper) -> None:
     """Draw what a paper proposes, how its claims fare, and the chosen section."""
     navigation(paper.id)
-    st.title(f"{paper.short}: {headline(outcomes(paper))}", anchor=False)
-    st.write(
-        f"{paper.about} Of {len(paper.claims)} claims: {counts_text(paper)}. {paper.citation},"
-        f" [the paper]({paper.url})."
-    )
+    counts = counts_text(outcomes(paper))
+    st.title(f"{paper.short}, {len(paper.claims)} claims: {counts}", anchor=False)
+    st.write(f"{paper.about} {paper.citation}, [the paper]({paper.url}).")
     titles = {name: title for name, (title, _, content) in SECTIONS.items() if content(paper)}
     key = address.start("section", list(titles), address.section())
     name = st.segmented_control(

@@ -3,16 +3,19 @@
 import os
 import re
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
+import plotly.graph_objects as go
 import pytest
 
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.papers import results
+from dpmf_core.papers import figures, results
 from dpmf_core.papers.clauses import Median, MissingResult, fall, less
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.registry import CLAIMS, PAPERS
 from dpmf_core.runs.measurements import Measured
+from pages.kit import sweep_charts
 from tests.papers.planted import with_truths
 from tests.support.made_up import made_up
 
@@ -26,6 +29,10 @@ def start_of(claim):
         return list(result.measured)
     points = claim.points()
     return claim.results(points, {point.key: made_up(point.spec) for point in points})
+
+
+def not_judged(claim):
+    return Outcome.CANNOT_BE_JUDGED if claim.can_be_judged else Outcome.NEVER
 
 
 # whose planted results are found by a search of seconds
@@ -48,7 +55,7 @@ def test_each_clause_alone_turns_the_verdict(claim):
         start_without = with_truths(claim, holding, wishes)
         verdict = claim.judge(start_without)
         # where the source leaves a setting open, a failure with ours contradicts nothing
-        failed = Outcome.CANNOT_BE_JUDGED if claim.left_open else Outcome.DIFFERS
+        failed = not_judged(claim) if claim.left_open else Outcome.DIFFERS
         assert verdict.outcome is failed
         assert [it.words for it in verdict.clauses if not it.holds] == [clause.words]
 
@@ -56,7 +63,7 @@ def test_each_clause_alone_turns_the_verdict(claim):
 @every
 def test_other_data_give_no_verdict_on_the_source(claim):
     verdict = claim.judge(start_of(claim), "Measured on other data.")
-    assert verdict.outcome is Outcome.CANNOT_BE_JUDGED
+    assert verdict.outcome is not_judged(claim)
     assert len(verdict.clauses) == len(claim.clauses)
 
 
@@ -100,6 +107,34 @@ def test_a_line_falls_where_it_ends_lower_and_never_rises():
     assert fall([0.5, 0.505], level=0.01) < 0
 
 
+def test_a_claim_whose_data_cannot_be_had_is_never_judged():
+    clause = less(Median("A"), Median("B"))
+    results_of_ours = [place("A", 0.1), place("B", 0.2)]
+    fields = {"title": "", "source": "S, Fig. 1", "words": "", "clauses": (clause,)}
+    for more, outcome in (
+        ({}, Outcome.CANNOT_BE_JUDGED),
+        ({"source_data": "theirs", "source_ids": ("ml-1m",)}, Outcome.CANNOT_BE_JUDGED),
+        ({"source_data": "theirs"}, Outcome.NEVER),
+        ({"limits": "Theirs is another machine."}, Outcome.NEVER),
+    ):
+        claim = Claim(id="x", **fields, **more)
+        assert claim.judge(results_of_ours, "Measured on other data.").outcome is outcome
+
+
+def test_points_that_a_reader_digitised_are_marked_as_such(monkeypatch):
+    content = dict(figures.texts("dpmf_core.papers.vallet_2014"))
+    point = {"label": "Rated", "x": 0.3, "y": 1.5, "source": "Fig. 1a, digitised by somebody"}
+    texts = {**content["figures"]["vallet-fig1a"], "digitised": [point]}
+    monkeypatch.setattr(figures, "texts", lambda _: {**content, "figures": {"vallet-fig1a": texts}})
+    clauses = CLAIMS["vallet-fig1a"].clauses
+    claim = Claim.of("dpmf_core.papers.vallet_2014", "vallet-fig1a", clauses=clauses)
+    (mark,) = claim.marks
+    assert mark.is_digitised and (mark.label, mark.x, mark.y) == ("Rated", 0.3, 1.5)
+    fig = go.Figure()
+    sweep_charts.add_published(fig, [mark, replace(mark, is_digitised=False)])
+    assert [trace.marker.symbol for trace in fig.data] == ["circle-open", "x"]
+
+
 def test_a_claim_without_a_clause_is_refused():
     with pytest.raises(ValueError, match="no clause"):
         Claim(id="x", title="", source="S", words="")
@@ -137,8 +172,8 @@ FOLDER = os.environ.get("DPMF_PAPERS", "")
 
 def plain(text):
     """Letters and digits alone, without line breaks, hyphens, ligatures and fonts."""
-    letters = unicodedata.normalize("NFKC", text).lower()
-    return "".join(re.findall(r"[a-z0-9]+", letters))
+    letters = unicodedata.normalize("NFKC", text)
+    return "".join(re.findall(r"[A-Za-z0-9]+", letters))
 
 
 @pytest.mark.skipif(not FOLDER, reason="DPMF_PAPERS does not name a folder with the papers' text")

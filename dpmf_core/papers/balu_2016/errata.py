@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from dpmf_core.algorithms.base import Streams
 from dpmf_core.evaluation.audit.membership_inference import AuditSpec
+from dpmf_core.papers.balu_2016 import printed
 from dpmf_core.papers.erratum import Attack, Means, Values
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec
@@ -19,17 +20,16 @@ Array = npt.NDArray[Any]
 
 
 def gradient_sign() -> Values:
-    """Compare the error of one rating after steps along and against the loss's gradient."""
-    return _error_after(0.0), _error_after(1.0), _error_after(-1.0)
+    """Compare the error of one rating after steps as in equation 5, and by equation 4."""
+    return _error_after(0, -1), _error_after(STEPS, 1), _error_after(STEPS, -1)
 
 
-def _error_after(sign: float) -> float:
-    """Return |r - p . q| of a rating 1 above the mean after STEPS of `sign` times the gradient."""
-    p, q = np.full(RANK, 0.1), np.full(RANK, 0.2)
-    for _ in range(STEPS):
-        error = 1.0 - float(p @ q)
-        p, q = p - sign * RATE * error * q, q - sign * RATE * error * p
-    return abs(1.0 - float(p @ q))
+def _error_after(steps: int, sign: printed.Sign) -> float:
+    """Return |r - p q| of a rating 1 above the mean."""
+    P, Q = np.full((1, RANK), 0.1), np.full((1, RANK), 0.2)
+    for _ in range(steps):
+        printed.factorise([(0, 0, 1.0)], P, Q, eta=RATE, lambda_=0.0, sign=sign)
+    return abs(1.0 - float(P[0] @ Q[0]))
 
 
 def thresholds() -> Values:

@@ -67,7 +67,7 @@ def by_regularisation(full: bool) -> tuple[Sweep]:
 
 def best_regularisation(full: bool) -> tuple[Sweep]:
     """Return the runs of Fig. 2."""
-    ranks, gains, steps = ((8, 16, 32), GAINS, 40) if full else ((8, 16), (1.0, 4.0), 15)
+    ranks, gains, steps = ((8, 16, 32), GAINS, 100) if full else ((8, 16), (1.0, 4.0), 15)
     values = (0.001, 0.003, 0.01, 0.03, 0.1) if full else (0.003, 0.01, 0.03, 0.1)
     methods = sketches((4,), threshold=NO_THRESHOLD, steps=steps)
     return (_sweep(methods, regularisation=values, rank=ranks, space_gain=gains),)

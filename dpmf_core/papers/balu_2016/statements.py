@@ -296,8 +296,7 @@ def smaller_for_top_users(label: str) -> Clause:
 
 def better_for_top_users(label: str) -> Clause:
     return above(
-        f"the error of {label} is lower for users who rate much, mean over thresholds and space"
-        " gains",
+        f"the error of {label} is lower over the busiest users, mean over thresholds and gains",
         _mean(label),
         _mean(label + TOP_USERS),
         "{1:.4f}, over all {0:.4f}",

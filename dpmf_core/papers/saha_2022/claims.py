@@ -1,18 +1,20 @@
 """Claims of Saha & Imtiaz 2022 [S22]: topics, faces, and MovieLens.
 
-Its epsilon is per statistic and per step. A method "as in the source" starts from the private data
-(NNDSVD), so nothing is proved for it.
+Its epsilon is per statistic and per step. A method with the source's noise starts from the private
+data (NNDSVD), so nothing is proved for it.
 
 Not included: Fig. 1, which draws the protocol; Fig. 9, bars of a topic's words, and Fig. 11, one
 face as a sum of parts, which Topics and Faces draw for any run.
 """
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 from dpmf_core.papers.clauses import Clause, Median, between, less, near, on_each, rises
 from dpmf_core.papers.figures import Claim, Preset
 from dpmf_core.papers.saha_2022 import judgement, methods
+from dpmf_core.papers.saha_2022.deviations import DEPARTS, named
 from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE, QUIET, RANDOM, SET_APART
 from dpmf_core.papers.saha_2022.units import TABLE_4
 from dpmf_core.privacy import Budget, Calibration
@@ -35,6 +37,7 @@ def claim(name: str, each: tuple[Clause, ...] = (), **fields: Any) -> Claim:
     """
     fields = {"metric": "objective", "by_data": True, "left_open": LEFT_OPEN, **fields}
     fields.setdefault("clauses", tuple(on_each("data", clause) for clause in each))
+    fields["remark"] = named(*filter(None, [fields.get("remark")]))
     return Claim.of(__package__, name, **fields)
 
 
@@ -202,7 +205,8 @@ def _preset(name: str, *, outliers: bool) -> Preset:
         ).parameters,
         budget=BUDGET,
     )
-    return Preset.of(__package__, name, sweeps=sweeps, metric="objective", run=run)
+    preset = Preset.of(__package__, name, sweeps=sweeps, metric="objective", run=run)
+    return replace(preset, settings=f"{preset.settings} {DEPARTS}")
 
 
 PRESETS = (_preset("saha-preset", outliers=False), _preset("saha-preset-outliers", outliers=True))

@@ -1,0 +1,43 @@
+"""Each deviation is of an algorithm, quotes its paper, and has its cost measured."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from dpmf_core.algorithms import REGISTRY
+from dpmf_core.papers.deviations import recorded_costs
+from dpmf_core.papers.registry import PAPERS
+from tests.papers.test_verdicts import FOLDER, plain
+
+DEVIATIONS = {
+    (paper, algorithm): deviations
+    for paper in ("balu_2016", "vallet_2014", "saha_2022")
+    for algorithm, deviations in importlib.import_module(
+        f"dpmf_core.papers.{paper}.deviations"
+    ).DEVIATIONS.items()
+}
+every = pytest.mark.parametrize(("paper", "algorithm"), DEVIATIONS)
+
+
+@every
+def test_each_is_of_an_algorithm_of_ours(paper, algorithm):
+    assert algorithm in REGISTRY and paper.replace("_", "-") in PAPERS
+    for deviation in DEVIATIONS[paper, algorithm]:
+        assert deviation.place and deviation.paper and deviation.ours and deviation.why
+
+
+@every
+def test_each_cost_is_recorded_and_nothing_else(paper, algorithm):
+    keys = {it.cost for it in DEVIATIONS[paper, algorithm]} - {""}
+    assert keys == set(recorded_costs()[algorithm])
+
+
+@pytest.mark.skipif(not FOLDER, reason="DPMF_PAPERS does not name a folder with the papers' text")
+@every
+def test_each_quotation_is_in_the_text(paper, algorithm):
+    text = plain((Path(FOLDER) / f"{paper}.txt").read_text(encoding="utf-8"))
+    for deviation in DEVIATIONS[paper, algorithm]:
+        for quotation in re.findall("“(.*?)”", deviation.paper):
+            assert plain(quotation) in text
