@@ -100,6 +100,7 @@ def preset(it: Preset) -> None:
         is_asked = st.button("Run it as in the paper", type="primary", key=f"papers.run.{it.id}")
         if it.run is not None and st.button("Open it with these settings", key="papers.open"):
             open_run(it.run)
+    st.caption(f"At full size: `{figures.command(it)}`.")
     asked_ids = st.session_state.setdefault(OPENED, set())
     if is_asked:
         asked_ids.add(it.id)

@@ -7,13 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpmf_core import algorithms
 from dpmf_core.algorithms import Streams
 from dpmf_core.algorithms.sgd import SGDMF
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import rmse
-from dpmf_core.kernels.rows import shuffled_range
-from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
 
 SURPRISE_U1 = 0.9533
@@ -46,35 +43,6 @@ def test_descent_is_the_textbook_loop():
     np.testing.assert_allclose(state.b, b * unit, rtol=1e-10)
     np.testing.assert_allclose(state.a, a * unit, rtol=1e-9)
     np.testing.assert_allclose(state.Q, Q * np.sqrt(unit), rtol=1e-9)
-
-
-def test_the_centred_model_is_plain_descent_on_what_the_means_leave():
-    """One rating after the other in the order of the epoch, on Python's floats."""
-    data = low_rank()
-    algorithm = SGDMF(
-        model="centred", rank=3, steps=2, learning_rate=0.05, decay=1.0, regularisation=0.0
-    )
-    model = algorithms.train(algorithm, data, Noise(NOTHING), Streams(np.random.default_rng(4), 1))
-    rng, unit = np.random.default_rng(4), data.shape.half_range / 2
-    P, Q = rng.normal(0, 0.1, (data.n_users, 3)), rng.normal(0, 0.1, (data.n_items, 3))
-    x = data.values.astype(float)
-    centre = x.mean()
-    b = np.array([(x[data.items == i] - centre).mean() for i in range(data.n_items)])
-    residuals = x - centre - b[data.items]
-    a = np.array([residuals[data.users == u].mean() for u in range(data.n_users)])
-    for step, rate in enumerate((0.05, 0.05 / 1.5)):
-        for t in shuffled_range(len(data), 1 + step):
-            u, i = data.users[t], data.items[t]
-            e = (residuals[t] - a[u]) / unit - P[u] @ Q[i]
-            P[u], Q[i] = P[u] + rate * e * Q[i], Q[i] + rate * e * P[u]
-    expected = centre + a[data.users] + b[data.items]
-    expected += unit * np.einsum("ij,ij->i", P[data.users], Q[data.items])
-    nobody = data.only(np.zeros(len(data), bool))
-    np.testing.assert_allclose(
-        model.predict(model.personal(nobody), data.users, data.items),
-        expected.clip(*data.bounds),
-        rtol=1e-5,
-    )
 
 
 @pytest.mark.skipif(
