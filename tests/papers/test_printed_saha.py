@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.deviations_samples import statistics_with
 from dpmf_core.algorithms import Streams, train
+from dpmf_core.algorithms.base import nearest_psd
 from dpmf_core.algorithms.nmf import starting_factors, unit_components
 from dpmf_core.algorithms.private_nmf import DPNMF, SHARES
 from dpmf_core.algorithms.sample_statistics import CoefficientMoment
@@ -59,6 +59,32 @@ def draws(releases, tau_A, tau_B, N):
 
 # the noise is drawn symmetric already
 ALL = frozenset({"columns of the start", "columns of H", "columns of R", "semi-definite A"})
+
+
+def clipped(columns):
+    """Columns longer than 1 scaled to 1."""
+    return columns / np.maximum(np.linalg.norm(columns, axis=0), 1)
+
+
+def unit(columns):
+    """Columns of norm 1, as the paper normalises them; empty ones stay empty."""
+    return columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
+
+
+def statistics_with(deviations, outliers):
+    """Line 3 with some of our deviations, from H and R that are not normalised yet."""
+    plain = printed.statistics
+
+    def statistics(V, H, R, tau_A, tau_B, noise):
+        H = clipped(H) if "columns of H" in deviations else unit(H)
+        if outliers and "columns of R" in deviations:
+            V, R = clipped(V - R), np.zeros_like(R)
+        elif outliers:
+            R = unit(R)
+        A, B = plain(V, H, R, tau_A, tau_B, noise)
+        return (nearest_psd(A) if "semi-definite A" in deviations else A), B
+
+    return statistics
 
 
 def run_printed(V, releases, outliers, deviations, monkeypatch):

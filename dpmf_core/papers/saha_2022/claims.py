@@ -14,7 +14,7 @@ from typing import Any
 from dpmf_core.papers.clauses import Clause, Median, between, less, near, on_each, rises
 from dpmf_core.papers.figures import Claim, Preset
 from dpmf_core.papers.saha_2022 import judgement, methods
-from dpmf_core.papers.saha_2022.deviations import DEPARTS, named
+from dpmf_core.papers.saha_2022.deviations import DEPARTS, with_departures
 from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE, QUIET, RANDOM, SET_APART
 from dpmf_core.papers.saha_2022.units import TABLE_4
 from dpmf_core.privacy import Budget, Calibration
@@ -37,7 +37,7 @@ def claim(name: str, each: tuple[Clause, ...] = (), **fields: Any) -> Claim:
     """
     fields = {"metric": "objective", "by_data": True, "left_open": LEFT_OPEN, **fields}
     fields.setdefault("clauses", tuple(on_each("data", clause) for clause in each))
-    fields["remark"] = named(*filter(None, [fields.get("remark")]))
+    fields["remark"] = with_departures(*filter(None, [fields.get("remark")]))
     return Claim.of(__package__, name, **fields)
 
 

@@ -72,6 +72,8 @@ DEVIATIONS: Mapping[str, tuple[Deviation, ...]] = {
 DEPARTS = f"DP-NMF departs from Algorithm 2: it {'; '.join(it.ours for it in OF_EVERY_RUN)}."
 
 
-def named(remark: Callable[[Results], str] = lambda results: "") -> Callable[[Results], str]:
+def with_departures(
+    remark: Callable[[Results], str] = lambda results: "",
+) -> Callable[[Results], str]:
     """Return a claim's remark that also names what every run of it does otherwise."""
     return lambda results: " ".join(filter(None, (remark(results), DEPARTS)))
