@@ -15,6 +15,7 @@ from pages.kit import lesson, links, safe_text
 from pages.papers import address, bounds, claims, corrections, methods
 
 COLUMNS = {outcome: mark.lstrip("✓✗ ") for outcome, mark in claims.MARKS.items()}
+COLUMNS[Outcome.DIFFERS] = "with another result"
 SECTIONS: dict[str, tuple[str, Callable[[Paper], None], Callable[[Paper], object]]] = {
     "claims": ("What it claims", claims.draw, lambda paper: paper.claims),
     "method": ("Try its method", methods.draw, methods.of),
