@@ -39,7 +39,8 @@ def recommended_for(case):
 
 def assert_sound(outcome, algorithm, data, level, home):
     assert outcome.ledger == normal_form(algorithm.plan(data.shape, level))
-    assert all(np.isfinite(array).all() for array in outcome.shared.values())
+    may_diverge = getattr(algorithm, "as_printed", False)  # as the source's equations do
+    assert may_diverge or all(np.isfinite(array).all() for array in outcome.shared.values())
     home.assert_sound(outcome.model, data)
 
 
