@@ -98,10 +98,11 @@ SPEED = judged(
 
 
 LEFT_OPEN = (
-    "The paper leaves open how item biases are learned, from which distribution factors start,"
-    " whether update rules 3 and 4 see the same factors, and the order of the ratings; here item"
-    " biases are means, factors are normal with standard deviation .1, both rules see the same"
-    " factors, and the order is random."
+    "The paper leaves open how item biases are learned, the bias of a user without ratings, from"
+    " which distribution factors start, whether update rules 3 and 4 see the same factors, and the"
+    " order of the ratings; here item biases are means, a user without ratings has the middle of"
+    " the range, factors are normal with standard deviation .1, both rules see the same factors,"
+    " and the order is random."
 )
 claim = functools.partial(
     Claim.of,
