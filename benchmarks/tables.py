@@ -15,8 +15,9 @@ from jinja2 import Environment, StrictUndefined
 from benchmarks.local_noise import equal_errors
 from benchmarks.report import RESULTS
 from dpmf_core.papers import results
+from dpmf_core.papers.deviations import cost_words
 from dpmf_core.papers.figures import Claim, Outcome
-from dpmf_core.papers.registry import CLAIMS, PAPERS
+from dpmf_core.papers.registry import CLAIMS, DEVIATIONS, PAPERS
 from dpmf_core.papers.results import ClaimResult
 from dpmf_core.teaching.demonstrations import part_epsilon
 
@@ -204,11 +205,25 @@ def _claim(claim: Claim) -> list[str]:
     return [f"{place}: {claim.title}", verdict.outcome.lower(), statements]
 
 
+def deviations() -> str:
+    """Where our algorithms depart from those of each paper, and the cost of each."""
+    head = ["algorithm", "place", "the paper", "ours", "cost"]
+    tables = []
+    for paper, by_algorithm in DEVIATIONS.items():
+        rows = [
+            [f"`{name}`", one.place, one.paper, one.ours, cost_words(name, one)]
+            for name, several in by_algorithm.items()
+            for one in several
+        ]
+        tables.append(f"### {PAPERS[paper].short}: deviations\n\n{markdown(head, rows)}")
+    return "\n\n".join(tables)
+
+
 # ---- the page ------------------------------------------------------------------------------------
 
 TOOLS = (
     *(read_csv, read_json, markdown, decimals, spread, minutes, by_epsilon, levels, references),
-    *(sketch, audit, claims, equal_errors, part_epsilon),
+    *(sketch, audit, claims, deviations, equal_errors, part_epsilon),
 )
 
 

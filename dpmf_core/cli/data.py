@@ -222,7 +222,11 @@ def describe(kind: type[Algorithm]) -> dict[str, Any]:
 @click.command()
 @output.json_option
 def algorithms(as_json: bool) -> None:
-    rows = [describe(kind) for kind in registry.REGISTRY.values()]
+    """List algorithms, their parameters, and where they depart from the paper that they follow."""
+    rows = [
+        {**describe(kind), "deviations": _deviations(kind.id)}
+        for kind in registry.REGISTRY.values()
+    ]
     lines = [[row["id"], row["title"], row["guarantee"]["status"], row["source"]] for row in rows]
     parts = [
         output.table(["id", "title", "guarantee", "source"], lines),
@@ -231,4 +235,25 @@ def algorithms(as_json: bool) -> None:
     for row in rows:
         names = ", ".join(row["parameters"].get("properties", {})) or "none"
         parts.append(f"  {row['id']}: {names}")
+    parts.append("\nDeviations from the papers' algorithms (--json adds what they print, and why)")
+    for row in rows:
+        for deviation in row["deviations"]:
+            where = f"{row['id']}, {deviation['source']}, {deviation['place']}"
+            parts.append(f"  {where}: {deviation['ours']} ({deviation['cost']})")
     output.show(as_json, rows, "\n".join(parts))
+
+
+def _deviations(algorithm: str) -> list[dict[str, str]]:
+    """Where an algorithm departs from the papers' algorithms, and what that costs."""
+    from dpmf_core.papers.deviations import cost_words  # slow to load, needed only here
+    from dpmf_core.papers.registry import DEVIATIONS, PAPERS
+
+    return [
+        {
+            "source": PAPERS[paper].short,
+            **dataclasses.asdict(deviation),
+            "cost": cost_words(algorithm, deviation),
+        }
+        for paper, by_algorithm in DEVIATIONS.items()
+        for deviation in by_algorithm.get(algorithm, ())
+    ]

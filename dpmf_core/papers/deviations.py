@@ -2,7 +2,8 @@
 
 Each paper's folder declares its deviations in `deviations.py`, by the id of the algorithm, and its
 `printed.py` holds the algorithm as printed. Tests apply the deviations to the printed version and
-find the results of ours. What they cost is measured by `python -m benchmarks.deviations`.
+find the results of ours. What they cost is measured by `python -m benchmarks.deviations_private`,
+`_ratings` and `_samples`.
 """
 
 import functools
@@ -66,3 +67,9 @@ def record_costs(measures: Mapping[str, Mapping[str, Callable[[], Cost]]]) -> No
         record[algorithm] = {key: asdict(measure()) for key, measure in by_key.items()}
         text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True)
         COSTS_FILE.write_text(f"{text}\n", "utf-8")
+
+
+def cost_words(algorithm: str, deviation: Deviation) -> str:
+    """What a deviation of an algorithm costs in error, as recorded; "not measured" otherwise."""
+    cost = recorded_costs().get(algorithm, {}).get(deviation.cost)
+    return "not measured" if cost is None else cost.words

@@ -12,13 +12,14 @@ from dpmf_core.papers.figures import Outcome
 from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import PAPERS
 from pages.kit import lesson, links, safe_text
-from pages.papers import address, bounds, claims, corrections, methods
+from pages.papers import address, bounds, claims, corrections, deviations, methods
 
 COLUMNS = {outcome: mark.lstrip("✓✗ ") for outcome, mark in claims.MARKS.items()}
 COLUMNS[Outcome.DIFFERS] = "with another result"
 SECTIONS: dict[str, tuple[str, Callable[[Paper], None], Callable[[Paper], object]]] = {
     "claims": ("What it claims", claims.draw, lambda paper: paper.claims),
     "method": ("Try its method", methods.draw, methods.of),
+    "deviations": ("Where ours departs", deviations.draw, deviations.of),
     "bounds": ("Its bounds and tables", bounds.draw, lambda paper: paper.bounds or paper.tables),
     "corrections": ("What we corrected", corrections.draw, lambda paper: paper.errata),
 }

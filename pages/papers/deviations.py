@@ -1,0 +1,40 @@
+"""Where our algorithms depart from those of a paper, why, and what it costs in error."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from dpmf_core.algorithms import find
+from dpmf_core.papers.deviations import Deviation, cost_words
+from dpmf_core.papers.paper import Paper
+from dpmf_core.papers.registry import DEVIATIONS
+from pages.kit import safe_text
+
+
+def of(paper: Paper) -> Mapping[str, tuple[Deviation, ...]]:
+    """Return a paper's deviations by algorithm; empty if there are none."""
+    return DEVIATIONS[paper.id]
+
+
+def draw(paper: Paper) -> None:
+    """Draw a table of deviations for each algorithm that follows the paper."""
+    st.write(
+        "Each algorithm of the paper is also here as it is printed, and a test gives it and ours"
+        " the same data and the same noise. These are all differences. The cost compares the"
+        " printed algorithm with the one that departs from it in this place alone."
+    )
+    for algorithm, deviations in of(paper).items():
+        st.subheader(find(algorithm).title, anchor=False)
+        rows = [_row(algorithm, deviation) for deviation in deviations]
+        safe_text.words_table(pd.DataFrame(rows))
+
+
+def _row(algorithm: str, deviation: Deviation) -> dict[str, str]:
+    return {
+        "place": deviation.place,
+        "the paper": deviation.paper,
+        "ours": deviation.ours,
+        "why": deviation.why,
+        "cost": cost_words(algorithm, deviation),
+    }
