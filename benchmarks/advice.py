@@ -138,7 +138,9 @@ def _measured_columns(runs: Sequence[Run], ratings: Ratings) -> dict[str, float]
         assert run.spec.budget is not None
         for level, tables in by_level.items():
             releases = event(run.spec.budget, level)
-            seeds = range(run.spec.seed, NOISE_DRAWS, len(runs))
+            place = f"{ratings.name} {run.spec.budget.epsilon} {level}"
+            numbers = range(run.spec.seed, NOISE_DRAWS, len(runs))
+            seeds = [np.random.SeedSequence([number, *place.encode()]) for number in numbers]
             tables.append(_draws(people, model, releases, seeds))
     for level, tables in by_level.items():
         draws = pd.concat(tables)
@@ -157,15 +159,14 @@ def _with_predictions(run: Run, people: Blocks) -> _Predicted:
 
 
 def _draws(
-    people: Blocks, model: _Predicted, releases: Event, seeds: Iterable[int]
+    people: Blocks, model: _Predicted, releases: Event, seeds: Iterable[np.random.SeedSequence]
 ) -> pd.DataFrame:
     """One row for each seed of the noise."""
     exact = exact_fall(people, model)
     figure = _named_figure(people, model, releases, exact.constant)
     rows = []
     for seed in seeds:
-        noise = Noise(releases, np.random.SeedSequence(seed))
-        shown = noisy_fall(people, model, noise)
+        shown = noisy_fall(people, model, Noise(releases, seed))
         rows.append(
             {
                 "figure": figure,
