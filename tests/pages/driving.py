@@ -22,6 +22,7 @@ from pages.kit.page_table import PAGES, Page
 from tests.support.engines import WAIT
 
 ROOT = Path(__file__).parents[2]
+MOST_DRAWINGS = 100  # of a page while nothing is computed
 # at every drawing of a page a test's app looks through all installed packages, which takes longer
 # than to draw it
 manifest_scanner.scan_component_manifests = functools.cache(
@@ -128,12 +129,17 @@ def headline(app: AppTest) -> str:
 def run_until(app: AppTest, condition: Callable[[], object]) -> AppTest:
     """The page, drawn again whenever all its runs have ended, until the condition holds.
 
-    Fails on an exception, and where a run takes five minutes.
+    Fails on an exception, where a run takes five minutes, and where nothing is computed any more
+    and the condition does not hold.
     """
     app.run()
+    drawings = 0
     while not condition():
         assert not app.exception, [error.value for error in app.exception]
-        for job in engine().jobs():
+        jobs = engine().jobs()
+        drawings = 0 if jobs else drawings + 1
+        assert drawings < MOST_DRAWINGS, words(app)[:1000]
+        for job in jobs:
             assert job.wait(WAIT), "the run did not finish"
         app.run()
     assert not app.exception, [error.value for error in app.exception]

@@ -183,6 +183,9 @@ def mine():
     columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
     facts = {"bounds": "0.5,5", **columns, "dates": "dmy"}
     upload = session_files.read(table.content, "visits.csv", facts)
+    account = account_of(upload.entry.id)
+    assert account is not None
+    account.forget()  # that of the same file in another test
     yield table, upload.entry
     session_files.remove(upload.entry)
 
