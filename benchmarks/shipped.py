@@ -21,7 +21,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 if platform.machine() in ("x86_64", "AMD64"):
@@ -30,6 +30,7 @@ if platform.machine() in ("x86_64", "AMD64"):
 import numpy as np
 from PIL import Image
 
+from dpmf_core.algorithms import Recommender
 from dpmf_core.base.documents import to_json
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import first_views, shipped_runs
@@ -139,6 +140,7 @@ def differences(old: Mapping[str, ShippedRun], new: Mapping[str, ShippedRun]) ->
     lines = [f"{name}: only in one of them" for name in old.keys() ^ new.keys()]
     for name in old.keys() & new.keys():
         before, after = (json.loads(to_json(it[name].record.to_dict())) for it in (old, new))
+        before["model"] = _as_read(before["model"], after["model"])
         for part in (before.keys() | after.keys()) - OWN:
             tolerance = EXACT if part in EXACTLY else CLOSE
             lines += _apart(f"{name}: {part}", before.get(part), after.get(part), tolerance)
@@ -146,6 +148,14 @@ def differences(old: Mapping[str, ShippedRun], new: Mapping[str, ShippedRun]) ->
         arrays = ({key: it.tolist() for key, it in one[name].arrays.items()} for one in (old, new))
         lines += _apart(f"{name}: model", *arrays, CLOSE)
     return sorted(lines)
+
+
+def _as_read(settings: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A model's settings with the defaults with which one that lacks a newer setting is read."""
+    kinds = (Recommender, *Recommender.__subclasses__())
+    defaults = {field.name: field.default for kind in kinds for field in fields(kind)}
+    missing = (new.keys() - settings.keys()) & defaults.keys()
+    return {**settings, **{name: defaults[name] for name in missing}}
 
 
 def _apart(place: str, old: Any, new: Any, tolerance: float) -> list[str]:
