@@ -151,7 +151,7 @@ def draw_button(
 ) -> Account | None:
     """Draw a button for work on private data, with the total before and after.
 
-    Return their account; None if they have none, or if a budget refuses the work, which is said.
+    Return their account; None if they have none, or if a budget refuses the work: then it says why.
     """
     account = account_of(works[0].data.id)
     if account is None:

@@ -17,7 +17,7 @@ from dpmf_core.runs.measured_training import MeasuredTraining
 from dpmf_core.runs.paired_errors import NoisyError
 from dpmf_core.runs.planning import charges_of
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.tuning.choosing import measured_wording
+from dpmf_core.runs.tuning.choosing import asking, measured_wording
 from dpmf_core.runs.tuning.choosing.asking import export
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.documents import notebook, report
@@ -232,6 +232,20 @@ def test_a_step_with_other_parameters_is_no_measurement_of_the_answer():
     other = replace(finding, parameters={"rank": 3})
     assert other.step is None and other.fall is None
     assert other.sentence == replace(other, steps=()).sentence
+
+
+def test_lists_have_no_measured_error():
+    finding = with_fall(0.031, 0.025, 0.037)
+    of_lists = Question.parse(data={"id": DECLARED.id}, delta=DELTA, spend=2.0, goal="lists")
+    other = replace(finding, question=of_lists)
+    assert other.step is None and other.fall is None and not other.contradiction
+    with pytest.raises(dpmf.BadInput, match="about lists"):
+        other.work(DataSpec(id="clinic"), 0.1)
+
+
+def test_epsilon_is_not_doubled_above_the_largest():
+    with pytest.raises(dpmf.BadInput, match="largest epsilon is 100"):
+        asking.with_spend(finding_at(60.0), 120.0, compute=None)
 
 
 def test_work_that_cannot_be_measured_is_refused_before_it_begins(own_account, clinic):

@@ -16,7 +16,7 @@ from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding, world_runs
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
-from dpmf_core.runs.tuning.choosing.question import Question, Runs
+from dpmf_core.runs.tuning.choosing.question import LARGEST_SPEND, Question, Runs
 from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
 
 AnyFinding = TypeVar("AnyFinding", bound=Finding)
@@ -70,7 +70,9 @@ def private_finding(
 
 
 def with_spend(finding: PrivateFinding, epsilon: float, compute: Compute) -> PrivateFinding:
-    """The finding with another epsilon to spend."""
+    """The finding with another epsilon to spend. Raises BadInput above the largest."""
+    if epsilon > LARGEST_SPEND:
+        raise BadInput(f"The largest epsilon is {LARGEST_SPEND:g}. Got {epsilon:g}.")
     question = finding.question.model_copy(update={"spend": epsilon})
     return replace(finding, question=question, expected=_range_of(question, compute))
 

@@ -58,12 +58,12 @@ def contradiction(
     is_above = fall.low > predicted.high and not own_mean_only
     if is_unknown(fall) or not (is_below or is_above):
         return ""
-    direction = "more"
+    direction, doubt = "more", ""
     if is_below:
-        direction = "less"
+        direction, doubt = "less", " Differences that are cut off may explain a part of it."
     return (
         f"The measurement contradicts the prediction: on these data the method brings {direction}"
-        f" than in any simulated world, where it brought {_span_words(predicted)}."
+        f" than in any simulated world, where it brought {_span_words(predicted)}.{doubt}"
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dpmf_core import algorithms
+from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import Budget, Relation, Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge
@@ -82,7 +83,9 @@ class PrivateFinding(Finding):
 
     @property
     def steps_of_method(self) -> tuple[Step, ...]:
-        """The measured trainings of the answer's method."""
+        """The measured trainings of the answer's method; none of lists, whose error is no goal."""
+        if self.question.goal != "ratings":
+            return ()
         return tuple(step for step in self.steps if step.spec.algorithm == self.algorithm)
 
     @property
@@ -113,8 +116,15 @@ class PrivateFinding(Finding):
         """The training of the answer on its data, with a measurement of this epsilon.
 
         epsilon: of the training, for those whom the question must protect; 0 for the answer's.
+
+        Raises BadInput if the question is about lists.
         """
         question = self.question
+        if question.goal != "ratings":
+            raise BadInput(
+                "A measurement is of the error of predicted ratings, and the question is about"
+                " lists. Ask about ratings (--for ratings)."
+            )
         budget = Budget(epsilon=question.of_one(epsilon or self.epsilon), delta=question.delta)
         spec = RunSpec.parse(
             data=data,
