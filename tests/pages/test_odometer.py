@@ -13,7 +13,7 @@ from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import session_files
-from pages.kit import odometer
+from pages.kit import data_sets, odometer
 from tests.pages.driving import (
     app_of,
     behind_sidebar,
@@ -202,6 +202,7 @@ def test_a_budget_is_set_where_the_figure_stands(mine):
 def test_a_search_of_private_data_draws_nothing_from_them(mine):
     app = page_with("tune/page.py", mine)
     app.number_input(key="tune.trials").set_value(3).run()
+    app.number_input(key=data_sets.each_key(mine.entry)).set_value(8).run()
     app.button(key="tune.go").click()
     run_until(app, lambda: any(it.key == "tune.use" for it in app.button))
     assert entries(mine) == 0
