@@ -3,6 +3,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 LOCK := $(BIN)/uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes --no-header --quiet
+# uv installs in seconds what takes pip a minute; pip is the fall-back, e.g. for an index that only its own settings name
+INSTALL = { $(BIN)/python -m pip install --quiet --require-hashes -r requirements-uv.lock && \
+    $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r $<; } || \
+  $(BIN)/python -m pip install --quiet --require-hashes -r $<
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 # tests start many processes, so byte code is cached even if the machine's default is not to
 export PYTHONDONTWRITEBYTECODE =
@@ -38,6 +42,7 @@ lint: .venv/dev-ready
 lock: .venv/dev-ready  ## renew the locked versions within the ranges, install them and run the fast tests
 	$(LOCK) requirements.txt -o requirements.lock
 	$(LOCK) pyproject.toml --extra dev -c requirements.lock -o requirements-dev.lock
+	echo uv | $(LOCK) - -c requirements-dev.lock -o requirements-uv.lock
 	$(MAKE) test
 
 bench: .venv/bench-ready  ## simulated data, or MovieLens 1M if it is installed
@@ -51,12 +56,12 @@ docs: .venv/dev-ready  ## the documentation as a site, in build/site
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
-.venv/app-ready: requirements.lock | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+.venv/app-ready: requirements.lock requirements-uv.lock | .venv/bin/python
+	$(INSTALL)
 	touch $@
 
-.venv/dev-ready: requirements-dev.lock | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+.venv/dev-ready: requirements-dev.lock requirements-uv.lock | .venv/bin/python
+	$(INSTALL)
 	touch $@
 
 .venv/bench-ready: benchmarks/requirements.txt .venv/dev-ready

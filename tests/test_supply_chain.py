@@ -1,8 +1,12 @@
 """Declared packages are locked with hashes; the app and its tests use the same versions."""
 
 import json
+import os
 import re
 import runpy
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -72,3 +76,35 @@ def test_an_audit_that_could_look_nothing_up_is_no_pass():
     found[0]["vulns"] = [{"id": "CVE-1", "fix_versions": ["2"]}]
     lines, code = audit(json.dumps({"dependencies": found}), "", 1)
     assert code == 1 and lines[0] == "one 1: CVE-1; fixed in 2"
+
+
+def entry(name, package):
+    """One package of a lock file with its hashes."""
+    text = (ROOT / name).read_text("utf-8")
+    return re.search(rf"^{package}==[^\n]*\n(?:    --hash[^\n]*\n)+", text, re.M).group()
+
+
+def test_uv_is_locked_as_for_the_tests():
+    assert entry("requirements-uv.lock", "uv") == entry("requirements-dev.lock", "uv")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_make_installs_a_lock_file_with_uv_and_without(tmp_path, installer):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    shutil.copy(ROOT / "requirements-uv.lock", tmp_path)
+    (tmp_path / "requirements.lock").write_text(entry("requirements.lock", "idna"), "utf-8")
+    own_cache = {"UV_CACHE_DIR": str(tmp_path / "cache"), "UV_OFFLINE": str(installer == "pip")}
+    process = subprocess.run(
+        ["make", ".venv/app-ready", f"PYTHON={sys.executable}"],
+        cwd=tmp_path,
+        env=os.environ | own_cache,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if process.returncode and "No matching distribution" in process.stderr:
+        pytest.skip(f"no package index can be reached: {process.stderr.splitlines()[-1]}")
+    assert process.returncode == 0, process.stderr
+    (record,) = tmp_path.glob(".venv/lib/*/site-packages/idna-*/INSTALLER")
+    assert record.read_text("utf-8").strip() == installer
