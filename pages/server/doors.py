@@ -58,8 +58,32 @@ def names_at(now: Settings, listens_at: str | None, login: bool) -> frozenset[st
 
 
 def names() -> frozenset[str]:
-    """Return this server's names in addition to loopback; raise BadInput."""
-    return names_at(settings(), st.get_option("server.address"), login_described())
+    """Return this server's names in addition to loopback; raise BadInput.
+
+    Others may reach the port directly if it is not on loopback: log that it needs a proxy.
+    """
+    listens_at = st.get_option("server.address")
+    names = names_at(settings(), listens_at, login_described())
+    if warning := proxy_warning(listens_at, most_files()):
+        log.warning(warning)
+    return names
+
+
+def proxy_warning(listens_at: str | None, files: int) -> str:
+    """Return why an address that others can reach needs a proxy; '' on loopback.
+
+    listens_at: the server's address; None for every address. files: how many files and connections
+    the process can hold open.
+    """
+    address = listens_at or "0.0.0.0"
+    if is_loopback(address):
+        return ""
+    return (
+        f"The server listens on {address}. Let only a reverse proxy reach this port: the server"
+        " waits without a time limit for the rest of a request that was begun, so about"
+        f" {files:,} connections that send nothing would shut everyone out. docs/SERVING.md,"
+        " 'The proxy', has a configuration with limits."
+    )
 
 
 def host_name(host: str) -> str:
@@ -219,17 +243,24 @@ def _is_for_developers(message: Message) -> bool:
 # ---- capacity ------------------------------------------------------------------------------------
 
 
-def most_streams() -> int:
-    """Return how many sessions the process can hold open; raise BadInput below ten.
+def most_files() -> int:
+    """Return how many files and connections the process can hold open.
 
-    The process's limit of open files is raised as far as allowed.
+    The process's limit is raised as far as allowed.
     """
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = DESCRIPTORS if most == resource.RLIM_INFINITY else min(DESCRIPTORS, most)
-    if now != resource.RLIM_INFINITY and now < limit:
+    if now == resource.RLIM_INFINITY:
+        return limit
+    if now < limit:
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, most))
-    elif now != resource.RLIM_INFINITY:
-        limit = now
+        return limit
+    return now
+
+
+def most_streams() -> int:
+    """Return how many sessions the process can hold open; raise BadInput below ten."""
+    limit = most_files()
     count = (limit - OTHERS) // PER_SESSION
     if count < 10:
         raise BadInput(

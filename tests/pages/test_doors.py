@@ -19,7 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import Settings, read
-from pages.server.doors import FULL, Guard, most_streams, names_at, policy
+from pages.server.doors import FULL, Guard, most_streams, names_at, policy, proxy_warning
 from tests.support.engines import WAIT
 
 ROOT = Path(__file__).parents[2]
@@ -241,6 +241,18 @@ def test_elsewhere_there_is_a_login_or_a_purpose(address):
     named = {address} if address in ("192.0.2.2", "dpmf.example.org") else set()
     for now, login in ((Settings(), True), (Settings(open="on-purpose"), False)):
         assert names_at(now, address, login) == named
+
+
+@pytest.mark.parametrize("address", [None, "0.0.0.0", "::", "192.0.2.2"])
+def test_a_port_that_others_can_reach_needs_a_proxy(address):
+    warning = proxy_warning(address, files=1024)
+    assert "reverse proxy" in warning
+    assert "1,024 connections" in warning
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "localhost", "::1"])
+def test_a_port_on_loopback_needs_no_proxy(address):
+    assert proxy_warning(address, files=1024) == ""
 
 
 @pytest.mark.parametrize(
