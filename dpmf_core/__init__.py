@@ -23,14 +23,4 @@ Notation, as in the cited papers; words at the door, letters inside:
 | level | noise over sensitivity that scales a whole plan | |
 """
 
-import importlib
-
 __version__ = "0.1.0"
-
-
-def __getattr__(name: str) -> object:
-    """Return a name of `dpmf`, as programs and notebooks for earlier versions have it."""
-    dpmf = importlib.import_module("dpmf")
-    if name in dpmf.__all__:
-        return getattr(dpmf, name)
-    raise AttributeError(f"module 'dpmf_core' has no attribute {name!r}")

@@ -1,8 +1,6 @@
 """`fit`, `sweep` and `load` from Python."""
 
 import inspect
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -156,11 +154,3 @@ FRAME = pd.DataFrame({"user": [0, 1], "item": [0, 0], "rating": [1, 2]})
 def test_wrong_arguments_are_refused(call):
     with pytest.raises(BadInput):
         call()
-
-
-def test_names_and_commands_of_earlier_versions_still_work():
-    import dpmf_core
-
-    assert all(getattr(dpmf_core, name) is getattr(dpmf, name) for name in dpmf.__all__)
-    command = (sys.executable, "-m", "dpmf_core", "--version")
-    assert dpmf.__version__ in subprocess.check_output(command, text=True)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import model_validator
 
 from dpmf_core.algorithms.base import Algorithm, Array, Streams
 from dpmf_core.algorithms.parameters import AS_PRINTED, LEAST, UNCLIPPED, parameter
@@ -25,7 +24,6 @@ from dpmf_core.kernels.rows import shuffled_range
 from dpmf_core.privacy import Guarantee, Status
 
 START = 0.42  # standard deviation of a starting component, times sqrt(d)
-FORMER_NAMES = {"rate": "learning_rate", "penalty": "regularisation"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,14 +84,6 @@ class Sketch(Algorithm):
         20, "epochs T", "passes over the ratings; the source uses 100", (1, 1000)
     )
     as_printed: bool = AS_PRINTED
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_former_names(cls, parameters: Any) -> Any:
-        """Accept the old names of two parameters in runs stored before version 4."""
-        if not isinstance(parameters, dict):
-            return parameters
-        return {FORMER_NAMES.get(name, name): value for name, value in parameters.items()}
 
     def guarantee(self) -> Guarantee:
         why = (

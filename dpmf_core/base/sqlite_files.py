@@ -16,7 +16,6 @@ def open_file(
     prepare: Callable[[sqlite3.Connection], None],
     refusal: Callable[[str], str],
     seconds: float,
-    old: Path | None = None,
 ) -> Iterator[sqlite3.Connection]:
     """Open a file under SQLite's write lock and commit at the end.
 
@@ -28,8 +27,6 @@ def open_file(
         Returns what to tell a person, given the reason why the file cannot be opened or written.
     seconds
         To wait for another process that reads or writes.
-    old
-        Another file, attached as "old".
 
     Raises
     ------
@@ -45,8 +42,6 @@ def open_file(
     try:
         with contextlib.closing(sqlite3.connect(file, seconds, isolation_level=None)) as db:
             db.execute("PRAGMA secure_delete = ON")
-            if old is not None:
-                db.execute("ATTACH ? AS old", (str(old),))
             db.execute("BEGIN IMMEDIATE")
             prepare(db)
             yield db

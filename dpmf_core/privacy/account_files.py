@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dpmf_core.base import sqlite_files
+from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import cache_folder, data_folder
 from dpmf_core.privacy import Relation, Status, normal_form
 from dpmf_core.privacy.events import event_of_rows, ledger_rows
@@ -15,10 +16,7 @@ from dpmf_core.privacy.odometer import Charge
 
 FILE = "accounts.sqlite"
 PATIENCE = 30.0  # seconds to wait for another process that writes
-# 2: each entry has a random name, by which copies of an account are merged
-# 3: accounts can be joined
-# 4: the charge of a private selection may hold a Gaussian release that costs at least as much
-SCHEMA = 4
+SCHEMA = 4  # the only layout that is read
 TABLES = (
     """CREATE TABLE IF NOT EXISTS accounts (
     key TEXT PRIMARY KEY,       -- the data's fingerprint
@@ -35,44 +33,28 @@ TABLES = (
     uid TEXT                    -- random
 )""",
 )
-# the merge skips entries that are there; an older process may have added others since
-TAKE_OVER = (
-    "INSERT INTO main.accounts (key, lasting, budget, joined)"
-    " SELECT key, lasting, budget, joined FROM old.accounts"
-    " WHERE true ON CONFLICT (key) DO UPDATE SET lasting = max(lasting, excluded.lasting),"
-    " budget = coalesce(budget, excluded.budget), joined = coalesce(joined, excluded.joined)",
-    "INSERT INTO main.entries (account, made, state, charge, uid)"
-    " SELECT account, made, state, charge, uid FROM old.entries"
-    " WHERE (account, uid) NOT IN (SELECT account, uid FROM main.entries) ORDER BY id",
-    "DELETE FROM old.entries",
-    "DELETE FROM old.accounts",
-)
 # the keys of all accounts that are joined to one of a JSON list of keys
 JOINED = (
     "SELECT key FROM accounts WHERE key IN (SELECT value FROM json_each(:keys)) OR joined IN"
     " (SELECT joined FROM accounts WHERE key IN (SELECT value FROM json_each(:keys)))"
 )
 LEDGERS = ("ledger", "release")  # parts of a charge that are stored as rows
-NAMED_AT_RANDOM = "lower(hex(randomblob(16)))"
 
 
 def accounts_file() -> Path:
-    """The accounts' file in the data folder; moves what an earlier version kept in the cache."""
-    file, old = data_folder() / FILE, cache_folder() / FILE
-    if old != file and old.is_file():
-        with open_file(old):
-            """Whether the file has the present layout."""
-        with open_file(file, old) as db:
-            for statement in TAKE_OVER:
-                db.execute(statement)
+    """Return the accounts' file in the data folder; raise BadInput if there is an older one."""
+    file = data_folder() / FILE
+    old_file = cache_folder() / FILE
+    if old_file != file and old_file.is_file():
+        raise _of_an_earlier_version(old_file)
     return file
 
 
 @contextlib.contextmanager
-def open_file(file: Path, old: Path | None = None) -> Iterator[sqlite3.Connection]:
+def open_file(file: Path) -> Iterator[sqlite3.Connection]:
     """Open a file under SQLite's write lock and commit at the end.
 
-    old: another file, attached as "old". Raises BadInput if the file cannot be opened or written.
+    Raises BadInput if the file cannot be opened, read by this version, or written.
     """
 
     def refusal(reason: str) -> str:
@@ -84,7 +66,7 @@ def open_file(file: Path, old: Path | None = None) -> Iterator[sqlite3.Connectio
     def prepare(db: sqlite3.Connection) -> None:
         _with_tables(db, file)
 
-    with sqlite_files.open_file(file, prepare, refusal, PATIENCE, old) as db:
+    with sqlite_files.open_file(file, prepare, refusal, PATIENCE) as db:
         yield db
 
 
@@ -92,14 +74,19 @@ def _with_tables(db: sqlite3.Connection, file: Path) -> None:
     version = sqlite_files.layout(db, file, SCHEMA)
     if version == SCHEMA:
         return
+    if version > 0:
+        raise _of_an_earlier_version(file)
     for table in TABLES:
         db.execute(table)
-    if version == 1:
-        db.execute("ALTER TABLE entries ADD COLUMN uid TEXT")
-        db.execute(f"UPDATE entries SET uid = {NAMED_AT_RANDOM}")
-    if version in (1, 2):
-        db.execute("ALTER TABLE accounts ADD COLUMN joined TEXT")
     db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def _of_an_earlier_version(file: Path) -> BadInput:
+    return BadInput(
+        f"An earlier version of dpmf wrote the account in {file}, and this version cannot read it."
+        " A total without its releases would be too low, so none is computed and nothing is drawn."
+        " Move the file away to begin a new account, which does not know these releases."
+    )
 
 
 def plain_charge(charge: Charge) -> dict[str, Any]:
@@ -109,7 +96,7 @@ def plain_charge(charge: Charge) -> dict[str, Any]:
 
 def charge_of_plain(plain: dict[str, Any]) -> Charge:
     read: dict[str, Any] = {
-        **{name: normal_form(event_of_rows(plain.get(name, ()))) for name in LEDGERS},
+        **{name: normal_form(event_of_rows(plain[name])) for name in LEDGERS},
         "price": tuple(plain["price"]) if plain["price"] else None,
         **{"status": Status(plain["status"]), "relation": Relation(plain["relation"])},
     }

@@ -1,19 +1,16 @@
 """A teacher's link: pages in order, each with its values, locks, title and question.
 
 The link itself holds all of it, signed by the server, so editing it unlocks nothing and nothing
-need be stored. Links of earlier versions, stored under a name, still open.
+need be stored.
 """
 
-import json
 import re
 import secrets
-from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.paths import data_folder
 from dpmf_core.teaching import signing
 
 CONTROLS = {
@@ -31,44 +28,15 @@ CONTROLS = {
     "parameters": "parameters",
     "page": "the page's own controls",
 }
-OLD_NAMES = {  # of controls, in links of earlier editions
-    "data": "dataset",
-    "top": "top_items",
-    "features": "item_features",
-    "algo": "algorithm",
-    "eps": "epsilon",
-    "spend": "epsilon",
-    "rule": "calibration",
-    "shape": "row_count",
-    "noise_kind": "noise",
-}
 IDENT = re.compile(r"[A-Za-z0-9_-]{8,32}")
 # of an address, and of no page; `page` says which view is shown
-OWN = ("class", "seat", "at", "lang", "teach", "sequence", "view", "step")
+OWN = ("class", "seat", "at", "teach", "sequence", "view", "step")
 MOST_STEPS = 20
 PURPOSE, TEACHER = "lesson", "teacher"
 UNKNOWN = (
     "This server did not make this lesson link. Ask for a new one; the page is shown without a"
     " lesson."
 )
-
-
-def _new_name(name: str, kind: str, text: str = "") -> str:
-    if name == "noise" and text in ("exact", "source", "both"):  # a control of Compare
-        return "calibrations"
-    return "most_words" if (name, kind) == ("top", "documents") else OLD_NAMES.get(name, name)
-
-
-def in_new_names(query: Mapping[str, str], kind: str = "ratings") -> dict[str, str]:
-    """Return a link's values under current names. kind: of the page's data."""
-    # an attack's epsilon once had the name that a sequence's place has
-    attack = {"at": "epsilon"} if "attack" in query and "class" not in query else {}
-    return {
-        attack.get(name) or _new_name(name, kind, text): "private"
-        if (name, text) == ("shape", "released")
-        else text
-        for name, text in query.items()
-    }
 
 
 class _Signed(BaseModel):
@@ -93,7 +61,6 @@ class LessonLink(_Signed):
     query: what its link says. locked: shown and fixed; hidden: fixed and not shown.
     choices: the answers to a private question, shown only as counts with noise; none
     where students answer in their own words.
-    pinned: read from links of earlier versions, and of no meaning.
     """
 
     page: str = Field(pattern=r"^[a-z-]{1,30}$")
@@ -105,7 +72,6 @@ class LessonLink(_Signed):
     title: str = Field("", max_length=120)
     question: str = Field("", max_length=600)
     choices: tuple[str, ...] = Field((), max_length=7)
-    pinned: bool = False
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -120,19 +86,13 @@ class LessonLink(_Signed):
             raise ValueError("a private question needs a text and at least two different answers")
         return self
 
-    @model_validator(mode="before")
+    @field_validator("query", mode="before")
     @classmethod
-    def _rename(cls, parts: Any) -> Any:
-        """Links of earlier editions have other names."""
-        if not isinstance(parts, dict):
-            return parts
-        kind = "documents" if parts.get("page") == "topics" else "ratings"
-        names: dict[str, Any] = {
-            field: tuple(_new_name(str(name), kind) for name in parts.get(field) or ())
-            for field in ("locked", "hidden")
-        }
-        query = in_new_names(parts.get("query") or {}, kind)
-        return parts | names | {"query": {it: query[it] for it in query if it not in OWN}}
+    def _of_the_page(cls, query: Any) -> Any:
+        """Leave out the parameters of an address that belong to no page."""
+        if not isinstance(query, dict):
+            return query
+        return {name: text for name, text in query.items() if name not in OWN}
 
     @property
     def fixed(self) -> frozenset[str]:
@@ -145,14 +105,12 @@ class LessonSequence(_Signed):
 
     id: of this class, drawn when the link is made.
     gathers: whether answers and steps are kept for the teacher's class view.
-    language: read from links of earlier versions, and of no meaning.
     """
 
     id: str = Field(default_factory=lambda: secrets.token_urlsafe(9), pattern=IDENT.pattern)
     steps: tuple[LessonLink, ...] = Field(min_length=1, max_length=MOST_STEPS)
     title: str = Field("", max_length=120)
     gathers: bool = False
-    language: str = Field("", max_length=10, exclude=True)
 
     @model_validator(mode="after")
     def _gathered(self) -> Self:
@@ -175,26 +133,12 @@ def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
 
 def sequence_of(token: str, purpose: str = PURPOSE) -> LessonSequence:
     """Return the sequence of a link; raise BadInput if this server did not sign it."""
-    if "." not in token and purpose == PURPOSE:
-        return _stored_sequence(token)
     try:
         return LessonSequence.model_validate(signing.content(purpose, token))
     except signing.ForgedToken:
         raise BadInput(UNKNOWN) from None
     except ValidationError:
         raise _of_another_version() from None
-
-
-def _stored_sequence(ident: str) -> LessonSequence:
-    """Return a link that an earlier version stored under this name."""
-    file = data_folder() / "lessons" / f"{ident}.json"
-    if not IDENT.fullmatch(ident) or not file.is_file():
-        raise BadInput(UNKNOWN)
-    try:
-        link = LessonLink.model_validate(json.loads(file.read_text("utf-8")))
-    except (ValidationError, ValueError):
-        raise _of_another_version() from None
-    return LessonSequence(id=ident, steps=(link,))
 
 
 def _of_another_version() -> BadInput:

@@ -43,14 +43,13 @@ def current(owner: str = "") -> LessonLink | None:
 
 
 def _check_page(link: LessonLink) -> LessonLink:
-    page, query = page_meant(link.page) or ("", {})
-    if not page or not BY_ID[page].in_lessons:
+    page = page_meant(link.page)
+    if page is None or not page.in_lessons:
         raise BadInput(
             f"This lesson link leads to a page that does not exist here: '{link.page}'. You see the"
             " page without the lesson."
         )
-    values = query | link.query
-    return link.model_copy(update={"page": view_meant(BY_ID[page], values).id, "query": values})
+    return link.model_copy(update={"page": view_meant(page, link.query).id})
 
 
 def _begin(sequence: LessonSequence, token: str, owner: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from dpmf_core.base.registry import by_id
 
@@ -67,7 +67,7 @@ class Page(Titled):
     in_lessons: whether a lesson link may open it.
     for_operator: whether only an operator of the server may open it.
     has_dial: whether small screens have epsilon's slider at the bottom.
-    also: further addresses that lead to it, each with its parameters, if any.
+    also: further addresses that lead to it.
     parameters: those of links without a view that mean this view of the section.
     script_folder: the folder of its script, if it has none of its own.
     """
@@ -114,7 +114,7 @@ PAGES = (
          takes_parts=True, also=("explorer", "ratings")),
     Page("compare", "Compare", "query_stats", "explore", "compare", "ratings",
          under="explore", unused=("epsilon", *ONE_RUN), takes_parts=True,
-         also=("trade-off", "trade-offs", "compare-methods")),
+         also=("compare-methods",)),
     Page("topics", "Topics", "article", "explore", "topics", "documents",
          also=("topic", "documents")),
     Page("faces", "Faces", "face", "explore", "faces", "images", also=("face", "images", "parts")),
@@ -132,10 +132,7 @@ PAGES = (
          takes_parts=True, has_dial=False, parameters=("from", "ledger")),
     Page("audit", "Attack", "policy", "verify", "attack", also=("audits", "attack")),
     Page("papers", "Papers", "fact_check", "papers",
-         also=("paper", "theory?section=bounds", "errata?section=corrections",
-               "erratum?section=corrections", "sketch?paper=balu-2016&section=method",
-               "sketches?paper=balu-2016&section=method",
-               "retention?paper=vallet-2014&section=method")),
+         also=("paper",)),
     Page("runs", "Runs", "history", "history", also=("run", "work")),
     Page("operator", "Operator", "monitoring", "history", "operator", in_lessons=False,
          for_operator=True, also=("admin",)),
@@ -153,16 +150,15 @@ def _plain(address: str) -> str:
     return "".join(filter(str.isalnum, address.lower()))
 
 
-_ADDRESSES = {_plain(it.section): (it.id, "") for it in PAGES if not it.view}
+_ADDRESSES = {_plain(page.section): page for page in PAGES if not page.view}
 for _page in PAGES:
-    for _name, _, _query in (it.partition("?") for it in (*_page.also, _page.id)):
-        _ADDRESSES[_plain(_name)] = (_page.id, _query)
+    for _name in (*_page.also, _page.id):
+        _ADDRESSES[_plain(_name)] = _page
 
 
-def page_meant(address: str) -> tuple[str, dict[str, str]] | None:
-    """Return the page that an address means, exactly or nearly, and its parameters; or None."""
-    page, query = _ADDRESSES.get(_plain(address), ("", ""))
-    return (page, dict(parse_qsl(query))) if page else None
+def page_meant(address: str) -> Page | None:
+    """Return the page that an address means, exactly or nearly; or None."""
+    return _ADDRESSES.get(_plain(address))
 
 
 def view_meant(page: Page, parameters: Collection[str]) -> Page:
@@ -178,18 +174,19 @@ def page_address(name: str, parameters: Collection[str] = ()) -> str | None:
 
     parameters: names of those in the link.
     """
-    found_page = page_meant(name)
-    if found_page is None:
+    page = page_meant(name)
+    if page is None:
         return None
-    page_id, query = found_page
-    page = view_meant(BY_ID[page_id], parameters)
-    address = "" if page.section == HOME else page.address
-    return f"{address}{'&' if '?' in address else '?'}{urlencode(query)}" if query else address
+    if page.section == HOME:
+        return ""
+    return view_meant(page, parameters).address
 
 
 def page_of(section: str, view: str) -> Page | None:
     """Return the view of a section that an address names; None for an unknown one."""
     if not view:
         return first_page(section)
-    page, _ = _ADDRESSES.get(_plain(view), (None, ""))
-    return BY_ID[page] if page and BY_ID[page].section == section else None
+    page = page_meant(view)
+    if page is None or page.section != section:
+        return None
+    return page

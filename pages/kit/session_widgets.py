@@ -9,7 +9,6 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpmf_core.teaching.lesson_links import in_new_names
 from pages.kit import lesson, safe_text
 
 Read = Callable[[str], Any]  # turns a link's text into a value; raises ValueError
@@ -43,7 +42,7 @@ def start(key: str, name: str, first: Any, read: Read = str) -> None:
     if fixed_values is None and key in st.session_state:
         return
     values = st.query_params if fixed_values is None else fixed_values
-    text = in_new_names(values).get(name)
+    text = values.get(name)
     try:
         value = first if text is None else read(text)
     except (ValueError, OverflowError):

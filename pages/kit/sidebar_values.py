@@ -6,7 +6,6 @@ reported and replaced by the default. What a lesson fixes is set again on every 
 """
 
 import functools
-from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
@@ -22,7 +21,6 @@ from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC
 from dpmf_core.privacy import NoiseKind, default_delta
 from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
-from dpmf_core.teaching.lesson_links import in_new_names
 from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key
 
@@ -32,7 +30,6 @@ EPSILON = "sidebar.epsilon"  # in the session: the epsilon of all pages
 UNMOVED = "sidebar.epsilon.unmoved"  # in the session: a page's default, not moved yet
 COMPLAINTS = "sidebar.complaints"  # in the session: what was wrong with the address or a box
 COMPLAINED_AT = "sidebar.complained"  # in the session: the choice at the complaint
-OLD_FIRST = "dpals"  # the method of earlier links for ratings that name none
 MOST = 2**53 - 1  # the largest integer that a browser represents exactly
 
 
@@ -247,19 +244,10 @@ def prepare() -> None:
 def _start_from_address(first: dict[str, Any]) -> None:
     """Set values that this session has not had yet, from the address or the defaults."""
     st.session_state[COMPLAINTS] = []
-    texts = in_new_names(st.query_params, data_sets.data_kind())
-    is_ratings = data_sets.data_kind() == "ratings"
-    if is_ratings and "algorithm" not in texts and _is_of_one_method(texts):
-        first = first | {"algorithm": OLD_FIRST}
     for control in controls():
         if session_key(control.id) not in st.session_state and control.id != "epsilon":
-            put(control.id, _read(control, texts.get(control.id), first[control.id], "link"))
-
-
-def _is_of_one_method(texts: Mapping[str, str]) -> bool:
-    """Return whether an address has parameters or the rule of a single method."""
-    has_parameters = any(name.startswith("p.") for name in texts)
-    return has_parameters or texts.get("calibration") == "source"
+            text = st.query_params.get(control.id)
+            put(control.id, _read(control, text, first[control.id], "link"))
 
 
 def dial(first: float) -> float:
@@ -270,7 +258,7 @@ def dial(first: float) -> float:
     state = st.session_state
     complaints = state.setdefault(COMPLAINTS, [])
     if EPSILON not in state or state[EPSILON] == state.get(UNMOVED):
-        text = in_new_names(st.query_params).get("epsilon")
+        text = st.query_params.get("epsilon")
         state[EPSILON], state[UNMOVED] = _read(CONTROLS["epsilon"], text, first, "link"), first
     if state[EPSILON] != state.get(UNMOVED):
         state.pop(UNMOVED, None)
@@ -298,9 +286,8 @@ def _read(control: Control, text: str | None, first: Any, source: str) -> Any:
 
 
 def write_to_address() -> None:
-    """Write the chosen values, by current names, into the address."""
-    now: dict[str, str | None] = dict.fromkeys(st.query_params)
-    now |= in_new_names(st.query_params, data_sets.data_kind())
+    """Write the chosen values into the address."""
+    now = st.query_params.to_dict()
     links.put_in_address(now | {control.id: _text(control) for control in controls()})
 
 

@@ -1,4 +1,4 @@
-"""The addresses of pages: redirects from former and natural ones, and the page loaded at each.
+"""The addresses of pages: redirects from natural ones, and the page loaded at each.
 
 That page is Streamlit's, with a script before its own. Redirects keep all parameters.
 """
@@ -14,15 +14,12 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dpmf_core.teaching.lesson_links import CONTROLS, OLD_NAMES
-
 UNKNOWN_PAGE = "unknown"  # in the first page's address: the unknown page
 NO_PAGES = ("oauth2callback",)  # where a login returns
 STREAMLIT = ("_stcore", "auth", "component", "media", "static")  # folders of its own
 SCRIPT = Path(__file__).with_name("browser.js")
 STREAMLIT_PAGE = Path(st.__file__).parent / "static/index.html"
 HEADERS = {"cache-control": "no-cache"}
-FIRST_ONCE = "explore"  # its links once were the server's address alone
 
 
 class Addresses:
@@ -65,10 +62,7 @@ class Addresses:
         name = unquote(scope["path"].removeprefix(self.base).rstrip("/"))
         names = QueryParams(query).keys()
         if not name:
-            is_of_a_run = {*CONTROLS, *OLD_NAMES}.intersection(names) or any(
-                it.startswith("p.") for it in names
-            )
-            return FIRST_ONCE if is_of_a_run else None
+            return None
         own = None if "/" in name else self.page_address(name, names)
         if own is not None:
             return None if own == name else own

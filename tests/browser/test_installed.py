@@ -45,7 +45,7 @@ def test_explore_is_served_as_it_is_set(
     server.start()
     try:
         page = chromium.new_page(color_scheme="light")
-        page.goto(f"{server.url}/explore?data=cinema-small")
+        page.goto(f"{server.url}/explore?dataset=cinema-small")
         expect(page.get_by_role("heading", level=1)).to_contain_text("ε = 2")
         expect(page.get_by_test_id("stPlotlyChart").first).to_be_visible(timeout=180_000)
         # config.toml has taken effect: the theme, and loopback alone

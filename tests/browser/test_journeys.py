@@ -256,7 +256,7 @@ def test_a_decimal_comma_in_the_box_of_epsilon_is_read_and_thousands_are_refused
 
 
 def test_a_bad_character_in_compare_keeps_the_figure_and_is_announced(visit):
-    page = visit("/tradeoff?data=cinema-small&methods=private-bias&epsilons=5&draws=1")
+    page = visit("/compare?dataset=cinema-small&methods=private-bias&epsilons=5&draws=1")
     await_view(page, "Compare")
     headline(page, "At ε = 5, Private biases")
     box = page.get_by_role("textbox", name="Epsilons")
@@ -284,7 +284,8 @@ def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit
     link = teacher.get_by_test_id("stCode").filter(has_text="?class=").first.inner_text().strip()
     query = link.split("?")[1]
     # with other values in it, and on the wrong page
-    for path in (f"/explore?{query}&epsilon=10&data=cinema&algorithm=dpals", f"/glossary?{query}"):
+    other_values = f"{query}&epsilon=10&dataset=cinema&algorithm=dpals"
+    for path in (f"/explore?{other_values}", f"/glossary?{query}"):
         student = visit(path)
         headline(student, "At ε = 1, Private biases")
         student.get_by_text("Small ε").wait_for()

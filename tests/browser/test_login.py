@@ -60,7 +60,7 @@ def stream_status(url, cookies):
 
 def test_a_login_opens_what_was_closed_and_leads_back(gated, oidc):
     with httpx.Client(base_url=gated.url, headers={"accept": "text/html"}) as browser:
-        link = "/explore?eps=2"
+        link = "/explore?epsilon=2"
         closed = browser.get(link)
         assert closed.status_code == 401 and "script" not in closed.text
         assert browser.put("/_stcore/upload_file/x/y", content=b"rows").status_code == 401

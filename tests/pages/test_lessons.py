@@ -9,8 +9,7 @@ from tests.pages.driving import app_of, settled, words
 
 
 def page(lesson):
-    # the language is what links of earlier versions say, and of no meaning
-    return settled(app_of("lessons/page.py", lesson=lesson, lang="de"))
+    return settled(app_of("lessons/page.py", lesson=lesson))
 
 
 @pytest.mark.parametrize("name", list(LESSONS))
@@ -52,8 +51,8 @@ st.button("Next", on_click=lesson.go, args=(1,))
 """
 
 
-def test_a_lesson_link_with_the_former_name_of_compare_opens_it():
-    step = LessonLink.parse(page="trade-off", query={"epsilons": "2"})
+def test_a_lesson_link_with_another_name_of_compare_opens_it():
+    step = LessonLink.parse(page="compare-methods", query={"epsilons": "2"})
     app = app_of(SEQUENCE)
     app.query_params["class"] = link_token(LessonSequence.parse(steps=[step]))
     app.run()

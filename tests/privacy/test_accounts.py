@@ -1,5 +1,6 @@
 """The account of private data: charged before the first draw, settled to what was drawn."""
 
+import contextlib
 import gzip
 import hashlib
 import json
@@ -278,42 +279,27 @@ def test_a_newer_layout_is_left_alone(tmp_path):
         _ = Account(tmp_path / "a.ledger").entries
 
 
-def test_a_file_of_an_earlier_layout_goes_on(tmp_path):
-    """Layout 2 had no column for accounts that are joined."""
+@pytest.mark.parametrize("layout", [1, 2, 3])
+def test_an_account_of_an_earlier_layout_is_refused(tmp_path, layout):
     file = tmp_path / account_files.FILE
-    for key in ("one", "other"):
-        with Account(file, key).reserve(CHARGE) as permit:
-            permit.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
-    with sqlite3.connect(file) as db:
-        db.executescript(
-            "CREATE TABLE earlier (key TEXT PRIMARY KEY, lasting INTEGER NOT NULL, budget TEXT);"
-            " INSERT INTO earlier SELECT key, lasting, budget FROM accounts;"
-            " DROP TABLE accounts; ALTER TABLE earlier RENAME TO accounts; PRAGMA user_version = 2"
-        )
-    before = Account(file, "one").total
-    assert before.epsilon == pytest.approx(epsilon_of([2.0], 1e-5), rel=1e-6)
-    with Account(file, "other", together=("both",)).reserve(CHARGE):
-        pass
-    with Account(file, "one", together=("both",)).reserve(CHARGE):
-        pass
-    expected = epsilon_of([2.0, 2.0], 1e-5)
-    for key in ("one", "other", "both"):
-        assert Account(file, key).total.epsilon == pytest.approx(expected, rel=1e-6)
+    with Account(file, "one").reserve(CHARGE) as permit:
+        permit.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        db.execute(f"PRAGMA user_version = {layout}")
+    with pytest.raises(BadInput, match=r"earlier version.*would be too low.*Move the file away"):
+        _ = Account(file, "one").total
+    with pytest.raises(BadInput, match="nothing is drawn"):
+        execution.run(spec())
 
 
-def test_accounts_that_are_joined_stay_so_when_they_leave_the_cache(tmp_path, monkeypatch):
-    """Where the data folder has an account already, the other is merged into it."""
+def test_an_account_that_an_earlier_version_left_in_the_cache_is_refused(tmp_path, monkeypatch):
     monkeypatch.delenv("DPMF_DATA")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with Account(account_files.accounts_file(), "third").reserve(CHARGE):
+    with Account(tmp_path / "cache/dpmf" / account_files.FILE, "one").reserve(CHARGE):
         pass
-    for key in ("one", "other"):
-        old = Account(tmp_path / "cache/dpmf" / account_files.FILE, key, together=("both",))
-        with old.reserve(CHARGE) as permit:
-            permit.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
-    total = Account(account_files.accounts_file(), "one").total
-    assert total.epsilon == pytest.approx(epsilon_of([2.0, 2.0], 1e-5), rel=1e-6)
+    with pytest.raises(BadInput, match="would be too low"):
+        account()
 
 
 def test_accounts_of_uploads_go_with_them(tmp_path):
