@@ -31,7 +31,7 @@ async def sweep(base: str, over: asyncio.Event) -> str:
     """Ask for a sweep, stay until the class is over, and return what the page then says."""
     ridges = ", ".join(f"{0.1 + 0.01 * place:.2f}" for place in range(SIDE))
     shrinkages = ", ".join(f"{place / 40:.3f}" for place in range(SIDE))
-    query = "view=compare&data=cinema-small&methods=spectral&epsilons=1&draws=1"
+    query = "view=compare&dataset=cinema-small&methods=spectral&epsilons=1&draws=1"
     async with Student(base, query, "explore") as student:
         await student.set("compare.grid", f"prediction_ridge = {ridges}; shrinkage = {shrinkages}")
         await student.set("compare.confirm", True)

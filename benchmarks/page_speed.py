@@ -127,7 +127,7 @@ class Bench(Browser):
         self.unused = iter([epsilon for epsilon in grid if epsilon not in there])
 
     def address(self, epsilon: float) -> str:
-        return f"{self.base}/explore?data={DATA}&algo=dpals&eps={epsilon:g}"
+        return f"{self.base}/explore?dataset={DATA}&algorithm=dpals&epsilon={epsilon:g}"
 
     def fill(self) -> None:
         """Compute every epsilon of the grid in all draws, and the comparisons of those visited."""

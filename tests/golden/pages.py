@@ -19,7 +19,7 @@ SMALL = {"dataset": "cinema-small"}
 OTHER_VIEWS: dict[str, dict[str, str]] = {
     "lessons": {"lesson": "composition"},
     "explore": SMALL | {"algorithm": "spectral", "epsilon": "2", "rank": "8"},
-    "compare": SMALL | {"epsilons": "1,5", "draws": "1", "noise": "both"},
+    "compare": SMALL | {"epsilons": "1,5", "draws": "1", "calibrations": "both"},
     "topics": {"algorithm": "dp-nmf", "epsilon": "3.2"},
     "faces": {"epsilon": "1"},
     "papers": {"erratum": "balu-gradient"},

@@ -53,7 +53,7 @@ def ran(app):
 
 
 def test_the_sidebar_s_algorithm_costs_the_sidebar_s_epsilon():
-    app = page(**{"from": "plan", "eps": "3"})
+    app = page(**{"from": "plan", "epsilon": "3"})
     assert app.title[0].value.endswith("cost ε = 3.00")
     widget_of(app.text_input, "sidebar.epsilon").set_value("0.004")
     assert ran(app).title[0].value.endswith("cost ε = 0.004")  # never "0.00"

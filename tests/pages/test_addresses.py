@@ -19,7 +19,7 @@ from pages.kit.page_table import (
 )
 from pages.server.addresses import Addresses
 
-LINK = "data=cinema&eps=2&p.rank=3&grid=rank%20%3D%202%2C%204"
+LINK = "dataset=cinema&epsilon=2&p.rank=3&grid=rank%20%3D%202%2C%204"
 
 
 def browser(base=""):

@@ -65,7 +65,7 @@ def answered(app):
 @pytest.mark.slow
 def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path):
     """A reload is a new session at the same address; the command runs in another folder."""
-    app = opened(data=SMALL)
+    app = opened(dataset=SMALL)
     app.segmented_control(key="choose.wish").set_value("keep").run()
     app.number_input(key="choose.keep").set_value(30).run()
     title = answered(app).title[0].value
@@ -104,7 +104,7 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path):
 
 @pytest.mark.slow
 def test_asking_keeps_what_was_tuned_and_both_can_be_exported():
-    app = opened(data=SMALL, wish="keep", keep="30")
+    app = opened(dataset=SMALL, wish="keep", keep="30")
     answered(app)
     data_id, method = app.session_state["choose.method"]
     assert data_id == SMALL
@@ -131,7 +131,7 @@ def test_asking_keeps_what_was_tuned_and_both_can_be_exported():
 
 @pytest.mark.slow
 def test_close_methods_get_more_draws_before_the_answer_is_shown():
-    app = opened(data=SMALL)
+    app = opened(dataset=SMALL)
     app.button(key="choose.go").click()
     titles = []
 

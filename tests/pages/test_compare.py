@@ -16,7 +16,7 @@ SCRIPT = behind_sidebar("compare/page.py")
 
 
 def page(**parameters):
-    defaults = {"data": "cinema-small", "methods": "private-bias", "epsilons": "1, 5"}
+    defaults = {"dataset": "cinema-small", "methods": "private-bias", "epsilons": "1, 5"}
     return settled(app_of(SCRIPT, **(defaults | parameters)))
 
 
@@ -126,7 +126,7 @@ def test_the_notebook_makes_the_same_runs_again():
 
 
 def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there():
-    query = {"data": "cinema-small", "methods": "private-bias", "epsilons": "2", "draws": "1"}
+    query = {"dataset": "cinema-small", "methods": "private-bias", "epsilons": "2", "draws": "1"}
     link = LessonLink.parse(page="compare", query=query, locked=("page",))
     state = {"lesson.link": link, "compare.epsilons": "1, 2, 3"}
     app = app_of(SCRIPT, state, draws="9")

@@ -41,7 +41,7 @@ def mine():
 
 
 def test_nobody_opens_anothers_by_its_address(mine):
-    app = app_of(ACCOUNTANT, data=mine.entry.id).run()
+    app = app_of(ACCOUNTANT, dataset=mine.entry.id).run()
     assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema" and app.warning
 
 
@@ -127,7 +127,7 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(tmp_path, mon
     datasets.import_("ml-100k", tmp_path / "mine.csv")
     entry = datasets.entry_of("ml-100k")
     assert not entry.public and (entry.n_users, entry.n_items) == (30, 12) and entry.assumptions
-    app = settled(app_of(behind_sidebar("explore/page.py"), data="ml-100k"))
+    app = settled(app_of(behind_sidebar("explore/page.py"), dataset="ml-100k"))
     assert [button.label for button in app.get("download_button")].count("Download as CSV") == 1
     assert "CONDITIONAL" in words(app)
 

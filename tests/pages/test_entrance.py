@@ -57,7 +57,7 @@ def statuses(browser):
             stream = 101 if socket.receive_text() == "open" else 0
     except WebSocketDenialResponse as refused:
         stream = refused.status_code
-    page = browser.get("/explore?eps=2", headers={"accept": "text/html,*/*"})
+    page = browser.get("/explore?epsilon=2", headers={"accept": "text/html,*/*"})
     upload = browser.put("/_stcore/upload_file/session/file", content=b"rows")
     return [page.status_code, upload.status_code, stream, browser.get("/auth/check").status_code]
 
@@ -89,8 +89,8 @@ def test_without_a_login_everything_is_answered():
 @pytest.mark.parametrize(
     "address",
     [
-        "/explore?data=cinema&eps=2&p.rank=3",
-        "/trade-off?grid=rank%20%3D%202%2C%204&methods=dpals,als",
+        "/explore?dataset=cinema&epsilon=2&p.rank=3",
+        "/compare?grid=rank%20%3D%202%2C%204&methods=dpals,als",
         "/runs?",
     ],
 )

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("short_grid")
 
 def page(**parameters):
     """The page on the small cinema, looked at again until its runs are finished."""
-    return settled(app_of(SCRIPT, **({"data": "cinema-small"} | parameters)))
+    return settled(app_of(SCRIPT, **({"dataset": "cinema-small"} | parameters)))
 
 
 def click(app, name, value):
@@ -46,7 +46,7 @@ def spec(**more):
 
 def test_the_sources_rule_shows_what_it_truly_costs():
     printed = {"p.biases": "false", "p.gram_share": "0.5", "p.frequent_fraction": "1"}
-    app = page(eps="1", delta="1e-5", rule="source", **printed)  # an earlier link, without a method
+    app = page(algorithm="dpals", epsilon="1", delta="1e-5", calibration="source", **printed)
     assert "ε = 1.07 (δ = 1e-5" in words(app)
     assert "1.07" in headline(app)
 
@@ -68,14 +68,14 @@ def test_it_opens_with_the_best_proven_method_and_one_click_shows_a_paper_s():
 
 
 def test_the_best_of_several_methods_has_no_source_s_rule():
-    app = page(eps="5", algo="best", rule="source")
+    app = page(epsilon="5", algorithm="best", calibration="source")
     assert not [radio for radio in app.radio if radio.label == "Noise is set by"]
     assert "in total (" not in headline(app)
 
 
 def test_nothing_that_is_not_proved_has_an_epsilon():
     """A posterior sample that SGLD has not reached shows no price, odds or target."""
-    app = page(algo="sgld", eps="5", **{"p.reading": "posterior-sample", "p.steps": "20"})
+    app = page(algorithm="sgld", epsilon="5", **{"p.reading": "posterior-sample", "p.steps": "20"})
     text = words(app)
     assert 'The source says: "provably differentially private"' in text
     assert "0.250" in text
@@ -85,13 +85,13 @@ def test_nothing_that_is_not_proved_has_an_epsilon():
 
 
 def test_one_persons_list_says_what_stays_and_a_link_holds_who_was_picked():
-    app = page(algo="dpals", eps="5")
+    app = page(algorithm="dpals", epsilon="5")
     lists = component(app, "hero")["lists"]
     here = next(one for one in lists["at"] if one["epsilon"] == 5.0)
     for items, run in ((here["items"], spec()), (here["open"], spec().open())):
         recommended = recommend(engine_run(run), 0, len(items))
         assert [item["title"] for item in items] == [film.title for film in recommended]
-    app = page(algo="dpals", eps="5", person="7")
+    app = page(algorithm="dpals", epsilon="5", person="7")
     assert component(app, "hero")["lists"]["person"] == 7
     next(it for it in app.number_input if it.label == "Show person").set_value(9)
     settled(app)
@@ -100,7 +100,7 @@ def test_one_persons_list_says_what_stays_and_a_link_holds_who_was_picked():
 
 
 def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_default():
-    app = page(eps="5", **{"p.rank": "3"})
+    app = page(algorithm="dpals", epsilon="5", **{"p.rank": "3"})
     [sentence] = [it.value for it in app.markdown if it.value.startswith("Changed parameters")]
     assert "3" in sentence
     assert app.query_params["p.rank"] in ("3", ["3"])

@@ -18,17 +18,20 @@ TEXTS = (
 )  # fmt: skip
 PAGES = {
     "explore/page.py": (
-        "data", "top", "algo", "eps", "delta", "seed", "rule", "p.rank", "p.steps",
+        "dataset", "top_items", "algorithm", "epsilon", "delta", "seed", "calibration",
+        "p.rank", "p.steps",
         "p.clip_norm", "p.sampling", "p.biases", "class",
     ),
-    "compare/page.py": ("fig", "methods", "epsilons", "draws", "grid", "noise", "judge", "metric"),
-    "topics/page.py": ("data", "algo", "p.n_components", "p.start"),
-    "faces/page.py": ("data", "algo", "p.n_components"),
+    "compare/page.py": (
+        "fig", "methods", "epsilons", "draws", "grid", "calibrations", "judge", "metric",
+    ),
+    "topics/page.py": ("dataset", "algorithm", "p.n_components", "p.start"),
+    "faces/page.py": ("dataset", "algorithm", "p.n_components"),
     "accountant/page.py": ("models", "years", "total"),
     "ledger/page.py": ("from", "ledger"),
     "audit/page.py": ("attack", "epsilon", "runs", "fault", "canary", "aseed"),
     "runs/page.py": ("whose",),
-    "tune/page.py": ("algo", "eps"),
+    "tune/page.py": ("algorithm", "epsilon"),
     "lessons/page.py": ("lesson",),
     "glossary/page.py": ("term",),
 }  # fmt: skip
@@ -42,7 +45,7 @@ def text_for(name):
 @pytest.mark.parametrize("page", PAGES)
 def test_no_link_breaks_a_page(page):
     """With one hostile value, otherwise on the smallest data set."""
-    usual = {"data": "cinema-small"} if page_at(page).data_kind == "ratings" else {}
+    usual = {"dataset": "cinema-small"} if page_at(page).data_kind == "ratings" else {}
     usual |= {"runs": "40"} if page == "audit/page.py" else {}
     for name in PAGES[page]:
         text = text_for(name)

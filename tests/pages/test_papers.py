@@ -7,7 +7,6 @@ import pytest
 from dpmf_core.papers import results
 from dpmf_core.papers.erratum import Erratum, Reading
 from dpmf_core.papers.registry import CLAIMS, PAPERS
-from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from pages.papers import figures
 from pages.papers.figures import place
 from tests.pages.driving import ROOT, app_of, frames, settled
@@ -69,18 +68,6 @@ def test_a_new_address_leads_and_then_the_widget():
     app.selectbox[0].set_value("chien-fig3a")
     settled(app)
     assert said(app, "claim") == "chien-fig3a"
-
-
-def test_a_lesson_on_a_page_that_went_opens_its_paper():
-    steps = (LessonLink.parse(page="sketch", query={"dataset": "cinema"}, locked=("page",)),)
-    app = app_of(
-        "import runpy\nfrom pages.kit import lesson\nlesson.current()\n"
-        f"runpy.run_path({str(PAGE)!r})\n"
-    )
-    app.query_params["class"] = link_token(LessonSequence.parse(steps=steps))
-    app.run()
-    assert not app.exception and section_of(app) == "method"
-    assert said(app, "paper") == "balu-2016"
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())

@@ -18,7 +18,7 @@ NAME = "films-in-parts"
 
 
 def page():
-    link = {"data": NAME, "algo": "spectral", "eps": "5", "delta": "1e-5"}
+    link = {"dataset": NAME, "algorithm": "spectral", "epsilon": "5", "delta": "1e-5"}
     return settled(app_of(behind_sidebar("explore/page.py"), **link))
 
 

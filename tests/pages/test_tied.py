@@ -19,7 +19,7 @@ st.write(f"δ = {sidebar.choice().delta:g}")
 
 
 def open_page():
-    return app_of(SCRIPT, data="cinema-small").run()
+    return app_of(SCRIPT, dataset="cinema-small").run()
 
 
 def widget_states(app):
@@ -80,7 +80,7 @@ def latest(app):
 def test_a_locked_slider_is_not_heard():
     app = open_page()
     app.session_state["lesson.link"] = LessonLink.parse(
-        page="explore", query={"eps": "1"}, locked=("eps",)
+        page="explore", query={"epsilon": "1"}, locked=("epsilon",)
     )
     app.run()
     assert app.markdown[0].value == "ε = 1"

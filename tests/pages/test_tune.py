@@ -17,8 +17,8 @@ from tests.pages.driving import app_of, behind_sidebar, brought, run_until, sett
 SCRIPT = behind_sidebar("tune/page.py")
 
 
-def page(data="cinema-small", **state):
-    app = app_of(SCRIPT, state, data=data, algo="private-bias", epsilon="5")
+def page(dataset="cinema-small", **state):
+    app = app_of(SCRIPT, state, dataset=dataset, algorithm="private-bias", epsilon="5")
     app.run()
     assert not app.exception, [error.value for error in app.exception]
     return app

@@ -315,7 +315,10 @@ def test_pages_open_by_a_lesson_link_alone_where_the_operator_wants_it(put, at):
     at(BOB)
     assert not drawn("kit/navigation.py").sidebar.selectbox
     link = link_to(
-        page="accountant", query={"data": "cinema-small"}, locked=("data",), title="The lesson"
+        page="accountant",
+        query={"dataset": "cinema-small"},
+        locked=("dataset",),
+        title="The lesson",
     )
     assert "The lesson" in words(drawn("kit/navigation.py", **{"class": link}))
 
@@ -332,10 +335,10 @@ def test_a_data_set_that_is_not_allowed_comes_in_no_way(way, put, at):
     put(data_sets="cinema-small,lowrank-5k")
     at(BOB)
     if way == "an address":
-        app = drawn(ACCOUNT, data="cinema")
+        app = drawn(ACCOUNT, dataset="cinema")
         assert app.warning
     elif way == "a lesson":
-        link = link_to(page="accountant", query={"data": "cinema"}, locked=("data",))
+        link = link_to(page="accountant", query={"dataset": "cinema"}, locked=("dataset",))
         app = drawn("kit/navigation.py", **{"class": link})
     else:
         app = drawn(EDITED)
@@ -348,7 +351,7 @@ def test_no_page_opens_an_address(address, monkeypatch):
     addresses = []
     for reader in ("partitions.read_address", "partitions.stamp", "readers.databases.read"):
         monkeypatch.setattr(f"dpmf_datasets.{reader}", addresses.append)
-    assert drawn(ACCOUNT, data=address).warning and not addresses
+    assert drawn(ACCOUNT, dataset=address).warning and not addresses
 
 
 def test_downloads_are_not_offered_where_they_are_the_operators(put, at):
