@@ -1,11 +1,14 @@
-"""The size of the project as one table: lines, rooms, arrows, floors, circles, options, commands.
+"""The size of the project as one table: tokens, rooms, arrows, floors, circles, options, commands.
 
-A room is a package or module directly in `dpmf_core`, or `pages` or `datasets`. An arrow is a
-room that imports another. A circle is a set of files that import each other, in functions too.
+A token is one of Python's, without docstrings and comments; a code line holds at least one. A room
+is a package or module directly in `dpmf_core`, or `pages` or `datasets`. An arrow is a room that
+imports another. A circle is a set of files that import each other, in functions too.
 Run: python .ci/size.py [FOLDER]
 """
 
 import sys
+import tokenize
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -18,9 +21,47 @@ sys.path.insert(0, str(ROOT))
 Arrows = set[tuple[str, str]]
 
 
-def lines(*folders: str) -> int:
-    files = {file for folder in folders for file in (ROOT / folder).rglob("*.py")}
-    return sum(len(file.read_text("utf-8").splitlines()) for file in files)
+NO_TOKENS = {
+    tokenize.COMMENT,
+    tokenize.DEDENT,
+    tokenize.ENCODING,
+    tokenize.ENDMARKER,
+    tokenize.INDENT,
+    tokenize.NEWLINE,
+    tokenize.NL,
+}
+
+
+@dataclass
+class Weight:
+    """The tokens, code lines and lines with a comment of some files."""
+
+    tokens: int = 0
+    code_lines: int = 0
+    comments: int = 0
+
+    @property
+    def tokens_a_line(self) -> float:
+        return self.tokens / max(self.code_lines, 1)
+
+    @property
+    def share_of_comments(self) -> float:
+        return self.comments / max(self.code_lines + self.comments, 1)
+
+
+def weight(*folders: str) -> Weight:
+    total = Weight()
+    for file in (file for folder in folders for file in (ROOT / folder).rglob("*.py")):
+        code_lines = set()
+        with file.open("rb") as source:
+            for token in tokenize.tokenize(source.readline):
+                total.comments += token.type == tokenize.COMMENT
+                is_docstring = token.type == tokenize.STRING and token.start[0] != token.end[0]
+                if token.type not in NO_TOKENS and not is_docstring:
+                    total.tokens += 1
+                    code_lines.add(token.start[0])
+        total.code_lines += len(code_lines)
+    return total
 
 
 def imports() -> Arrows:
@@ -69,12 +110,18 @@ def main() -> None:
     context = click.Context(program)
     fit = program.get_command(context, "fit")
     assert fit is not None
-    options = [it for it in fit.params if isinstance(it, click.Option)]
-    hidden = sum(it.hidden for it in options)
+    options = [option for option in fit.params if isinstance(option, click.Option)]
+    hidden = sum(option.hidden for option in options)
+    weights = {
+        "product": weight("dpmf_core", "pages", "datasets"),
+        "tests": weight("tests"),
+        "benchmarks": weight("benchmarks"),
+    }
+    for name, part in weights.items():
+        print(f"| {name + ': tokens':45} | {part.tokens:>7,} |")
+        print(f"| {name + ': tokens a code line':45} | {part.tokens_a_line:>7.1f} |")
+        print(f"| {name + ': comments, share of lines':45} | {part.share_of_comments:>7.1%} |")
     rows = {
-        "product: lines of dpmf_core, pages, datasets": lines("dpmf_core", "pages", "datasets"),
-        "tests: lines": lines("tests"),
-        "benchmarks: lines": lines("benchmarks"),
         "rooms": len({name for arrow in arrows for name in arrow}),
         "floors": floors(arrows),
         "arrows": len(arrows),
