@@ -114,6 +114,8 @@ class Settings(BaseModel):
     most_lessons: int = Field(10_000, ge=1)
     """most classes whose answers are kept; beyond that the oldest are removed that no teacher has
     opened or that have no answer"""
+    room_code_hours: int = Field(24, ge=1, le=168)
+    """hours for which a room code opens its class"""
     lesson_key: SecretStr | None = Field(None, min_length=32)
     """secret of at least 32 letters that signs lesson links and completion codes; if unset, a key
     in the data folder signs them, and links expire when it is lost"""

@@ -5,7 +5,8 @@ person has one seat. Other seats are drawn, at most 60 a minute for a class. In 
 without an answer makes room. A class that its teacher has opened and that has an answer stays. On a
 full server the others make room: first classes that no teacher has opened, then opened ones without
 an answer, the one used longest ago first. An opened class without an answer is forgotten after a
-day. Learners without a teacher share one list, in which the seat used longest ago makes room.
+day, or when its room code ends. Learners without a teacher share one list, in which the seat used
+longest ago makes room.
 """
 
 import contextlib
@@ -42,8 +43,8 @@ MOST_OPENED = 20  # classes that one person may newly open within a day
 MOST_OPENED_AT_ADDRESS = 60  # that all persons at one network address may
 Answers = dict[str, str]  # by step
 
-# 1: who opened a class, and when; before, only that it was opened
-SCHEMA = 1
+# 1: who opened a class, and when; before, only that it was opened. 2: room codes
+SCHEMA = 2
 TABLES = """
 CREATE TABLE IF NOT EXISTS seats (
     class TEXT NOT NULL, seat TEXT NOT NULL,
@@ -63,7 +64,18 @@ CREATE TABLE IF NOT EXISTS published (
     counts TEXT NOT NULL,       -- JSON: with noise
     UNIQUE (class, step, epsilon, n_answers)
 );
+CREATE TABLE IF NOT EXISTS rooms (
+    class TEXT PRIMARY KEY NOT NULL,
+    code TEXT UNIQUE NOT NULL,
+    link TEXT NOT NULL,         -- the signed token of the class's link
+    ends REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS wrong_codes (
+    owner TEXT NOT NULL, address TEXT NOT NULL,  -- as in `opened`
+    entered REAL NOT NULL
+);
 """
+ALL_OF_A_CLASS = ("seats", "published", "opened", "rooms")  # tables
 FROM_LAYOUT_0 = (
     "CREATE TABLE IF NOT EXISTS pinned (class TEXT PRIMARY KEY NOT NULL)",
     "INSERT INTO opened SELECT class, '', '', :now, :now FROM pinned",
@@ -73,7 +85,7 @@ FROM_LAYOUT_0 = (
 
 
 @contextlib.contextmanager
-def _database() -> Iterator[sqlite3.Connection]:
+def database() -> Iterator[sqlite3.Connection]:
     """Open the records within one write transaction; raise BadInput if they cannot be opened."""
     with open_file(data_folder() / FILE, _prepare, _refusal, PATIENCE) as db:
         yield db
@@ -125,7 +137,7 @@ def record(class_id: str, seat: str, answers: Mapping[str, str], by_login: bool 
     _must_be_drawn(class_id, seat)
     short = {step[:40]: text[:LONGEST] for step, text in list(answers.items())[:MOST_ANSWERS]}
     values = (json.dumps(short), any(short.values()), time.time(), class_id, seat)
-    with _database() as db:
+    with database() as db:
         update = (
             "UPDATE seats SET answers = ?, has_answer = ?, changed = ? WHERE class = ? AND seat = ?"
         )
@@ -200,6 +212,7 @@ class GatheredClass:
 
     id: as in its links. owner: of who opened it first; '' if unknown. n_answers: sessions that have
     answered. changed: when it was last used, in seconds since 1970. is_opened: by a teacher.
+    room_code: the code that opens it now; '' for none.
     """
 
     id: str
@@ -207,6 +220,7 @@ class GatheredClass:
     n_answers: int
     changed: float
     is_opened: bool
+    room_code: str
 
     @property
     def name(self) -> str:
@@ -230,13 +244,13 @@ def open_class(class_id: str, address: str = "") -> None:
     if not CLASS.fullmatch(class_id):
         raise ValueError("a class must have a name drawn by this server")
     now = time.time()
-    with _database() as db:
+    with database() as db:
         _forget_empty_classes(db, now)
         update = "UPDATE opened SET last_opened = ? WHERE class = ?"
         if db.execute(update, (now, class_id)).rowcount:
             return
         person = asker()
-        source = _digest_of_address(address)
+        source = digest_of_address(address)
         if not (person.operator or person.alone):
             _must_be_few(db, now, person.owner, source)
         row = (class_id, person.owner, source, now, now)
@@ -261,7 +275,7 @@ def _must_be_few(db: sqlite3.Connection, now: float, owner: str, source: str) ->
         )
 
 
-def _digest_of_address(address: str) -> str:
+def digest_of_address(address: str) -> str:
     """Return a digest that only this server can make; '' without an address.
 
     A person may have all IPv6 addresses that begin with the same 64 bits.
@@ -275,38 +289,41 @@ def _digest_of_address(address: str) -> str:
 
 
 def _forget_empty_classes(db: sqlite3.Connection, now: float) -> None:
-    """Forget opened classes that have no answer and were not used within a day."""
+    """Forget opened classes without an answer or an open room that were not used within a day."""
     query = (
-        "SELECT class FROM opened LEFT JOIN seats USING (class) GROUP BY class"
-        " HAVING NOT IFNULL(MAX(has_answer), 0)"
-        " AND MAX(last_opened, IFNULL(MAX(changed), 0)) < ?"
+        "SELECT class FROM opened LEFT JOIN seats USING (class) LEFT JOIN rooms USING (class)"
+        " GROUP BY class HAVING NOT IFNULL(MAX(has_answer), 0)"
+        " AND MAX(last_opened, IFNULL(MAX(changed), 0)) < ? AND IFNULL(ends, 0) <= ?"
     )
-    rows = db.execute(query, (now - DAY,)).fetchall()
-    _delete(db, [name for (name,) in rows], ("seats", "published", "opened"))
+    rows = db.execute(query, (now - DAY, now)).fetchall()
+    _delete(db, [name for (name,) in rows], ALL_OF_A_CLASS)
 
 
 def classes() -> list[GatheredClass]:
     """Return all classes, the one used last first."""
     query = (
         "SELECT class, IFNULL(owner, ''), IFNULL(SUM(has_answer), 0),"
-        " MAX(IFNULL(last_opened, 0), IFNULL(MAX(changed), 0)) AS used, owner IS NOT NULL"
+        " MAX(IFNULL(last_opened, 0), IFNULL(MAX(changed), 0)) AS used, owner IS NOT NULL,"
+        " CASE WHEN ends > ? THEN code ELSE '' END"
         " FROM (SELECT class FROM seats UNION SELECT class FROM opened)"
         " LEFT JOIN seats USING (class) LEFT JOIN opened USING (class)"
+        " LEFT JOIN rooms USING (class)"
         " WHERE class <> ? GROUP BY class ORDER BY used DESC, class"
     )
-    with _database() as db:
-        _forget_empty_classes(db, time.time())
-        rows = db.execute(query, (NO_CLASS,)).fetchall()
+    now = time.time()
+    with database() as db:
+        _forget_empty_classes(db, now)
+        rows = db.execute(query, (now, NO_CLASS)).fetchall()
     return [
-        GatheredClass(name, owner, n_answers, changed, bool(is_opened))
-        for name, owner, n_answers, changed, is_opened in rows
+        GatheredClass(name, owner, n_answers, changed, bool(is_opened), room_code)
+        for name, owner, n_answers, changed, is_opened, room_code in rows
     ]
 
 
 def clear(class_ids: Sequence[str]) -> None:
     """Delete all that is stored of these classes; their privacy accounts stay."""
-    with _database() as db:
-        _delete(db, class_ids, ("seats", "published", "opened"))
+    with database() as db:
+        _delete(db, class_ids, ALL_OF_A_CLASS)
 
 
 # ---- answers -------------------------------------------------------------------------------------
@@ -314,7 +331,7 @@ def clear(class_ids: Sequence[str]) -> None:
 
 def answers_of(class_id: str, seat: str) -> Answers | None:
     """Return what a session has reached and answered; None for an unknown seat."""
-    with _database() as db:
+    with database() as db:
         query = "SELECT answers FROM seats WHERE class = ? AND seat = ?"
         row = db.execute(query, (class_id, seat)).fetchone()
     return json.loads(row[0]) if row else None
@@ -322,7 +339,7 @@ def answers_of(class_id: str, seat: str) -> Answers | None:
 
 def class_answers(class_id: str) -> list[Answers]:
     """Return the answers of each session of a class, in an order that reveals nothing."""
-    with _database() as db:
+    with database() as db:
         query = "SELECT answers FROM seats WHERE class = ? ORDER BY seat"
         return [json.loads(text) for (text,) in db.execute(query, (class_id,))]
 
@@ -348,7 +365,7 @@ def publish(
     has changed counts in later publications, because drawing anew would reveal the change. draw:
     makes the counts; it is called with nobody else publishing, and not where they are there.
     """
-    with _database() as db:
+    with database() as db:
         rows = db.execute("SELECT answers FROM seats WHERE class = ?", (class_id,))
         texts = [it[step] for (text,) in rows if step in (it := json.loads(text))]
         key = (class_id, step, epsilon, len(texts))
@@ -364,6 +381,6 @@ def publications(class_id: str, step: str) -> list[Publication]:
         "SELECT epsilon, n_answers, counts FROM published WHERE class = ? AND step = ?"
         " ORDER BY rowid"
     )
-    with _database() as db:
+    with database() as db:
         rows = db.execute(query, (class_id, step)).fetchall()
     return [Publication(epsilon, n, tuple(json.loads(counts))) for epsilon, n, counts in rows]

@@ -6,9 +6,12 @@ shows the same code, and a code that is handed in twice is seen.
 
 import base64
 import binascii
+import csv
 import hashlib
 import hmac
+import re
 import struct
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
@@ -18,6 +21,15 @@ FIRST_DAY = date(2026, 1, 1)
 LAYOUT = struct.Struct(">B4sHBB3s")  # version, what, day, right, asked, nonce
 VERSION, SIGNATURE, GROUP = 1, 8, 8
 PURPOSE = "completion"
+N_LETTERS = 32  # of a code: 20 bytes of 8 bits, in letters of 5 bits
+HYPHENS = "-\u2010\u2011\u2012\u2013"  # text programs replace the first by others
+WITHOUT_HYPHENS = str.maketrans("", "", HYPHENS)
+# what may be a code, from the beginning of each word; they overlap, because a name may precede
+CANDIDATE = re.compile(
+    rf"(?<![A-Za-z0-9])(?=((?:[A-Za-z2-7][{HYPHENS}\s]*){{{N_LETTERS - 1}}}[A-Za-z2-7])"
+    r"(?![A-Za-z0-9]))"
+)
+DELIMITERS = "\t;,"  # of cells in a line; the first that occurs separates them
 
 
 @dataclass(frozen=True)
@@ -69,15 +81,60 @@ def code(what: str, right: int, n_questions: int, seat: str, day: str) -> str:
 
 def read(text: str) -> Completion:
     """Return the content of a code, ignoring spaces, hyphens and case; raise ForgedToken."""
-    letters = "".join(text.split()).replace("-", "").upper()
+    letters = "".join(text.split()).translate(WITHOUT_HYPHENS).upper()
     try:
         whole = base64.b32decode(letters + "=" * (-len(letters) % 8))
-    except (binascii.Error, ValueError):
+    except (binascii.Error, ValueError):  # ValueError: letters that are not ASCII
         raise signing.ForgedToken from None
     message, signature = whole[:-SIGNATURE], whole[-SIGNATURE:]
-    if len(message) != LAYOUT.size or not hmac.compare_digest(
-        signature, signing.signature(PURPOSE, message, SIGNATURE)
-    ):
+    # the version first: it is cheap, and a name of a student is no code
+    if len(message) != LAYOUT.size or message[0] != VERSION:
+        raise signing.ForgedToken
+    if not hmac.compare_digest(signature, signing.signature(PURPOSE, message, SIGNATURE)):
         raise signing.ForgedToken
     _, what, day, right, n_questions, nonce = LAYOUT.unpack(message)
     return Completion(what, FIRST_DAY + timedelta(day), right, n_questions, nonce)
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """A line with a code.
+
+    code: as it stands in the line, '' without one. content: None unless the code is valid. rest:
+    the other cells of the line, such as a name.
+    """
+
+    code: str
+    content: Completion | None
+    rest: str
+
+
+def find(line: str) -> HandedIn:
+    """Return the code in a line of text or of a table, and the rest of the line."""
+    delimiter = next((letter for letter in DELIMITERS if letter in line), ",")
+    cells = next(csv.reader([line], delimiter=delimiter), [])
+    invalid = None
+    for place, cell in enumerate(cells):
+        for match in CANDIDATE.finditer(cell):
+            try:
+                content = read(match[1])
+            except signing.ForgedToken:
+                invalid = place, match
+                continue
+            return HandedIn(match[1], content, _rest(cells, place, match))
+    if invalid is None:
+        return HandedIn("", None, _joined(cells))
+    place, match = invalid
+    return HandedIn(match[1], None, _rest(cells, place, match))
+
+
+def _rest(cells: Sequence[str], place: int, match: re.Match[str]) -> str:
+    """Return the cells without the code that one of them has."""
+    cell = cells[place]
+    others = f"{cell[: match.start(1)]} {cell[match.end(1) :]}"
+    return _joined([*cells[:place], others, *cells[place + 1 :]])
+
+
+def _joined(cells: Iterable[str]) -> str:
+    words = (" ".join(cell.split()).strip(" ,;:") for cell in cells)
+    return ", ".join(filter(None, words))

@@ -30,7 +30,7 @@ CONTROLS = {
 }
 IDENT = re.compile(r"[A-Za-z0-9_-]{8,32}")
 # of an address, and of no page; `page` says which view is shown
-OWN = ("class", "seat", "at", "teach", "sequence", "view", "step")
+OWN = ("class", "seat", "at", "teach", "sequence", "view", "step", "room", "preview")
 MOST_STEPS = 20
 PURPOSE, TEACHER = "lesson", "teacher"
 UNKNOWN = (

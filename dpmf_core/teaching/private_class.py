@@ -5,6 +5,7 @@ public. A different answer changes two counts by 1 each, 2 in L1 norm, so Laplac
 on every count has pure ε. One account adds up all publications of a class.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,6 +21,7 @@ from dpmf_core.teaching import class_records
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)
 MOST = 5.0  # ε of all publications of a class together
 STATISTIC = "answers"
+FEW = 10  # answers below which noise hides what a class answered
 ROUNDING = 1e-9  # of a sum of epsilons
 
 
@@ -35,6 +37,16 @@ def spent_epsilon(class_id: str) -> float:
 def mechanism(epsilon: float) -> Laplace:
     """Return the mechanism of one publication."""
     return Laplace(2 / epsilon, STATISTIC, sensitivity=1.0, replace_one_factor=2.0)
+
+
+def noise_range(epsilon: float, share: float = 0.95) -> int:
+    """Return n such that the noise of a count is between -n and n with probability `share`.
+
+    Rounded Laplace noise of scale b is within n with probability 1 - exp(-(n + 1/2)/b). epsilon: of
+    the publication.
+    """
+    scale = mechanism(epsilon).noise_multiplier
+    return max(0, math.ceil(-scale * math.log1p(-share) - 0.5))
 
 
 def counts_of(answers: Sequence[str], n_choices: int) -> list[int]:

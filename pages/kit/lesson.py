@@ -12,6 +12,8 @@ from pages.kit import links
 from pages.kit.page_table import BY_ID, page_meant, view_meant
 
 NAME, SEAT, PLACE = "class", "seat", "at"  # parameters in the address
+# in the address: the teacher looks at the class as a student, who counts from the first answer on
+PREVIEW = "preview"
 UNSENT = "lesson.unsent"  # in the session: why the server does not have the last answers
 # prefixes of the session's keys that survive a change of the lesson's page
 STAYS = ("lesson.", "visitor.", "data.", "runs.")
@@ -26,7 +28,7 @@ def current(owner: str = "") -> LessonLink | None:
     if "lesson.link" in state:
         if links.came_back() and (page := _place_in_address()) not in (None, place()):
             go(page)
-        links.put_in_address(_own())
+        links.put_in_address({PREVIEW: None, **_own()})
         return state["lesson.link"]  # type: ignore[no-any-return]
     token = st.query_params.get(NAME)
     if token is None or "lesson.complaint" in state:
@@ -57,6 +59,7 @@ def _begin(sequence: LessonSequence, token: str, owner: str) -> None:
     state, last = st.session_state, len(sequence.steps) - 1
     _take_seat(sequence.id, sequence.id if sequence.gathers else class_records.NO_CLASS, owner)
     state["lesson.sequence"], state["lesson.token"] = sequence, token
+    state["lesson.preview"] = PREVIEW in st.query_params and not _has_answer()
     opened_pages = [it for it in range(last + 1) if f"{it}.opened" in state["lesson.answers"]]
     page = _place_in_address()
     _open(max(opened_pages, default=0) if page is None else page)
@@ -101,12 +104,17 @@ def _open(place: int) -> None:
 
 def go(place: int) -> None:
     """Open another page of the sequence and forget the settings of this one."""
+    forget_settings()
+    _open(place)
+
+
+def forget_settings() -> None:
+    """Forget the settings of the current page, which the next one would take over."""
     for key in list(st.session_state):
         name = str(key)
         # the browser may still report old widgets, so their numbers must continue
         if not name.startswith(STAYS) and not name.endswith(".turns"):
             del st.session_state[key]
-    _open(place)
 
 
 def address() -> dict[str, str]:
@@ -117,15 +125,16 @@ def address() -> dict[str, str]:
 
 
 def _own() -> dict[str, str]:
-    """Return the address parameters of a teacher's link: link, seat, page."""
+    """Return the address parameters of a teacher's link: link, seat, page, preview."""
     state = st.session_state
     if "lesson.token" not in state:
         return {}
-    return {
+    own = {
         NAME: state["lesson.token"],
         SEAT: state["lesson.seat"],
         PLACE: str(state["lesson.place"] + 1),
     }
+    return own | {PREVIEW: "1"} if is_preview() else own
 
 
 def fixed_value(name: str) -> str | None:
@@ -155,6 +164,15 @@ def sequence() -> LessonSequence | None:
     return teacher_link
 
 
+def is_preview() -> bool:
+    """Return whether a teacher looks at the class as a student and has answered nothing yet."""
+    return bool(st.session_state.get("lesson.preview"))
+
+
+def _has_answer() -> bool:
+    return any(st.session_state["lesson.answers"].values())
+
+
 def place() -> int:
     """Return the current page of the sequence, from 0."""
     return int(st.session_state.get("lesson.place", 0))
@@ -180,8 +198,11 @@ def note(step: str, text: str, of: str = "", *, again: bool = False) -> None:
     if name in answer_texts and not again:
         return
     answer_texts[name] = text
+    if text:
+        state["lesson.preview"] = False
     # only teachers see which pages were opened
-    if text or UNSENT in state or _class_id() != class_records.NO_CLASS:
+    is_watched = _class_id() != class_records.NO_CLASS and not is_preview()
+    if text or UNSENT in state or is_watched:
         send()
 
 

@@ -20,10 +20,7 @@ FINISHED = "finished"  # kept with the day on which the sequence was finished
 
 
 def draw() -> None:
-    if complaint := st.session_state.get("lesson.complaint"):
-        st.warning(safe_text.escape(complaint))
-    if reason := st.session_state.get(lesson.UNSENT):
-        _draw_unsent(reason)
+    _draw_messages()
     link: LessonLink | None = st.session_state.get("lesson.link")
     if link is None:
         return
@@ -45,6 +42,15 @@ def draw() -> None:
         asks = link.choices or (link.question and link.page != "lessons")
         if sequence is not None and asks:
             _draw_question(link)
+
+
+def _draw_messages() -> None:
+    if complaint := st.session_state.get("lesson.complaint"):
+        st.warning(safe_text.escape(complaint))
+    if reason := st.session_state.get(lesson.UNSENT):
+        _draw_unsent(reason)
+    if lesson.is_preview():
+        st.info("You see this class as a student does. You count as a student once you answer.")
 
 
 def _draw_unsent(reason: str) -> None:

@@ -196,11 +196,14 @@ def show_links(sequence: LessonSequence) -> None:
     links.draw_to_copy(address(token))
     with st.expander("QR code"):
         links.draw_qr_code(address(token))
+    st.link_button("Open as a student", address(token, **{lesson.PREVIEW: "1"}))
     if sequence.gathers:
         st.markdown("**For you alone: the class view**")
         path, _, query = address(link_token(sequence, TEACHER), "teach").partition("?")
         lessons = urljoin(path, BY_ID["lessons"].section)  # its address, from that of any page
         st.code(f"{lessons}?{query}", language=None, wrap_lines=True)
+        st.link_button("Open the class view", f"{lessons}?{query}", type="primary")
+        st.caption("It shows a room code of six letters, which opens the class too.")
     with st.expander("Embed in a course site"):
         whole = address(token, embed="true").replace("&", "&amp;").replace('"', "&quot;")
         frame = f'<iframe src="{whole}" width="100%" height="800" title="dpmf"></iframe>'

@@ -34,6 +34,11 @@ def came_back() -> bool:
 
 def draw_to_copy(url: str) -> None:
     st.code(url, language=None, wrap_lines=True)
+    draw_reach(url)
+
+
+def draw_reach(url: str) -> None:
+    """Say that others cannot open a link to this computer."""
     host = urlsplit(url).hostname or ""
     if is_loopback(host) or host.endswith(".localhost"):
         st.caption(
@@ -44,13 +49,19 @@ def draw_to_copy(url: str) -> None:
 
 def draw_qr_code(url: str) -> None:
     try:
-        code = segno.make(url, error="l", micro=False)
+        image = qr_image(url)
     except segno.DataOverflowError:
         st.caption("This link is too long for a QR code. Use fewer pages.")
         return
+    st.html(image)
+
+
+def qr_image(url: str) -> str:
+    """Return the QR code of a link as HTML; raise segno.DataOverflowError if it is too long."""
+    code = segno.make(url, error="l", micro=False)
     image = html.escape(code.svg_data_uri(border=4, light="white", nl=False, encode_minimal=True))
     alt = html.escape(f"QR code of the link {url}")
-    st.html(f'<img src="{image}" alt="{alt}" style="width: min(100%, 30rem)">')
+    return f'<img class="qr-code" src="{image}" alt="{alt}">'
 
 
 def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> None:

@@ -16,6 +16,7 @@ from pages.kit import (
     lesson_maker,
     links,
     page_table,
+    room,
     safe_text,
     sidebar,
 )
@@ -126,6 +127,8 @@ def _draw(page: page_table.Page) -> None:
     if lesson_link is None:
         _draw_unknown(page)
         _draw_views(page)
+        if room.was_refused() and page.id not in room.PAGES:
+            room.draw()
     lesson_heading.draw()
     with following():
         if words := data_sets.why_unsuited(page):
@@ -146,6 +149,7 @@ if login_described() and not visitor.logged_in():
     st.button("Log in", type="primary", on_click=st.login)
     st.stop()
 who = visitor.asker()
+room.take_code_from_address()
 try:
     lesson_link = lesson.current(who.owner)
 except BadInput as error:
@@ -163,7 +167,11 @@ free = settings().pages_without_lesson
 is_free = free is None or not {opened_page.id, opened_page.section}.isdisjoint(free)
 if not is_free and lesson_link is None and not who.operator:
     st.title("Open a lesson link", anchor=False)
-    st.write("On this server this page opens only with a lesson link. Ask your teacher for one.")
+    st.write(
+        "On this server this page opens only with a lesson link or a room code. Ask your teacher"
+        " for one."
+    )
+    room.draw()
     st.stop()
 with asking(who), drawing.in_turn():
     _draw(opened_page)

@@ -5,7 +5,7 @@ import streamlit as st
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.requesters import asker
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit import lesson, lesson_heading, links, safe_text
+from pages.kit import lesson, lesson_heading, links, room, safe_text
 from pages.lessons import class_view, steps, teachers
 
 FIRST = next(iter(LESSONS))
@@ -29,6 +29,7 @@ def _draw_course() -> None:
     except BadInput as error:
         lesson_heading.draw_unread(error)
         return
+    room.draw()
     lesson_id = _draw_choice()
     if unknown := st.session_state.get(UNKNOWN):
         name = safe_text.escape_letters(unknown[:40])

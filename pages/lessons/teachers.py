@@ -3,11 +3,9 @@
 The address holds the sequence, so a reload loses nothing.
 """
 
-import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.teaching import completion
 from dpmf_core.teaching.lesson_links import (
     TEACHER,
     LessonLink,
@@ -16,14 +14,14 @@ from dpmf_core.teaching.lesson_links import (
     sequence_of,
 )
 from dpmf_core.teaching.lessons import LESSONS, Lesson, handout, question_only
-from dpmf_core.teaching.signing import ForgedToken
 from pages.kit import lesson_maker, links, safe_text
 from pages.kit.page_table import BY_ID
 from pages.kit.safe_text import escape_letters
 from pages.kit.session_widgets import bind
+from pages.lessons.class_figures import with_noun
+from pages.lessons.codes import draw_codes
 
 SEQUENCE = "sequence"  # parameter of the address that holds the unfinished sequence
-MOST_CODES = 500
 MOVES = (("Earlier", "arrow_upward", -1), ("Later", "arrow_downward", 1), ("Remove", "delete", 0))
 
 
@@ -76,8 +74,13 @@ def _draw_sequence() -> LessonSequence | None:
         format_func=lambda name: LESSONS[name].title,
         placeholder="Choose lessons",
     )
-    args, key = (names,), "teach.add"
-    st.button("Add lessons", key=key, on_click=_add_lessons, args=args, disabled=not names)
+    rest = _not_in_sequence()
+    with st.container(horizontal=True):
+        args, key = (names,), "teach.add"
+        st.button("Add lessons", key=key, on_click=_add_lessons, args=args, disabled=not names)
+        args, key = (rest,), "teach.add_course"
+        words = "Add the whole course"
+        st.button(words, key=key, on_click=_add_lessons, args=args, disabled=not rest)
     st.caption(
         "To add any other page, or a private question, open a page and press “Make a lesson link”"
         " there."
@@ -104,6 +107,12 @@ def _draw_sequence() -> LessonSequence | None:
         st.button(words, key="teach.another", on_click=lesson_maker.another_class, args=(pages,))
         st.caption("The links stay the same until the pages change, or you start another class.")
     return sequence
+
+
+def _not_in_sequence() -> list[str]:
+    """Return the lessons of the course that the sequence does not have, in their order."""
+    names = {link.query.get("lesson") for link in lesson_maker.pages() if link.page == "lessons"}
+    return [name for name in LESSONS if name not in names]
 
 
 def _add_lessons(names: list[str]) -> None:
@@ -143,37 +152,4 @@ def _draw_handout(title: str) -> None:
         key="teach.handout",
     )
     words = "the lessons and questions of the sequence" if lesson_maker.pages() else "all lessons"
-    st.caption(f"{len(lessons)} sections: {words}.")
-
-
-# ---- codes ---------------------------------------------------------------------------------------
-
-
-def draw_codes(sequence: LessonSequence | None) -> None:
-    """Draw the check of codes. sequence: the class whose codes are known, next to the lessons'."""
-    text = st.text_area(
-        "Codes, one per line", key="teach.codes", max_chars=100_000, placeholder="AEAB2..."
-    )
-    lines = [it.strip() for it in text.splitlines() if it.strip()][:MOST_CODES]
-    if not lines:
-        st.caption("A code shows the lesson, the date and the score, not the student's name.")
-        return
-    titles = {name: it.title for name, it in LESSONS.items()}
-    if sequence is not None:
-        titles[sequence.id] = sequence.title or "this sequence"
-    marks = {completion.mark(name): title for name, title in titles.items()}
-    rows, earlier = [], set[completion.Completion]()
-    for line in lines:
-        row = {"code": f"{line[:8]} ...", "check": "not valid"}
-        rows.append(row)
-        try:
-            code = completion.read(line)
-        except ForgedToken:
-            continue
-        row["check"] = "handed in twice" if code in earlier else "valid"
-        row["finished"] = marks.get(code.what, "a sequence that is not open here")
-        row["day"] = code.day.isoformat()
-        row["predicted correctly"] = f"{code.right} of {code.n_questions}"
-        earlier.add(code)
-    st.markdown(f"**{len(earlier)} of {len(lines)} codes are valid.**")
-    safe_text.words_table(pd.DataFrame(rows).fillna(""))
+    st.caption(f"{with_noun(len(lessons), 'section')}: {words}.")

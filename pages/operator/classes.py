@@ -8,13 +8,13 @@ import streamlit as st
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.machine import duration
-from dpmf_core.teaching import class_records
+from dpmf_core.teaching import class_records, room_codes
 from dpmf_core.teaching.class_records import GatheredClass
 from pages.kit import safe_text
 from pages.server import visitor
 
 MOST = 50  # classes on the page
-# in the session: the key of the button that was clicked once; why nothing was cleared
+# in the session: the key of the button that was clicked once; why nothing was changed
 CHOICE, PROBLEM = "operator.clearing", "operator.clearing.problem"
 WORDS = "Its answers and publications are deleted. Its privacy account stays."
 
@@ -36,13 +36,18 @@ def draw(names: Mapping[str, str]) -> None:
 
 
 def _draw_class(one: GatheredClass, names: Mapping[str, str]) -> None:
-    what, state, owner, button = st.columns([3, 4, 2, 2], vertical_alignment="center")
+    what, state, owner, room, button = st.columns([3, 4, 2, 2, 2], vertical_alignment="center")
     what.markdown(f"Class `{one.name}`")
     answers = "1 answer" if one.n_answers == 1 else f"{one.n_answers:,} answers"
     opened = "opened by a teacher" if one.is_opened else "not opened by a teacher"
     age = duration(max(0.0, time.time() - one.changed))
     state.markdown(f"{answers}, last change {age} ago, {opened}")
     owner.markdown(safe_text.escape_letters(owner_name(one.owner, names)))
+    if one.room_code:
+        label = f"End {room_codes.in_halves(one.room_code)}"
+        key, args = f"operator.end_room.{one.name}", (one.id,)
+        words = "The room code ends; the link of the class still opens it."
+        room.button(label, key, help=words, on_click=_end_room, args=args, width="stretch")
     with button:
         _draw_button(one.name, "Clear", [one.id])
 
@@ -82,6 +87,16 @@ def _draw_button(name: str, label: str, class_ids: list[str]) -> None:
 
 def _choose(key: str) -> None:
     st.session_state[CHOICE] = key
+
+
+def _end_room(class_id: str) -> None:
+    """End a class's room code, if the visitor still is an operator: the page may be old."""
+    if not visitor.asker().operator:
+        return
+    try:
+        room_codes.end_room(class_id)
+    except BadInput as error:
+        st.session_state[PROBLEM] = error
 
 
 def _clear(class_ids: list[str]) -> None:

@@ -8,7 +8,7 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.runs.references import paper_of
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit import charts, links, sidebar_values
+from pages.kit import charts, links, room, sidebar_values
 from pages.kit.components import draw_price_curve
 from pages.kit.page_table import PAGES, SECTIONS, first_page
 from pages.start import price, you
@@ -70,7 +70,9 @@ def main() -> None:
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
     ):
         st.title("dpmf: what privacy costs", anchor=False, width="content")
-        links.to("lessons", f"New here? Lesson 0: {first.title}", {"lesson": lesson_id})
+        with st.container(width="content", horizontal=True, vertical_alignment="center"):
+            links.to("lessons", f"New here? Lesson 0: {first.title}", {"lesson": lesson_id})
+            room.draw()
     st.markdown(
         f"We trained a film recommender on the ratings of {price.entry().n_users:,} synthetic"
         " people, with and without differential privacy. **How much worse does it get if noise"

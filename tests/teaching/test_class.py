@@ -1,6 +1,7 @@
 """A class under one lesson link: the teacher sees what the students did."""
 
 import contextlib
+import json
 import sqlite3
 
 import pytest
@@ -78,8 +79,60 @@ def test_the_teacher_sees_how_far_each_student_came():
     assert [sum(step in it for it in answers) for step in steps] == [5, 4, 3, 2, 1, 1]
     teacher = opened("lessons/page.py", teach=link_token(SEQUENCE, TEACHER))
     assert [it.value for it in teacher.metric] == ["5", "1"]
+    reached, predicted = frames(teacher)
+    assert list(reached["sessions"]) == [5, 2]
+    assert list(predicted["students"]) == [4, 0]
     assert sum("Answer" in it.value for it in teacher.markdown) == 3
+    teacher.selectbox(key="teach.page").set_value(1)
+    settled(teacher)
     assert sum("Word" in it.value for it in teacher.markdown) == 1
+
+
+def axis_of(app, place):
+    """The numbers' axis of a figure, the labels of its bars and their lengths."""
+    figure = json.loads(app.get("plotly_chart")[place].proto.spec)
+    (bars,) = figure["data"]
+    return figure["layout"]["xaxis"], bars["y"], bars["text"]
+
+
+def test_the_right_answer_is_hidden_until_the_teacher_shows_it():
+    take_part(1)
+    teacher = opened("lessons/page.py", teach=link_token(SEQUENCE, TEACHER))
+    (part,) = LESSONS["neighbours"].parts
+    right = part.answers[part.right]
+    assert part.because not in words(teacher) and "right" not in str(frames(teacher)[1])
+    axis, labels, counts = axis_of(teacher, 1)
+    assert labels == list(part.answers) and counts == ["1", "0"]
+    assert axis["dtick"] == 1  # no half students
+    assert "1 answer" in [it.value for it in teacher.caption]
+    teacher.toggle(key="teach.right.0.neighbours").set_value(True)
+    settled(teacher)
+    _, labels, _ = axis_of(teacher, 1)
+    assert [label for label in labels if label.startswith("✓")] == [f"✓ {right}"]
+    assert part.because in words(teacher)
+
+
+@pytest.mark.parametrize(
+    ("counts", "noise", "tick"),
+    [
+        ([0, 0], 0, 1),
+        ([1, 3], 0, 1),
+        ([7], 0, 1),
+        ([30, 2], 0, 5),
+        ([500, 0], 0, 100),
+        ([2], 60, 20),
+    ],
+)
+def test_the_axis_of_counts_has_few_whole_numbers(counts, noise, tick):
+    script = (
+        "import pandas as pd\nfrom pages.lessons import class_figures\n"
+        f"table = pd.DataFrame({{'answer': list('ab')[:{len(counts)}], 'students': {counts}}})\n"
+        f"class_figures.draw('key', 'Counts.', table, noise={noise})"
+    )
+    axis, _, _ = axis_of(settled(app_of(script)), 0)
+    low, high = axis["range"]
+    assert axis["dtick"] == tick and (high - low) / tick <= 9
+    assert high > max(counts) + noise and (low < min(counts) - noise if noise else low == 0)
 
 
 def test_a_reload_lands_on_the_page_that_was_open():
@@ -169,11 +222,17 @@ def test_a_private_question_shows_counts_with_noise_and_no_answer():
     assert not again.radio and not any("never" in it.value for it in again.caption)
     teacher = opened("lessons/page.py", teach=link_token(PRIVATE, TEACHER))
     assert not teacher.exception and "never" not in words(teacher)
+    assert teacher.button(key="teach.publish.0.answer").disabled  # it waits for ten answers
+    assert "Publish 1 answer at ε = 1" == teacher.button(key="teach.publish.0.answer").label
+    assert "waits for 10 answers, and there is 1" in words(teacher) and "±6" in words(teacher)
+    teacher.toggle(key="teach.few.0.answer").set_value(True)
+    settled(teacher)
     press(teacher, "teach.publish.0.answer")
     (publication,) = class_records.publications(PRIVATE.id, "0.answer")
     assert private_class.spent_epsilon(PRIVATE.id) == pytest.approx(1.0)
     table = next(it for it in frames(teacher) if "students" in it)
     assert tuple(table["students"]) == publication.counts
+    assert "±6 (95 of 100 counts), so it can be negative" in words(teacher)
     assert teacher.button(key="teach.publish.0.answer").disabled
     teacher.select_slider(key="teach.0.answer").set_value(0.5)
     settled(teacher)
@@ -181,6 +240,64 @@ def test_a_private_question_shows_counts_with_noise_and_no_answer():
     teacher.select_slider(key="teach.0.answer").set_value(1.0)
     settled(teacher)
     assert class_records.publications(PRIVATE.id, "0.answer") == [publication]
+
+
+def test_ten_answers_are_published_without_a_question():
+    for number in range(10):
+        seat = class_records.new_seat()
+        class_records.record(PRIVATE.id, seat, {"0.answer": str(number % 2)}, by_login=True)
+    teacher = opened("lessons/page.py", teach=link_token(PRIVATE, TEACHER))
+    assert not teacher.toggle
+    press(teacher, "teach.publish.0.answer")
+    (publication,) = class_records.publications(PRIVATE.id, "0.answer")
+    assert publication.n_answers == 10
+
+
+def test_a_look_as_a_student_counts_from_the_first_answer_on():
+    link = link_token(SEQUENCE)
+    app = opened("kit/navigation.py", **{"class": link, "preview": "1"})
+    assert "You count as a student once you answer" in words(app)
+    press(app, "lesson.next")
+    press(app, "lesson.back")
+    assert class_records.class_answers(SEQUENCE.id) == []
+    again = opened("kit/navigation.py", **address_of(app))
+    assert "You count as a student once you answer" in words(again)
+    again.radio(key="learn.predict.neighbours.neighbours").set_value(0)
+    press(again, PREDICT)
+    assert "You count as a student" not in words(again) and "preview" not in address_of(again)
+    (answers,) = class_records.class_answers(SEQUENCE.id)
+    assert answers["0.neighbours"] == "0"
+
+
+def test_the_whole_course_is_added_with_one_click_and_no_lesson_twice():
+    app = opened("lessons/page.py", view="teachers")
+    app.multiselect(key="teach.lessons").set_value(["attacker"])
+    settled(app)
+    press(app, "teach.add")
+    press(app, "teach.add_course")
+    sequence = sequence_of(address_of(app)["sequence"], TEACHER)
+    names = [step.query["lesson"] for step in sequence.steps]
+    assert names == ["attacker", *(name for name in LESSONS if name != "attacker")]
+    assert app.button(key="teach.add_course").disabled
+
+
+def test_lines_out_of_a_learning_system_are_checked_and_the_rest_is_kept():
+    sequence = LessonSequence.parse(steps=SEQUENCE.steps, title="Tuesday", gathers=True)
+    link = link_token(sequence, TEACHER)
+    codes = [completion.code(sequence.id, 1, 1, f"seat {n}", "2026-03-02") for n in range(29)]
+    lines = ["Name;E-mail;Code"]
+    lines += [f'"Doe, Jo {n}";=jo{n}@x;{code}' for n, code in enumerate(codes)]
+    lines.append(f"Ada Lovelace, {codes[0]}")
+    app = opened("lessons/page.py", teach=link)
+    app.text_area(key="teach.codes").set_value("\n".join(lines))
+    settled(app)
+    assert "29 of 31 lines hold a valid code" in words(app)
+    table = frames(app)[-1]
+    assert list(table["check"]) == ["no code", *["valid"] * 29, "handed in twice"]
+    assert table["rest of the line"].iloc[-1] == "Ada Lovelace"
+    assert set(table["finished"].iloc[1:]) == {"Tuesday"}
+    assert list(table["code"].iloc[1:30]) == [f"{code[:8]} ..." for code in codes]
+    assert [it.label for it in app.get("download_button")][-1] == "Download the codes (CSV)"
 
 
 def test_a_private_answer_is_asked_anew_to_change_it_and_its_address_is_not_to_be_shared():

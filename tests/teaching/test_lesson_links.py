@@ -179,6 +179,58 @@ def test_a_code_says_what_was_finished_and_cannot_be_made():
             completion.read(text)
 
 
+def finished_code():
+    """A code, and the ways in which it may be written."""
+    code = completion.code("neighbours", 2, 3, "a seat", "2026-03-02")
+    ways = {
+        "code": code,
+        "lower": code.lower(),
+        "spaced": code.replace("-", " "),
+        "plain": code.replace("-", ""),
+        "dashes": code.replace("-", "\u2013"),  # as a text program writes hyphens
+        "changed": at(code, 3),
+    }
+    return completion.read(code), ways
+
+
+@pytest.mark.parametrize(
+    ("line", "rest"),
+    [
+        ("{code}", ""),
+        ("  {lower}  ", ""),
+        ("Ada Lovelace, {code}", "Ada Lovelace"),
+        ("Ada Lovelace: {code}", "Ada Lovelace"),
+        ("Ada Lovelace {code}", "Ada Lovelace"),
+        ("Adalovel {spaced} late", "Adalovel late"),  # a name like a group of letters
+        ('"Lovelace, Ada";ada@example.org;{code};30.11.', "Lovelace, Ada, ada@example.org, 30.11."),
+        ('17,"Lovelace, Ada","{code}",9.5', "17, Lovelace, Ada, 9.5"),
+        ("Lovelace\tAda\t{plain}\t", "Lovelace, Ada"),
+        ("Ada, {dashes}", "Ada"),
+        ('a "b {code}', 'a "b'),
+    ],
+)
+def test_a_code_is_read_out_of_its_line_and_the_rest_is_kept(line, rest):
+    content, ways = finished_code()
+    handed_in = completion.find(line.format_map(ways))
+    assert (handed_in.content, handed_in.rest) == (content, rest)
+
+
+@pytest.mark.parametrize(
+    ("line", "has_code", "rest"),
+    [
+        ("Name;E-mail;Code", False, "Name, E-mail, Code"),
+        ("", False, ""),
+        ("Ada, {changed}", True, "Ada"),
+        ("Ada, {code}X", False, "Ada, {code}X"),
+    ],
+)
+def test_a_line_without_a_valid_code_is_kept_too(line, has_code, rest):
+    _, ways = finished_code()
+    handed_in = completion.find(line.format_map(ways))
+    assert handed_in.content is None and bool(handed_in.code) == has_code
+    assert handed_in.rest == rest.format_map(ways)
+
+
 @pytest.mark.parametrize(
     "parts",
     [

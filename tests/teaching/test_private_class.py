@@ -6,15 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.teaching import class_records
 from dpmf_core.teaching.class_records import publications
 from dpmf_core.teaching.private_class import (
+    EPSILONS,
     MOST,
     counts_of,
     mechanism,
+    noise_range,
     noisy_counts,
     publish,
     spent_epsilon,
@@ -121,3 +124,16 @@ def test_a_class_that_makes_room_keeps_its_account(configure):
     answer(1, 1)
     publish(CLASS, STEP, 2, 2.0)  # other answers: another draw
     assert spent_epsilon(CLASS) == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_the_range_of_the_noise_is_the_smallest_that_holds_95_of_100_counts(epsilon):
+    """Summed from the chances of each whole number to which Laplace noise is rounded."""
+    noise = scipy.stats.laplace(scale=2 / epsilon)
+
+    def chance_within(largest):
+        whole = np.arange(-largest, largest + 1)
+        return float((noise.cdf(whole + 0.5) - noise.cdf(whole - 0.5)).sum())
+
+    largest = noise_range(epsilon)
+    assert chance_within(largest) >= 0.95 > chance_within(largest - 1)
