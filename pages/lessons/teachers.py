@@ -28,8 +28,8 @@ MOVES = (("Earlier", "arrow_upward", -1), ("Later", "arrow_downward", 1), ("Remo
 def draw() -> None:
     st.title("For teachers", anchor=False)
     st.write(
-        "Put lessons and pages of the app in an order, and give your class one link. Students"
-        " cannot alter it."
+        "Put lessons and pages of the app in an order, and give your class one link, or the room"
+        " code of its class view. Students cannot alter it."
     )
     _restore(st.query_params.get(SEQUENCE))
     left, right = st.columns([3, 2], gap="large")
