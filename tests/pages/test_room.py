@@ -5,7 +5,9 @@ import pytest
 from dpmf_core.base.requesters import Asker, asking
 from dpmf_core.teaching import class_records, room_codes
 from dpmf_core.teaching.lesson_links import TEACHER, LessonLink, LessonSequence, link_token
+from pages.kit import links
 from tests.pages.driving import app_of, settled, words
+from tests.support import qr_codes
 
 SEQUENCE = LessonSequence.parse(
     steps=(
@@ -84,6 +86,18 @@ def test_a_server_that_opens_pages_by_lesson_links_alone_takes_codes_too(code, c
     assert "room code" in words(app)
     join(app, code)
     assert app.session_state["lesson.link"] == SEQUENCE.steps[0]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:8501/learn?room=ABCDEF",
+        "https://dpmf.example.org/learn?room=WXYZAB",
+        "https://a-rather-long-name.of-a-school.example.org/dpmf/learn?room=ABCDEF",
+    ],
+)
+def test_a_qr_code_says_the_link(url):
+    assert qr_codes.text_of(links.qr_image(url)) == url
 
 
 # ---- teachers and operators ----------------------------------------------------------------------
