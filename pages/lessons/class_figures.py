@@ -16,7 +16,9 @@ TICKS = 8  # at most about so many numbers on the axis
 
 def with_noun(count: int, name: str, plural: str = "") -> str:
     """Return a count with its noun: 1 answer, 2 answers."""
-    return f"1 {name}" if count == 1 else f"{count:,} {plural or f'{name}s'}"
+    if count == 1:
+        return f"1 {name}"
+    return f"{count:,} {plural or f'{name}s'}"
 
 
 def draw(
@@ -43,8 +45,10 @@ def draw(
         range=_range(counts, noise), dtick=_tick(counts, noise), tickformat="d", tickfont=font
     )
     fig.update_yaxes(autorange="reversed", type="category", automargin=True, tickfont=font)
-    bright, pale = colours.of("dpals"), colours.ink()
-    tint = [bright if right in (None, place) else pale for place in range(len(table))]
+    tint = [colours.of("dpals")] * len(table)
+    if right is not None:
+        tint = [colours.ink()] * len(table)
+        tint[right] = colours.of("dpals")
     fig.add_bar(
         x=counts,
         y=labels,
@@ -62,8 +66,9 @@ def draw(
 
 def _label(name: str, is_right: bool) -> str:
     """Return an answer in short lines, of which Plotly reads no HTML."""
-    lines = textwrap.wrap(f"✓ {name}" if is_right else name, LETTERS) or [name]
-    return "<br>".join(html.escape(line) for line in lines)
+    text = f"✓ {name}" if is_right else name
+    lines = textwrap.wrap(text, LETTERS) or [name]
+    return "<br>".join(html.escape(line, quote=False) for line in lines)
 
 
 def _range(counts: pd.Series, noise: int) -> tuple[float, float]:
@@ -71,7 +76,9 @@ def _range(counts: pd.Series, noise: int) -> tuple[float, float]:
     lowest = min(0, int(counts.min()) - noise)
     highest = max(1, int(counts.max()) + noise)
     room = 0.08 * (highest - lowest)  # for the count at the end of the longest bar
-    return (lowest - room if lowest else 0.0), highest + room
+    if lowest == 0:
+        return 0.0, highest + room
+    return lowest - room, highest + room
 
 
 def _tick(counts: pd.Series, noise: int) -> int:

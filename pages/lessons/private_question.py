@@ -29,13 +29,13 @@ def draw(class_id: str, place: int, page: ClassPage, all_answers: list[Answers])
         epsilon = st.select_slider(
             "ε of this publication", EPSILONS, 1.0, key=f"teach.{step}", format_func=budget_text
         )
-        at_epsilon = [it for it in page.publications if it.epsilon == epsilon]
+        at_epsilon = [one for one in page.publications if one.epsilon == epsilon]
         waits = count < FEW and not _few_are_enough(step, count, epsilon)
         st.button(
             f"Publish {with_noun(count, 'answer')} at ε = {budget_text(epsilon)}",
             key=f"teach.publish.{step}",
             type="primary",
-            disabled=not count or waits or any(it.n_answers == count for it in at_epsilon),
+            disabled=not count or waits or any(one.n_answers == count for one in at_epsilon),
             on_click=_publish,
             args=(class_id, step, len(page.link.choices), epsilon),
         )
@@ -48,10 +48,11 @@ def draw(class_id: str, place: int, page: ClassPage, all_answers: list[Answers])
 
 def _few_are_enough(step: str, count: int, epsilon: float) -> bool:
     """Draw how many answers there are, and a switch that publishes fewer than ten."""
+    so_far = "there is 1" if count == 1 else f"there are {count}"
     st.caption(
-        f"Publishing waits for {FEW} answers, and there {'is' if count == 1 else 'are'} {count}. At"
-        f" ε = {budget_text(epsilon)} the noise of a count is up to ±{noise_range(epsilon)} (95 of"
-        " 100 counts), which hides what so few have answered."
+        f"Publishing waits for {FEW} answers, and {so_far}. At ε = {budget_text(epsilon)} the noise"
+        f" of a count is up to ±{noise_range(epsilon)} (95 of 100 counts), which hides what so few"
+        " have answered."
     )
     return st.toggle(f"Publish fewer than {FEW} answers", key=f"teach.few.{step}")
 
@@ -65,7 +66,8 @@ def _publish(class_id: str, step: str, n_choices: int, epsilon: float) -> None:
 
 def _draw_publication(step: str, page: ClassPage, publication: Publication) -> None:
     table = pd.DataFrame({"answer": page.link.choices, "students": publication.counts})
-    answers, noise = with_noun(publication.n_answers, "answer"), noise_range(publication.epsilon)
+    answers = with_noun(publication.n_answers, "answer")
+    noise = noise_range(publication.epsilon)
     alt = f"Counts of {answers} with noise, each ±{noise}."
     caption = (
         f"{answers}. Every count has noise of up to ±{noise} (95 of 100 counts), so it can be"
@@ -81,7 +83,7 @@ def _draw_account(class_id: str, publications: Sequence[Publication]) -> None:
     spent_epsilon = private_class.spent_epsilon(class_id)
     words = f"ε = {epsilon_text(spent_epsilon)} of at most {epsilon_text(MOST)}"
     st.progress(min(1.0, spent_epsilon / MOST), f"All publications of this class: {words}")
-    parts = " + ".join(budget_text(it.epsilon) for it in publications)
+    parts = " + ".join(budget_text(publication.epsilon) for publication in publications)
     st.caption(
         f"This question: ε = {parts or '0'}. With δ = 0, epsilons add up. Showing a publication"
         " again costs nothing, because its noise is drawn once. New answers need a new publication."

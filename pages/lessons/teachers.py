@@ -76,11 +76,20 @@ def _draw_sequence() -> LessonSequence | None:
     )
     rest = _not_in_sequence()
     with st.container(horizontal=True):
-        args, key = (names,), "teach.add"
-        st.button("Add lessons", key=key, on_click=_add_lessons, args=args, disabled=not names)
-        args, key = (rest,), "teach.add_course"
-        words = "Add the whole course"
-        st.button(words, key=key, on_click=_add_lessons, args=args, disabled=not rest)
+        st.button(
+            "Add lessons",
+            key="teach.add",
+            on_click=_add_lessons,
+            args=(names,),
+            disabled=not names,
+        )
+        st.button(
+            "Add the whole course",
+            key="teach.add_course",
+            on_click=_add_lessons,
+            args=(rest,),
+            disabled=not rest,
+        )
     st.caption(
         "To add any other page, or a private question, open a page and press “Make a lesson link”"
         " there."

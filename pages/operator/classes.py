@@ -44,10 +44,14 @@ def _draw_class(one: GatheredClass, names: Mapping[str, str]) -> None:
     state.markdown(f"{answers}, last change {age} ago, {opened}")
     owner.markdown(safe_text.escape_letters(owner_name(one.owner, names)))
     if one.room_code:
-        label = f"End {room_codes.in_halves(one.room_code)}"
-        key, args = f"operator.end_room.{one.name}", (one.id,)
-        words = "The room code ends; the link of the class still opens it."
-        room.button(label, key, help=words, on_click=_end_room, args=args, width="stretch")
+        room.button(
+            f"End {room_codes.in_halves(one.room_code)}",
+            f"operator.end_room.{one.name}",
+            help="The room code ends; the link of the class still opens it.",
+            on_click=_end_room,
+            args=(one.id,),
+            width="stretch",
+        )
     with button:
         _draw_button(one.name, "Clear", [one.id])
 
