@@ -18,7 +18,6 @@ from dpmf_core.papers import results
 from dpmf_core.papers.deviations import cost_words
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.registry import CLAIMS, DEVIATIONS, PAPERS
-from dpmf_core.papers.results import ClaimResult
 from dpmf_core.teaching.demonstrations import part_epsilon
 
 PAGE = RESULTS.parents[1] / "docs" / "RESULTS.md"
@@ -171,7 +170,7 @@ def claims() -> str:
     outcomes = [
         result.verdict(claim).outcome
         for claim in CLAIMS.values()
-        if (result := recorded_result(claim))
+        if (result := results.recorded_result(claim.id))
     ]
     first = (
         f"{len(CLAIMS)} claims, {len(outcomes)} of them measured:"
@@ -188,15 +187,10 @@ def claims() -> str:
     return "\n\n".join([first, *papers])
 
 
-def recorded_result(claim: Claim) -> ClaimResult | None:
-    """The recorded result of the larger size."""
-    return results.recorded_result(claim.id, "full") or results.recorded_result(claim.id, "page")
-
-
 def _claim(claim: Claim) -> list[str]:
     """A claim as a row."""
     place = claim.source.partition(", ")[2]
-    result = recorded_result(claim)
+    result = results.recorded_result(claim.id)
     if result is None:
         return [f"{place}: {claim.title}", "not measured", "-"]
     verdict = result.verdict(claim)

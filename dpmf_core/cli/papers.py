@@ -33,8 +33,8 @@ def papers(context: click.Context, as_json: bool) -> None:
 def _row(claim: Claim) -> dict[str, Any]:
     """A claim as a row of the list: the data and obstacles of its last run, if there was one."""
     last = results.last(claim)
-    stands_in = claim.stands_in(full=True)
-    obstacle = claim.obstacle(full=True)
+    stands_in = claim.stands_in()
+    obstacle = claim.obstacle()
     if last is not None:
         stands_in = last.stands_in
         obstacle = last.obstacle(claim)
@@ -49,8 +49,11 @@ def _row(claim: Claim) -> dict[str, Any]:
     if last is None:
         return row | {"verdict": "not measured", "figure": "-", "measured": None}
     verdict = last.verdict(claim)
-    words = f"{verdict.outcome.lower()} ({last.size})"
-    return row | {"verdict": words, "figure": _decisive(verdict), "measured": last.created}
+    return row | {
+        "verdict": verdict.outcome.lower(),
+        "figure": _decisive(verdict),
+        "measured": last.created,
+    }
 
 
 def _decisive(verdict: Verdict) -> str:
@@ -62,16 +65,13 @@ def _decisive(verdict: Verdict) -> str:
 @papers.command()
 @click.argument("claim_id", metavar="ID", required=False)
 @click.option("--all", "everything", is_flag=True, help="Every claim, one after the other.")
-@click.option("--page-size", is_flag=True, help="At the size of its page: at most a minute each.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="Store the results in this folder instead of the data folder.",
 )
 @output.json_option
-def run(
-    claim_id: str | None, everything: bool, page_size: bool, out: Path | None, as_json: bool
-) -> None:
+def run(claim_id: str | None, everything: bool, out: Path | None, as_json: bool) -> None:
     """Measure claims again and store the verdicts.
 
     Stored runs are not computed again, so an interrupted command continues.
@@ -81,7 +81,7 @@ def run(
     claims = list(CLAIMS.values()) if claim_id is None else [find(CLAIMS, claim_id, "claim")]
     claim_results = []
     for claim in claims:
-        if (result := _measure(claim, not page_size)) is not None:
+        if (result := _measure(claim)) is not None:
             claim_results.append(result.model_dump(mode="json"))
             verdict = result.verdict(claim)
             if verdict.outcome is not Outcome.NOT_MEASURED:
@@ -95,11 +95,11 @@ def run(
         click.get_current_context().exit(1)
 
 
-def _measure(claim: Claim, full: bool) -> ClaimResult | None:
+def _measure(claim: Claim) -> ClaimResult | None:
     """Measure a claim; None if runs of it failed."""
-    points = claim.points(full)
+    points = claim.points()
     runs, failures = finish(points)
     if failures:
         return None
     seconds = sum(run.record.seconds.get("fit") or 0.0 for run in runs.values())
-    return results.result(claim, claim.results(points, runs, full), full, seconds)
+    return results.result(claim, claim.results(points, runs), seconds)

@@ -178,8 +178,6 @@ class SweepOptions(Options):
     """Values of a parameter to try."""
     preset: Annotated[str | None, "ID"] = None
     """A published figure or a table of ours, instead of other options. See `papers`."""
-    page_size: bool = False
-    """The figure at its page's size: about a minute."""
     out: Path | None = None
     """Write every run as a row of this CSV, without raw figures of private data."""
     noisy_errors: Annotated[float | None, "EPSILON"] = None
@@ -198,12 +196,12 @@ def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options
         require_parent(out, "--out")
     elif noisy_errors is not None:
         raise BadInput("--noisy-errors needs --out FILE, which holds them. Add --out.")
-    figure, full = None, not options["page_size"]
+    figure = None
     if options["preset"]:
         from dpmf_core.papers.registry import FIGURES  # slow to load, needed only here
 
         figure = find(FIGURES, options["preset"], "figure")
-    points = _points(options) if figure is None else figure.points(full)
+    points = _points(options) if figure is None else figure.points()
     runs, failures = finish(points)
     if out is not None:
         noisy = {} if noisy_errors is None else release(runs, noisy_errors)
@@ -213,7 +211,7 @@ def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options
     words = [_table(Draws.of_runs(points, runs)), *_conclusions(points, runs)]
     output.show(as_json, [record.export() for record in records], "\n".join(words))
     if figure is not None:
-        click.echo(figure.verdict(points, runs, full).words, err=as_json)
+        click.echo(figure.verdict(points, runs).words, err=as_json)
     for data_id in dict.fromkeys(record.spec.data.id for record in records if not record.public):
         accounts.tell(data_id)
     if failures:

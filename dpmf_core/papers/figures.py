@@ -18,7 +18,7 @@ from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
 Runs = Mapping[str, Run]
-Sweeps = Callable[[bool], Iterable[Sweep]]
+Sweeps = Callable[[], Iterable[Sweep]]
 Measure = Callable[[Sequence[Point], Runs, str], list[Measured]]
 Draw = tuple[str, str, float | None, Mapping[str, Value], float]  # ..., its grid and value
 
@@ -62,13 +62,13 @@ class Outcome(StrEnum):
 class Verdict:
     """What results say of a claim.
 
-    size: the size of the experiment and its data. remark: other observations. obstacle: why the
-    results cannot test the source, if they cannot.
+    on: the data in words. remark: other observations. obstacle: why the results cannot test the
+    source, if they cannot.
     """
 
     outcome: Outcome
     clauses: tuple[ClauseVerdict, ...] = ()
-    size: str = ""
+    on: str = ""
     remark: str = ""
     obstacle: str = ""
 
@@ -80,7 +80,10 @@ class Verdict:
         parts = [f"{self.outcome}."] if self.outcome is not Outcome.NOTHING_CLAIMED else []
         parts += [f"It does not hold that {it.words}: {it.figures}." for it in false_clauses]
         parts += [f"It holds that {it.words}: {it.figures}." for it in true_clauses]
-        parts = [*parts, self.remark, self.size, self.obstacle]
+        parts.append(self.remark)
+        if self.on:
+            parts.append(f"Measured on {self.on}.")
+        parts.append(self.obstacle)
         return " ".join(dict.fromkeys(part for part in parts if part))
 
 
@@ -134,23 +137,22 @@ def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
 class Figure:
     """A figure or table: its runs, measurement and axis.
 
-    source: paper and place. words: what it shows. sweeps: runs at page size (False: at most a
-    minute on two cores) or full size (True). compute: results without stored runs; called with the
-    size. computed_on: the data that it reads, if any. axis: `epsilon`, a grid parameter, `users`,
-    `items` or `step`. measure: the results of finished runs. quantity: their name; '' for the
-    metric's. source_data: the source's data; source_ids: their ids here, empty if they cannot be
-    had. remark: further observations. limits, page_limits: why results are outside the statement's
-    conditions, on any data or at page size; '' if they are inside. by_data: whether there are
-    results of several data sets, named by `data` in the grid.
+    source: paper and place. words: what it shows. sweeps: its runs. compute: results without
+    stored runs. computed_on: the data that it reads, if any. axis: `epsilon`, a grid parameter,
+    `users`, `items` or `step`. measure: the results of finished runs. quantity: their name; '' for
+    the metric's. source_data: the source's data; source_ids: their ids here, empty if they cannot
+    be had. remark: further observations. limits: why results are outside the statement's conditions
+    on any data; '' if they are inside. by_data: whether there are results of several data sets,
+    named by `data` in the grid.
     """
 
     id: str
     title: str
     source: str = ""
     words: str = ""
-    sweeps: Sweeps = lambda full: ()
-    compute: Callable[[bool], list[Measured]] | None = None
-    computed_on: Callable[[bool], DataSpec] | None = None
+    sweeps: Sweeps = tuple
+    compute: Callable[[], list[Measured]] | None = None
+    computed_on: Callable[[], DataSpec] | None = None
     axis: str = "epsilon"
     metric: str = "rmse"
     measure: Measure = every_draw
@@ -160,7 +162,6 @@ class Figure:
     source_ids: tuple[str, ...] = ()
     remark: Callable[[Results], str] | None = None
     limits: str = ""
-    page_limits: str = ""
     by_data: bool = False
 
     def __post_init__(self) -> None:
@@ -191,9 +192,9 @@ class Figure:
             fields["sweeps"] = functools.partial(_as_published, fields["sweeps"])
         return cls(id=name, source=source, **{**words, **fields})
 
-    def points(self, full: bool = False) -> list[Point]:
+    def points(self) -> list[Point]:
         """Return every run of the figure; raise BadInput."""
-        points = [(point, sweep.data) for sweep in self.sweeps(full) for point in sweep.points()]
+        points = [(point, sweep.data) for sweep in self.sweeps() for point in sweep.points()]
         if not self.by_data and self.axis not in ("users", "items"):
             return [point for point, _ in points]
         name = "data" if self.by_data else self.axis
@@ -208,68 +209,61 @@ class Figure:
 
         return [replace(point, grid={**point.grid, name: place(data)}) for point, data in points]
 
-    def results(self, points: Sequence[Point], runs: Runs, full: bool = False) -> list[Measured]:
+    def results(self, points: Sequence[Point], runs: Runs) -> list[Measured]:
         """Return the figure's results, from its runs and its computation."""
-        extra_results = self.compute(full) if self.compute else []
+        extra_results = self.compute() if self.compute else []
         return self.measure(points, runs, self.metric) + extra_results
 
-    def _data(self, full: bool) -> list[DataSpec]:
-        computed_on = [self.computed_on(full)] if self.computed_on else []
-        return [*(sweep.data for sweep in self.sweeps(full)), *computed_on]
+    def _data(self) -> list[DataSpec]:
+        computed_on = [self.computed_on()] if self.computed_on else []
+        return [*(sweep.data for sweep in self.sweeps()), *computed_on]
 
-    def data(self, full: bool = False) -> str:
+    def data(self) -> str:
         """Return the titles of its data sets, and how many items are kept."""
         titles = {entry.id: entry.title for entry in catalogue().catalogue()}
-        selections = dict.fromkeys((data.id, data.top_items) for data in self._data(full))
+        selections = dict.fromkeys((data.id, data.top_items) for data in self._data())
         return ", ".join(
             titles.get(name, name) + (f" ({top:,} most rated items)" if top else "")
             for name, top in selections
         )
 
-    def stands_in(self, full: bool = False) -> str:
+    def stands_in(self) -> str:
         """Return which other data replace the source's; '' if none do."""
-        ids = {data.id for data in self._data(full)}
+        ids = {data.id for data in self._data()}
         if not self.source_data or ids <= set(self.source_ids):
             return ""
-        return f"The source uses {self.source_data}; we use {self.data(full)}."
+        return f"The source uses {self.source_data}; we use {self.data()}."
 
-    def size(self, full: bool = False) -> str:
-        """Return the size of the experiment and its data."""
-        name = "Full size" if full else "Page size"
-        data = self.data(full)
-        return f"{name}{', on ' + data if data else ''}."
-
-    def verdict(self, points: Sequence[Point], runs: Runs, full: bool = False) -> Verdict:
+    def verdict(self, points: Sequence[Point], runs: Runs) -> Verdict:
         """Return what finished runs say; nothing before all have finished."""
         if any(point.key not in runs for point in points):
             words = "Not all runs have finished, so there is no verdict yet."
             return Verdict(Outcome.NOT_MEASURED, remark=words)
-        verdict = self.judge(self.results(points, runs, full), self.obstacle(full))
-        return replace(verdict, size=self.size(full))
+        verdict = self.judge(self.results(points, runs), self.obstacle())
+        return replace(verdict, on=self.data())
 
     @property
     def can_be_judged(self) -> bool:
         """Whether results on some data can test the source."""
         return not self.limits and bool(self.source_ids or not self.source_data)
 
-    def obstacle(self, full: bool, stands_in: str | None = None) -> str:
-        """Return why results of this size cannot test the source; '' if they can.
+    def obstacle(self, stands_in: str | None = None) -> str:
+        """Return why results cannot test the source; '' if they can.
 
         stands_in: what replaced the source's data in stored results.
         """
-        other_data = self.stands_in(full) if stands_in is None else stands_in
-        reasons = (other_data, self.limits, "" if full else self.page_limits)
-        return " ".join(filter(None, reasons))
+        other_data = self.stands_in() if stands_in is None else stands_in
+        return " ".join(filter(None, (other_data, self.limits)))
 
     def judge(self, results: Results, obstacle: str = "") -> Verdict:
         """Return the verdict. obstacle: why results cannot test the source, if they cannot."""
         return Verdict(Outcome.NOTHING_CLAIMED, remark=self.remark(results) if self.remark else "")
 
 
-def _as_published(sweeps: Sweeps, full: bool) -> tuple[Sweep, ...]:
+def _as_published(sweeps: Sweeps) -> tuple[Sweep, ...]:
     return tuple(
         sweep.model_copy(update={"methods": tuple(map(as_published, sweep.methods))})
-        for sweep in sweeps(full)
+        for sweep in sweeps()
     )
 
 

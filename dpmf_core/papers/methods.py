@@ -25,9 +25,9 @@ def alike(*parts: tuple[tuple[Method, ...], Grid], **common: Any) -> tuple[Sweep
     return tuple(Sweep(methods=methods, grid=dict(grid), **common) for methods, grid in parts)
 
 
-def films(full: bool, top: int | None = 400, **filters: float | int) -> DataSpec:
-    """Return MovieLens if available (10M at full size), otherwise the simulated cinema."""
-    name = first_present("ml-10m", "ml-1m", "cinema") if full else first_present("ml-1m", "cinema")
+def films(top: int | None = 400, **filters: float | int) -> DataSpec:
+    """Return MovieLens 10M if available, otherwise MovieLens 1M or the simulated cinema."""
+    name = first_present("ml-10m", "ml-1m", "cinema")
     return DataSpec.model_validate(
         {"id": name, "top_items": None if name == "cinema" else top, **filters}
     )
@@ -86,14 +86,9 @@ def largest_row(data: DataSpec) -> float:
     return math.sqrt(min(data.most_per_user or items, items) / items)
 
 
-def frank_wolfe_grid(full: bool) -> Grid:
-    """Return nuclear norms and at most 50 steps, from which validation ratings choose.
-
-    Those that Jain et al. try are in no copy of their text at hand.
-    """
-    if full:
-        return {"nuclear_norm": (0.1, 0.3, 1.0, 3.0), "steps": (5, 20, 50)}
-    return {"nuclear_norm": (0.3, 1.0), "steps": (5, 20)}
+# nuclear norms and numbers of steps, from which validation ratings choose: those that Jain et al.
+# try are in no copy of their text at hand
+FRANK_WOLFE_GRID: Grid = {"nuclear_norm": (0.3, 1.0), "steps": (5, 20)}
 
 
 # L on the simulated low-rank sets: 38.3, the norm of the longest row of the largest

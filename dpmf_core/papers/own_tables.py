@@ -47,7 +47,7 @@ def with_features(sweep: Sweep) -> tuple[Sweep, Sweep]:
     return sweep, sweep.model_copy(update={"data": data, "methods": knowing})
 
 
-def _lowrank_table(full: bool) -> Iterator[Sweep]:
+def _lowrank_table() -> Iterator[Sweep]:
     pgd, sgd = (
         Method(algorithm="private-pgd", label="Private PGD"),
         Method(algorithm="dp-sgd", label="DP-SGD"),
@@ -67,34 +67,32 @@ def _lowrank_table(full: bool) -> Iterator[Sweep]:
     )
     own = with_open((SPECTRAL, sgd, DPALS, *others))
     methods = on_lowrank(*own, DPALS_SOURCE, *by_source, EXACT, MEAN)
-    for name in ("lowrank", "lowrank-50k") if full else ("lowrank-5k",):
+    for name in ("lowrank", "lowrank-50k"):
         yield Sweep(
             data=DataSpec(id=name),
             methods=methods,
-            epsilons=EPSILONS if full else (5.0,),
-            seeds=FRESH[: 3 if full else 2],
+            epsilons=EPSILONS,
+            seeds=FRESH[:3],
         )
 
 
-def _films_table(full: bool) -> tuple[Sweep, ...]:
+def _films_table() -> tuple[Sweep, ...]:
     data = DataSpec(id=first_present("ml-1m", "cinema"), top_items=400)
-    epsilons, seeds = EPSILONS if full else (5.0,), FRESH[: 5 if full else 2]
-    return with_features(Sweep(data=data, methods=EVERY, epsilons=epsilons, seeds=seeds))
+    return with_features(Sweep(data=data, methods=EVERY, epsilons=EPSILONS, seeds=FRESH[:5]))
 
 
-def _all_films_table(full: bool) -> tuple[Sweep, ...]:
+def _all_films_table() -> tuple[Sweep, ...]:
     methods = tuple(method for method in EVERY if method.algorithm in (*BEST, *GUESSES))
     data = DataSpec(id=first_present("ml-1m", "cinema"))
-    seeds = FRESH[: 5 if full else 2]
-    return with_features(Sweep(data=data, methods=methods, epsilons=FEW, seeds=seeds))
+    return with_features(Sweep(data=data, methods=methods, epsilons=FEW, seeds=FRESH[:5]))
 
 
 EASE = Method(algorithm="ease", label="EASE")
 
 
-def _lists_table(full: bool) -> Iterator[Sweep]:
+def _lists_table() -> Iterator[Sweep]:
     """Yield DPALS and ALS with parameters for lists, then our own with public features."""
-    data = likes(False)
+    data = likes("ml-1m", "cinema")
     dpals = DPALS.model_copy(update={"parameters": LISTS})
     with_features = SPECTRAL.model_copy(update={"label": "Spectral, public features"})
     public = data.model_copy(update={"item_features": "public"})
@@ -106,26 +104,25 @@ def _lists_table(full: bool) -> Iterator[Sweep]:
             data=data_spec,
             split=SplitSpec(kind="users", test_fraction=0.1),
             methods=with_open(methods),
-            epsilons=(0.5, 1.0, 5.0, 10.0, 20.0) if full else (1.0, 20.0),
-            seeds=FRESH if full else FRESH[:2],
+            epsilons=(0.5, 1.0, 5.0, 10.0, 20.0),
+            seeds=FRESH,
         )
 
 
 MANY_WORDS = ("tdt2", "20newsgroups")  # too many for a second moment of all of them
 
 
-def newsgroups(full: bool) -> DataSpec:
-    """Return a tenth of the words of 20 Newsgroups, drawn by a hash; a fiftieth at page size."""
+def newsgroups() -> DataSpec:
+    """Return a tenth of the words of 20 Newsgroups, drawn by a hash."""
     name = first_present("20newsgroups", "news")
-    n_words = 10_670 if full else 2_134
-    return DataSpec(id=name, drawn_words=n_words if name == "20newsgroups" else None)
+    return DataSpec(id=name, drawn_words=10_670 if name == "20newsgroups" else None)
 
 
-def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
+def _table(data: Callable[[], DataSpec]) -> Sweeps:
     """Compare our method with the source's at equal total epsilon, by the same rule."""
 
-    def sweeps(full: bool) -> Iterator[Sweep]:
-        data_spec = data(full)
+    def sweeps() -> Iterator[Sweep]:
+        data_spec = data()
         starts: dict[str, dict[str, Value]] = {
             "DP-NMF": {},
             "DP-NMF, random start": {"start": "random"},
@@ -144,9 +141,8 @@ def _table(data: Callable[[bool], DataSpec]) -> Sweeps:
             Method(algorithm=name, label=label, parameters={"n_components": K, **parameters})
             for name, label, parameters in lines
         )
-        epsilons = (0.5, 1.0, 2.0, 5.0, 10.0) if full else (1.0, 5.0, 10.0)
-        seeds = FRESH[: 3 if full else 2]
-        yield Sweep(data=data_spec, methods=methods, epsilons=epsilons, seeds=seeds)
+        epsilons = (0.5, 1.0, 2.0, 5.0, 10.0)
+        yield Sweep(data=data_spec, methods=methods, epsilons=epsilons, seeds=FRESH[:3])
 
     return sweeps
 

@@ -1,16 +1,17 @@
-"""Measured results of claims, stored as one file for each claim and size.
+"""Measured results of claims, stored as one file for each claim.
 
 Recorded results are shipped; results of this machine are in its data folder.
 """
 
 import functools
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer
+from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer, field_validator
 
 from dpmf_core import __version__
 from dpmf_core.base.paths import create_folder, data_folder, write_whole
@@ -18,22 +19,22 @@ from dpmf_core.papers.figures import Claim, Figure, Verdict
 from dpmf_core.runs.measurements import Measured
 
 RECORDED_FOLDER = Path(__file__).parent / "recorded"
-Size = Literal["page", "full"]
 IN_FILE = ("label", "algorithm", "epsilon", "grid", "draws")  # of each summary
-SIZES: tuple[Size, ...] = ("full", "page")  # the larger is more informative
+# how earlier versions began the data in words
+SIZE = re.compile(r"^(Full|Page) size(, on )?")
 
 
 class ClaimResult(BaseModel):
     """Measured results of a claim, from which the verdict follows; it is not stored.
 
-    on: size and data in words. stands_in: what replaces the source's data or settings; '' if
-    nothing does. created: ISO 8601, UTC. seconds: of all its runs in sequence.
+    on: the data in words. stands_in: what replaces the source's data or settings; '' if nothing
+    does. created: ISO 8601, UTC. seconds: of all its runs in sequence. Files of earlier versions
+    also hold a size.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
     claim: str
-    size: Size
     on: str
     stands_in: str = ""
     measured: tuple[Measured, ...]
@@ -41,28 +42,30 @@ class ClaimResult(BaseModel):
     version: str
     seconds: float | None = None
 
+    @field_validator("on")
+    @classmethod
+    def _without_size(cls, text: str) -> str:
+        return SIZE.sub("", text).removesuffix(".")
+
     @field_serializer("measured")
     def _in_file(self, measured: tuple[Measured, ...]) -> list[dict[str, Any]]:
         return [{name: getattr(it, name) for name in IN_FILE} for it in measured]
 
     def verdict(self, claim: Claim) -> Verdict:
         """Return what the stored draws say of the claim as it is stated now."""
-        return replace(claim.judge(self.measured, self.obstacle(claim)), size=self.on)
+        return replace(claim.judge(self.measured, self.obstacle(claim)), on=self.on)
 
     def obstacle(self, claim: Claim) -> str:
         """Return why these runs cannot judge the claim; '' if they can."""
-        return claim.obstacle(self.size == "full", self.stands_in)
+        return claim.obstacle(self.stands_in)
 
 
-def result(
-    claim: Figure, results: list[Measured], full: bool, seconds: float | None = None
-) -> ClaimResult:
+def result(claim: Figure, results: list[Measured], seconds: float | None = None) -> ClaimResult:
     """Return these results of a claim, ready to store."""
     return ClaimResult(
         claim=claim.id,
-        size="full" if full else "page",
-        on=claim.size(full),
-        stands_in=claim.stands_in(full),
+        on=claim.data(),
+        stands_in=claim.stands_in(),
         measured=tuple(
             replace(it, draws=tuple(float(f"{draw:.7g}") for draw in it.draws), seeds=())
             for it in results
@@ -79,16 +82,16 @@ def own_folder() -> Path:
 
 
 def save(claim_result: ClaimResult, folder: Path | None = None) -> Path:
-    """Store a result, replacing an older one of the same claim and size; raise BadInput."""
-    path = create_folder(folder or own_folder()) / f"{claim_result.claim}.{claim_result.size}.json"
+    """Store a result, replacing an older one of the same claim; raise BadInput."""
+    path = create_folder(folder or own_folder()) / f"{claim_result.claim}.json"
     text = json.dumps(claim_result.model_dump(mode="json"), indent=1, ensure_ascii=False)
     write_whole(path, f"{text}\n")
     return path
 
 
-def load(claim_id: str, size: Size, folder: Path) -> ClaimResult | None:
+def load(claim_id: str, folder: Path) -> ClaimResult | None:
     """Return a stored result, or None if this version cannot read it."""
-    path = folder / f"{claim_id}.{size}.json"
+    path = folder / f"{claim_id}.json"
     try:
         stamp = path.stat().st_mtime_ns
     except OSError:
@@ -104,15 +107,11 @@ def _read(path: Path, stamp: int) -> ClaimResult | None:
         return None
 
 
-def recorded_result(claim_id: str, size: Size) -> ClaimResult | None:
+def recorded_result(claim_id: str) -> ClaimResult | None:
     """Return the shipped result."""
-    return load(claim_id, size, RECORDED_FOLDER)
+    return load(claim_id, RECORDED_FOLDER)
 
 
 def last(claim: Claim) -> ClaimResult | None:
-    """Return the most informative result: full size before page size, own before recorded."""
-    for size in SIZES:
-        for folder in (own_folder(), RECORDED_FOLDER):
-            if (stored_result := load(claim.id, size, folder)) is not None:
-                return stored_result
-    return None
+    """Return this machine's result, otherwise the shipped one."""
+    return load(claim.id, own_folder()) or recorded_result(claim.id)

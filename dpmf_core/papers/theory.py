@@ -166,26 +166,26 @@ def _sweeps(axis: Axis, method: Method, steps: Steps) -> Sweeps:
     The data along items have about EACH ratings per user; ratings are removed before items.
     """
 
-    def data_sets(full: bool) -> list[DataSpec]:
+    def data_sets() -> list[DataSpec]:
         if axis == "epsilon":
             return [DataSpec(id="lowrank-5k")]
         if axis == "users":
             names = ("lowrank-5k", "lowrank-10k", "lowrank", "lowrank-50k")
-            return [DataSpec(id=name) for name in (names if full else names[:3])]
+            return [DataSpec(id=name) for name in names]
         every = int(PLACES["items"].items)
         return [
             DataSpec(id="lowrank", top_items=top, most_per_user=EACH * every // top)
-            for top in ((250, 320, 400, 500, 630) if full else (250, 400, 630))
+            for top in (250, 320, 400, 500, 630)
         ]
 
-    def sweeps(full: bool) -> Iterator[Sweep]:
-        for data in data_sets(full):
+    def sweeps() -> Iterator[Sweep]:
+        for data in data_sets():
             numbers = steps(axis, data)
             yield Sweep(
                 data=data,
                 methods=tuple(map(as_published, on_lowrank(method))),
                 epsilons=(5.0, 10.0, 20.0) if axis == "epsilon" else (PLACES[axis].epsilon,),
-                seeds=tuple(range(3 if full else 2)),
+                seeds=(0, 1, 2),
                 grid={"steps": numbers} if numbers else {},
             )
 

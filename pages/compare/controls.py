@@ -349,14 +349,19 @@ def _question(choice: Choice, values: dict[str, Any]) -> CompareQuestion:
         methods = with_open(methods)
     sweep = Sweep(
         data=DataSpec(
-            id=choice.dataset, top_items=choice.kept_items, item_features=choice.known_features
+            id=choice.dataset,
+            top_items=choice.kept_items,
+            most_per_user=choice.most_per_user,
+            item_features=choice.known_features,
         ),
         methods=methods,
         epsilons=epsilons,
         seeds=tuple(range(choice.seed, choice.seed + (values["draws"] or 1))),
         delta=choice.delta,
         grid=grid,
-        split=SplitSpec(validation_fraction=0.1) if grid else SplitSpec(),
+        split=SplitSpec(
+            test_fraction=choice.test_fraction, validation_fraction=0.1 if grid else 0.0
+        ),
     )
     with _reading(""):
         points = sweep.points_on(choice.shape)

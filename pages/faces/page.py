@@ -8,26 +8,42 @@ import streamlit as st
 from dpmf_core.runs.inspection import explanation, sheet
 from dpmf_core.runs.record import Run
 from pages.kit import data_sets, factorisation, lesson, safe_text
+from pages.kit.data_sets import session_key
 from pages.kit.factorisation import COMPONENTS
-from pages.kit.sidebar_values import Choice
+from pages.kit.session_widgets import bind
+from pages.kit.sidebar_values import Choice, put
+
+PLANTED = "faces.outliers"  # in the session: whether outliers are planted
+USUAL_OUTLIERS = {"outlier_rows": 0.1, "outlier_cells": 0.7}  # the source's shares
 
 
 def outlier_settings(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
     """Ask whether to plant outliers as the source does; return it, and what is taken as public.
 
-    No link holds these settings, so a lesson that fixes parameters uses the defaults.
+    A lesson that fixes parameters plants none.
     """
     text = (
         "Uniform noise on some pixels of some images, the same for every visitor. The objective is"
         " measured on clean images."
     )
-    is_fixed = lesson.fixed_value("parameters") is not None
-    if is_fixed or not st.toggle("Plant outliers", key="faces.outliers", help=text):
-        return {}, choice.assumptions
+    none: dict[str, object] = {"outlier_rows": 0.0, "outlier_cells": 0.0}
+    if lesson.fixed_value("parameters") is not None:
+        return none, choice.assumptions
+    st.session_state[PLANTED] = choice.outlier_rows > 0 and choice.outlier_cells > 0
+    if not st.toggle("Plant outliers", key=PLANTED, help=text, on_change=_plant):
+        return none, choice.assumptions
     left, right = st.columns(2)
-    rows = left.slider("Share of the images", 0.01, 1.0, 0.1, 0.01, key="faces.rows")
-    cells = right.slider("Share of their pixels", 0.01, 1.0, 0.7, 0.01, key="faces.cells")
+    of_rows, of_cells = (bind(session_key(name)) for name in USUAL_OUTLIERS)
+    rows = left.slider("Share of the images", 0.01, 1.0, step=0.01, **of_rows)
+    cells = right.slider("Share of their pixels", 0.01, 1.0, step=0.01, **of_cells)
     return {"outlier_rows": rows, "outlier_cells": cells}, choice.assumptions
+
+
+def _plant() -> None:
+    """Plant the source's outliers, or none."""
+    is_planted = st.session_state[PLANTED]
+    for name, share in USUAL_OUTLIERS.items():
+        put(name, share if is_planted else 0.0)
 
 
 SIDES = {"main": "with privacy", "best": "without privacy"}

@@ -166,7 +166,7 @@ def choose(entry: Any) -> None:
     """Choose a data set on every page of its kind. Call it before the sidebar is drawn."""
     kind = entry.holds
     values = {"dataset": entry.id, "delta": default_delta(entry.shape().n_units)}
-    values |= dict.fromkeys(("top_items", "most_words"))
+    values |= dict.fromkeys(("top_items", "most_words", "most_per_user"))
     for name, value in values.items():
         st.session_state[session_key(name, kind)] = value
     if kind != "ratings":

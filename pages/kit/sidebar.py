@@ -97,6 +97,16 @@ def _draw_widgets(unused: Collection[str]) -> None:
             _draw_widget("noise", partial(_radio, "noise"), unused)
         if not entry.public or (columns and value(columns)) or value("row_count") != "given":
             _draw_widget("row_count", partial(_radio, "row_count"), unused)
+        if data_kind() == "ratings":
+            _draw_of_links(unused)
+
+
+def _draw_of_links(unused: Collection[str]) -> None:
+    """Draw what a link changed of the preparation of ratings."""
+    if CONTROLS["most_per_user"].is_set:
+        _draw_widget("most_per_user", _ratings_kept, unused)
+    if CONTROLS["test_fraction"].is_set:
+        _draw_widget("test_fraction", _test_fraction, unused)
 
 
 def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[str]) -> None:
@@ -148,6 +158,8 @@ def _reset_for_data() -> None:
     put("delta", usual_delta())
     if data_kind() in COLUMNS:
         put(COLUMNS[data_kind()], None)
+    if data_kind() == "ratings":
+        put("most_per_user", None)
 
 
 def _describe_data(entry: Any) -> None:
@@ -195,6 +207,30 @@ def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
         disabled=fixed,
         help=f"Keeps the {keeps}, by exact counts, so the privacy card lists the {columns} as"
         " public.",
+    )
+
+
+def _ratings_kept(fixed: bool) -> None:
+    st.number_input(
+        "Ratings of a person, at most",
+        CONTROLS["most_per_user"].range[0],
+        None,
+        **bind(session_key("most_per_user"), emptiable=True),
+        placeholder="all",
+        step=10,
+        disabled=fixed,
+        help="A hash chooses which of a person's ratings are kept.",
+    )
+
+
+def _test_fraction(fixed: bool) -> None:
+    number_within(
+        st.container(),
+        "Share of the ratings held out",
+        session_key("test_fraction"),
+        *CONTROLS["test_fraction"].range,
+        disabled=fixed,
+        help=f"Default {CONTROLS['test_fraction'].first:g}.",
     )
 
 

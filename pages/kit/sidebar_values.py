@@ -18,11 +18,13 @@ from dpmf_core.base.errors import BadInput, range_words
 from dpmf_core.base.registry import by_id
 from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC
 from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC
+from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import NoiseKind, default_delta
 from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key
+from pages.kit.page_table import DataKind
 
 # the slider's stops, 0.05 to 100, twenty in each decade
 EPSILONS = tuple(round(10 ** (step / 20), 1 + (step < 0) + (step < -20)) for step in range(-26, 41))
@@ -51,6 +53,10 @@ class Choice:
     calibration: str = "exact"
     noise: str = "continuous"
     row_count: str = "given"  # if it is private, so is the set of items or words
+    most_per_user: int | None = None
+    test_fraction: float = SplitSpec().test_fraction
+    outlier_rows: float = 0.0
+    outlier_cells: float = 0.0
     is_best: bool = False  # whether the algorithm is the best one known at this epsilon
 
     @functools.cached_property
@@ -102,6 +108,24 @@ class Choice:
         return spec if self.entry.holds == "ratings" else spec.canonical()
 
 
+def link_of(run: RunSpec) -> dict[str, str]:
+    """Return the address parameters that open a run with all its settings."""
+    fields: dict[str, Any] = {"": run, "data": run.data, "split": run.split, "budget": run.budget}
+    texts = {f"p.{name}": str(setting) for name, setting in run.parameters.items()}
+    for control in CONTROLS.values():
+        section, field, _ = PARAMETERS[control.id]
+        setting = getattr(fields[section], field, None)
+        if setting not in (None, control.first):
+            texts[control.id] = str(setting)
+    return texts
+
+
+def forget(kind: DataKind) -> None:
+    """Let the pages of a kind of data read their values from the next address."""
+    for name in CONTROLS:
+        st.session_state.pop(session_key(name, kind), None)
+
+
 # ---- the values ----------------------------------------------------------------------------------
 
 
@@ -133,7 +157,8 @@ class Control:
         if "exclusiveMaximum" in self.schema and not whole:
             high = 0.98 * high
         convert = int if whole else float
-        return convert(self.schema["minimum"]), convert(min(high, MOST))
+        low = self.schema.get("minimum", self.schema.get("exclusiveMinimum", 0))
+        return convert(low), convert(min(high, MOST))
 
     def read(self, text: str) -> Any:
         """Return a value from text; raise ValueError, or BadInput with a message."""
@@ -146,6 +171,11 @@ class Control:
         if not low <= value <= high:
             raise ValueError
         return value
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the value differs from the default."""
+        return bool(value(self.id) != self.first)
 
 
 def _check_data_set(text: str) -> None:
@@ -187,7 +217,16 @@ def _check_algorithm(text: str) -> None:
 CHECKS = {"dataset": _check_data_set, "noise": _check_noise, "algorithm": _check_algorithm}
 # other values of a control in words
 ALLOWED = {"dataset": "a data set on this machine", "algorithm": "a private method"}
-OF_ONE_KIND = {"top_items": "ratings", "most_words": "documents"}
+OF_ONE_KIND = {
+    "top_items": "ratings",
+    "most_words": "documents",
+    "most_per_user": "ratings",
+    "test_fraction": "ratings",
+    "outlier_rows": "images",
+    "outlier_cells": "images",
+}
+# only a link sets these, and pages show them only then
+OF_LINKS = ("most_per_user", "test_fraction", "outlier_rows", "outlier_cells")
 CONTROLS = by_id(
     Control(it.name, None if it.default is MISSING else it.default)
     for it in fields(Choice)
@@ -294,7 +333,8 @@ def write_to_address() -> None:
 def _text(control: Control) -> str | None:
     """Return a value as text for the address, or None to omit it."""
     setting = value(control.id)
-    if setting is None or (isinstance(setting, str) and setting == control.first):
+    is_omitted = isinstance(setting, str) or control.id in OF_LINKS
+    if setting is None or (is_omitted and not control.is_set):
         return None
     if control.id == "dataset" and datasets.is_own(setting):
         return None

@@ -32,7 +32,7 @@ def row(claim: Claim) -> dict[str, str]:
         "verdict": MARKS[verdict.outcome],
         "statements": f"{true_count} of {len(claim.clauses)} hold",
         "measured": last.created[:10],
-        "size and data": last.on,
+        "data": last.on,
     }
 
 
@@ -46,7 +46,7 @@ def draw(paper: Paper) -> None:
 
 
 def one_claim(claim: Claim) -> None:
-    """Draw a claim's figure and statements, and the toggle that measures it here."""
+    """Draw a claim's figure, its statements, and the command that measures it again."""
     last = results.last(claim)
     if last is None:
         st.write("Not measured yet. The paper states:")
@@ -57,6 +57,4 @@ def one_claim(claim: Claim) -> None:
             figures.draw_recorded(claim, last)
         with right:
             figures.show_verdict(claim, last.verdict(claim))
-    if st.toggle("Measure it here, at page size", key=f"papers.measure.{claim.id}"):
-        figures.measure("papers.claim.runs", claim)
-    st.caption(f"At full size: `{figures.command(claim)}`.")
+    st.caption(f"Measure it again: `{figures.command(claim)}`.")

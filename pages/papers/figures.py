@@ -1,4 +1,4 @@
-"""A paper's figure: its verdict in words, recorded results and published numbers, new runs."""
+"""A paper's figure: its verdict in words, recorded results and published numbers."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from dpmf_core.data.samples import SampleShape
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.papers.balu_2016.protocol import NO_THRESHOLD
 from dpmf_core.papers.clauses import Clause, Results
-from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict, every_draw
+from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict
 from dpmf_core.papers.results import ClaimResult
 from dpmf_core.privacy import Calibration
 from dpmf_core.privacy.accounting import epsilon as exactly
@@ -22,8 +22,6 @@ from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs.measurements import Measured, Point, is_trivial
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import charts, safe_text, sweep_charts
-from pages.kit.runs import ask
-from pages.kit.sweep_charts import Runs, curve_frame
 
 AXES = {
     "epsilon": "ε",
@@ -40,7 +38,6 @@ AXES = {
 }
 NONE_AT = {"threshold": NO_THRESHOLD, "regularisation": 0.0}  # values that stand for none
 SETS = {"data": "Data set", "unit": "Unit"}  # of which one at a time is drawn
-BY_STEP = ("saha-fig2", "saha-fig5")  # figures whose runs also show every step
 # for several lines of one algorithm
 TINTS = ("blue", "vermilion", "green", "orange", "violet", "brown", "pink", "teal")
 BOXES = {Outcome.REPRODUCED: st.success, Outcome.DIFFERS: st.warning}
@@ -55,26 +52,23 @@ def place(figure: Figure) -> str:
 
 
 def command(figure: Figure) -> str:
-    """Return the command that makes the figure at full size."""
+    """Return the command that makes the figure."""
     what = "papers run" if isinstance(figure, Claim) else "sweep --preset"
     return f"{program()} {what} {figure.id}"
 
 
-def show_verdict(figure: Figure, verdict: Verdict) -> None:
+def show_verdict(claim: Claim, verdict: Verdict) -> None:
     """Draw the verdict, and each statement with the numbers that decide it."""
-    if verdict.outcome is Outcome.NOTHING_CLAIMED:
-        st.info(f"{verdict.remark} {verdict.size}")
-        return
     if verdict.outcome is Outcome.NOT_MEASURED:
-        st.info(f"**{figure.source}.** {verdict.remark}")
+        st.info(f"**{claim.source}.** {verdict.remark}")
         return
     count = sum(clause.holds for clause in verdict.clauses)
     hold = f"{count} of {len(verdict.clauses)} statements hold"
     box = BOXES.get(verdict.outcome, st.info)
     if verdict.outcome in (Outcome.CANNOT_BE_JUDGED, Outcome.NEVER):
-        box(f"**{verdict.outcome}.** {verdict.obstacle} On these data {hold}. {verdict.size}")
+        box(f"**{verdict.outcome}.** {verdict.obstacle} On these data {hold}.")
     else:
-        box(f"**{verdict.outcome}: {hold}.** {verdict.size}")
+        box(f"**{verdict.outcome}: {hold}.**")
     for clause in verdict.clauses:
         icon = ":material/check: holds" if clause.holds else ":material/close: does not hold"
         st.markdown(f"- {icon}: {clause.words}. *{clause.figures}.*")
@@ -101,25 +95,10 @@ def show_quote(where: str, quote: str) -> None:
 
 def draw_recorded(claim: Claim, last: ClaimResult) -> None:
     """Draw the last measurement with the published numbers."""
-    points = claim.points(last.size == "full")
     key = f"papers.{claim.id}"
-    _draw(key, claim, _of_one_set(key, last.measured), points)
-    st.caption(f"{claim.words} Measured {last.created[:10]}, version {last.version}.")
-
-
-def measure(place: str, figure: Figure, by_button: bool = False) -> None:
-    """Measure the figure here, at page size."""
-    points = figure.points()
-    runs = ask(place, {point.key: point.spec for point in points}, by_button=by_button)
-    finished_points = [point for point in points if point.key in runs]
-    if points and not finished_points:
-        return
-    show_verdict(figure, figure.verdict(points, runs))
-    if figure.measure is every_draw or len(finished_points) == len(points):
-        results, key = figure.results(finished_points, runs), f"{place}.{figure.id}"
-        _draw(key, figure, _of_one_set(key, results), finished_points)
-        if figure.id in BY_STEP:
-            _draw_steps(key, finished_points, runs)
+    _draw(key, claim, _of_one_set(key, last.measured))
+    on = f" on {last.on}" if last.on else ""
+    st.caption(f"{claim.words} Measured{on}, {last.created[:10]}, version {last.version}.")
 
 
 def _of_one_set(key: str, results: Results) -> list[Measured]:
@@ -134,16 +113,16 @@ def _of_one_set(key: str, results: Results) -> list[Measured]:
     return results
 
 
-def _draw(key: str, figure: Figure, results: Results, points: Sequence[Point]) -> None:
+def _draw(key: str, claim: Claim, results: Results) -> None:
     """Draw the chart with its numbers and, for epsilons of a step, the totals of all steps."""
-    alt = f"{figure.title}: measured results and published numbers."
-    fig, table = chart(figure, results), numbers(results, figure.marks)
+    alt = f"{claim.title}: measured results and published numbers."
+    fig, table = chart(claim, results), numbers(results, claim.marks)
     words = "Lines are medians of draws, bands their range."
-    if any(not it.is_digitised for it in figure.marks):
+    if any(not it.is_digitised for it in claim.marks):
         words += " Crosses are published numbers."
-    if any(it.is_digitised for it in figure.marks):
+    if any(it.is_digitised for it in claim.marks):
         words += " Hollow marks were read off the paper's figure."
-    words += totals_text(points)
+    words += totals_text(claim.points())
     charts.show(fig, key, alt, table, leaves=True, caption=words)
 
 
@@ -218,23 +197,6 @@ def numbers(results: Results, marks: Sequence[Mark]) -> pd.DataFrame:
         {"method": it.label, "at": it.x, "published": it.y, "printed in": it.source} for it in marks
     ]
     return pd.DataFrame([*measured_rows, *published_rows])
-
-
-def _draw_steps(key: str, points: Sequence[Point], runs: Runs) -> None:
-    curves = [
-        (
-            point.label if point.epsilon is None else f"{point.label}, ε = {point.epsilon:g}",
-            "sky" if "random" in point.label else point.spec.algorithm,
-            point.spec.seed - points[0].spec.seed,
-            runs[point.key],
-            {"objective": "all samples"},
-        )
-        for point in points
-    ]
-    table = curve_frame(curves, "objective")
-    draws = table.assign(value=table["objective"], source=False)
-    fig = sweep_charts.against(draws, "step", "objective", "step")
-    charts.show(fig, f"{key}.steps", "Objective by step.", table, leaves=True)
 
 
 # ---- total epsilon -------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """A paper's methods to try: presets with its published settings, and how the method works."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -10,11 +9,10 @@ from dpmf_core.algorithms.count_sketch import Sketch
 from dpmf_core.papers.figures import Preset
 from dpmf_core.papers.paper import Paper
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import data_sets, links, privacy_card, safe_text
+from pages.kit import data_sets, links, privacy_card, safe_text, sidebar_values
 from pages.papers import address, figures
 
 PAGES = {"ratings": "explore", "documents": "topics", "images": "faces"}
-OPENED = "papers.preset.measured"  # in the session: presets that were run
 # of each variant without retention: what the server keeps, and what it receives each time
 STORED = ["variant", "a subpoena reveals", "a wiretap of one interaction reveals"]
 VARIANTS = (
@@ -92,41 +90,24 @@ def draw(paper: Paper) -> None:
         OWN[paper.id]()
 
 
-def preset(it: Preset) -> None:
-    """Draw a method with its published settings, and the button that runs it."""
-    st.write(it.words)
-    st.markdown(f"**Published settings.** {it.settings}")
-    with st.container(horizontal=True):
-        is_asked = st.button("Run it as in the paper", type="primary", key=f"papers.run.{it.id}")
-        if it.run is not None and st.button("Open it with these settings", key="papers.open"):
-            open_run(it.run)
-    st.caption(f"At full size: `{figures.command(it)}`.")
-    asked_ids = st.session_state.setdefault(OPENED, set())
-    if is_asked:
-        asked_ids.add(it.id)
-    if it.id in asked_ids:
-        figures.measure("papers.preset.runs", it, by_button=True)
+def preset(published: Preset) -> None:
+    """Draw a method with its published settings, its command, and a link that opens one run."""
+    st.write(published.words)
+    st.markdown(f"**Published settings.** {published.settings}")
+    if published.run is None:
+        st.write(
+            "No page opens this method with its settings, because pages offer private methods, and"
+            " this one has no ε. The command runs it."
+        )
+    elif st.button("Open it with these settings", type="primary", key="papers.open"):
+        open_run(published.run)
+    st.caption(f"Run it as in the paper: `{figures.command(published)}`.")
 
 
 def open_run(run: RunSpec) -> None:
-    """Open the page that draws such a run, with its settings."""
+    """Open the page that draws such a run, with all its settings."""
     kind = data_sets.find(run.data.id).holds
-    settings: dict[str, Any] = {
-        "dataset": run.data.id,
-        "top_items": run.data.top_items,
-        "algorithm": run.algorithm,
-        "seed": run.seed,
-    }
-    if run.budget is not None:
-        settings |= run.budget.model_dump(include={"epsilon", "delta", "calibration"})
-    for name in settings:  # without a value in the session the page reads its address
-        st.session_state.pop(data_sets.session_key(name, kind), None)
-    for name in run.parameters:
+    sidebar_values.forget(kind)
+    for name in run.kind.model_fields:
         st.session_state.pop(f"{PAGES[kind]}.{run.algorithm}.{name}", None)
-    planted = run.data.outlier_rows > 0 and run.data.outlier_cells > 0
-    st.session_state["faces.outliers"] = planted
-    if planted:  # no link holds these
-        st.session_state["faces.rows"] = run.data.outlier_rows
-        st.session_state["faces.cells"] = run.data.outlier_cells
-    settings |= {f"p.{name}": value for name, value in run.parameters.items()}
-    links.go(PAGES[kind], {name: str(it) for name, it in settings.items() if it is not None})
+    links.go(PAGES[kind], sidebar_values.link_of(run))

@@ -72,7 +72,8 @@ def overview(unknown: str = "") -> None:
     safe_text.words_table(pd.DataFrame(rows), is_markdown=True)
     navigation("")
     st.caption(
-        f"From the command line: `{program()} papers run --all`. Finished runs are not repeated."
+        "These are recorded results. Measure them again from the command line:"
+        f" `{program()} papers run --all`. Finished runs are not repeated."
     )
 
 

@@ -6,10 +6,11 @@ import pytest
 
 from dpmf_core.papers import results
 from dpmf_core.papers.erratum import Erratum, Reading
-from dpmf_core.papers.registry import CLAIMS, PAPERS
-from pages.papers import figures
+from dpmf_core.papers.registry import CLAIMS, PAPERS, PRESETS
+from pages.kit import data_sets, factorisation, runs, sidebar_values
+from pages.papers import figures, methods
 from pages.papers.figures import place
-from tests.pages.driving import ROOT, app_of, frames, settled
+from tests.pages.driving import ROOT, app_of, behind_sidebar, frames, settled, words
 
 PAGE = ROOT / "pages" / "papers" / "page.py"
 
@@ -92,3 +93,43 @@ def test_the_page_computes_and_does_not_recite(monkeypatch):
     app.button(key="papers.compute.balu-gradient").click()
     settled(app)
     assert any("ε = 7.00" in list(it.iloc[:, 0]) for it in frames(app))
+
+
+OPENED = {name: preset.run for name, preset in PRESETS.items() if preset.run is not None}
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_a_preset_s_link_carries_every_setting_of_its_run(name, monkeypatch):
+    """The page behind the link asks for the very run that the preset names."""
+    run = OPENED[name]
+    asked = {}
+
+    def ask(_place, specs, **_options):
+        asked.update(specs)
+        return {}
+
+    for module in (runs, factorisation):
+        monkeypatch.setattr(module, "ask", ask)
+    page_name = methods.PAGES[data_sets.find(run.data.id).holds]
+    app = app_of(behind_sidebar(f"{page_name}/page.py"), **sidebar_values.link_of(run))
+    settled(app)
+    assert asked["main"] == run
+
+
+def test_a_link_s_settings_replace_those_of_the_session():
+    """A parameter that was set before, and that the preset does not set, is as recommended."""
+    app = page(preset="jain-preset-svd")
+    app.session_state["explore.private-svd.prediction_ridge"] = 0.5
+    app.session_state["sidebar.top_items"] = 40
+    app.button(key="papers.open").click()
+    app.run()
+    assert "explore.private-svd.prediction_ridge" not in app.session_state
+    assert "sidebar.top_items" not in app.session_state
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if name not in OPENED])
+def test_a_method_that_no_page_runs_shows_its_command(name):
+    app = page(preset=name)
+    assert "papers.open" not in [button.key for button in app.button]
+    assert "No page opens this method" in words(app)
+    assert f"sweep --preset {name}" in words(app)

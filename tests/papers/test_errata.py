@@ -83,7 +83,7 @@ def start():
 
 def highest_rmse():
     """From the file of the record."""
-    path = results.RECORDED_FOLDER / "chien-fig5.page.json"
+    path = results.RECORDED_FOLDER / "chien-fig5.json"
     als = {
         it["grid"]["frequent_fraction"]: it["draws"]
         for it in json.loads(path.read_text("utf-8"))["measured"]

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from dpmf_core.cli.papers import _row
+from dpmf_core.data.catalogue import catalogue
 from dpmf_core.papers import registry, results
 from dpmf_core.papers.clauses import Median, less
 from dpmf_core.papers.figures import Claim, Outcome
@@ -18,14 +19,14 @@ SMALL = Claim(
     title="Biases beat nothing",
     source="Somebody 2020, Fig. 1",
     words="",
-    sweeps=lambda full: (
+    sweeps=lambda: (
         Sweep(
             data=DataSpec(id="cinema-small"),
             methods=(
                 Method(algorithm="bias", label="Biases"),
                 Method(algorithm="global-mean", label="Mean"),
             ),
-            seeds=(0, 1) if full else (0,),
+            seeds=(0, 1),
         ),
     ),
     clauses=(less(Median("Biases"), Median("Mean")),),
@@ -47,17 +48,34 @@ def summaries_of(biases):
 
 def test_a_result_is_kept_and_read_again(own_folder):
     assert results.last(SMALL) is None
-    page = results.result(SMALL, summaries_of(0.95), full=False)
-    results.save(page)
-    assert results.last(SMALL) == page and page.verdict(SMALL).outcome is Outcome.DIFFERS
-    full = results.result(SMALL, summaries_of(0.8), full=True)
-    results.save(full)
-    last = results.last(SMALL)  # full size says more
+    first = results.result(SMALL, summaries_of(0.95))
+    results.save(first)
+    assert results.last(SMALL) == first and first.verdict(SMALL).outcome is Outcome.DIFFERS
+    results.save(results.result(SMALL, summaries_of(0.8)))
+    last = results.last(SMALL)
     assert last.verdict(SMALL).outcome is Outcome.REPRODUCED
+    assert last.on == "Cinema, 2,000 people"
+
+
+@pytest.mark.parametrize(
+    ("on", "data"),
+    [
+        ("Page size, on MovieLens 1M.", "MovieLens 1M"),
+        ("Full size, on TDT2, 30 topics, CBCL faces.", "TDT2, 30 topics, CBCL faces"),
+        ("Full size.", ""),
+    ],
+)
+def test_a_result_of_an_earlier_version_is_read_without_its_size(on, data):
+    """Such files hold two sizes of an experiment, of which one is left."""
+    today = results.result(SMALL, summaries_of(0.8)).model_dump(mode="json")
+    earlier = {**today, "size": "full", "on": on}
+    result = results.ClaimResult.model_validate_json(json.dumps(earlier))
+    assert result.on == data
+    assert "size" not in result.model_dump(mode="json")
 
 
 def test_a_damaged_result_is_as_if_it_were_not_there(own_folder):
-    path = results.save(results.result(SMALL, summaries_of(0.8), full=True))
+    path = results.save(results.result(SMALL, summaries_of(0.8)))
     path.write_text('{"claim": "small-claim"}')
     assert results.last(SMALL) is None
 
@@ -67,7 +85,7 @@ def test_the_list_has_the_data_and_the_obstacle_of_the_run_that_was_judged(own_f
     today = _row(SMALL)
     assert today["data"] == "the source's" and today["obstacle"] == ""
     other = "Other films stand in for the source's."
-    judged = results.result(SMALL, summaries_of(0.8), full=True)
+    judged = results.result(SMALL, summaries_of(0.8))
     results.save(judged.model_copy(update={"stands_in": other}))
     row = _row(SMALL)
     assert row["data"] == "other" and row["obstacle"] == other
@@ -78,11 +96,14 @@ def test_the_list_has_the_data_and_the_obstacle_of_the_run_that_was_judged(own_f
     "path", sorted(results.RECORDED_FOLDER.glob("*.json")), ids=lambda it: it.name
 )
 def test_a_recorded_result_is_what_the_command_wrote(path):
-    """Its size, the data and nothing else; how long it took; and figures that nobody rounded."""
+    """The data and nothing else; how long it took; and figures that nobody rounded."""
     record = json.loads(path.read_text("utf-8"))
-    assert path.name == f"{record['claim']}.{record['size']}.json"
-    name = {"full": "Full size", "page": "Page size"}[record["size"]]
-    assert re.fullmatch(rf"{name}(, on [^.]+)?\.", record["on"])
+    assert path.name == f"{record['claim']}.json"
+    titles = {entry.title for entry in catalogue().catalogue()}
+    on = results.load(record["claim"], results.RECORDED_FOLDER).on
+    for title in sorted(titles, key=len, reverse=True):
+        on = on.replace(title, "")
+    assert re.fullmatch(r"(\(\d+ most rated items\)|[, ])*", on)
     assert record["seconds"] is not None
     draws = [draw for it in record["measured"] for draw in it["draws"]]
     counts = all(draw == round(draw) for draw in draws)

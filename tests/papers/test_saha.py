@@ -59,7 +59,7 @@ def test_predicting_0_errs_by_the_norms_alone(monkeypatch):
     """A row of norm 1 with n ratings has squares that add up to 1."""
     ratings = saha_units.catalogue().load("cinema-small")
     monkeypatch.setattr(saha_units, "_films", lambda: "cinema-small")
-    rows, stars = (it.median for it in TABLE_4.compute(False))
+    rows, stars = (it.median for it in TABLE_4.compute())
     values = ratings.values.astype(float)
     norms = np.sqrt(np.bincount(ratings.users, values**2))[ratings.users]
     assert rows == pytest.approx(math.sqrt(np.mean((values / norms) ** 2)))

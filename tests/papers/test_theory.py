@@ -112,7 +112,7 @@ def test_the_conditions_are_the_printed_ones():
     )
 
 
-@pytest.mark.parametrize("n_users", theorem_2.USERS[True])
+@pytest.mark.parametrize("n_users", theorem_2.USERS)
 def test_the_world_meets_them(n_users):
     at = theorem_2.place(n_users)
     assert bounds.least_share(at) <= at.share == 1.0

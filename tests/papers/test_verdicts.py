@@ -24,7 +24,7 @@ every = pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
 
 def start_of(claim):
     """Recorded results; where nothing is recorded, those of made-up runs."""
-    result = results.recorded_result(claim.id, "page") or results.recorded_result(claim.id, "full")
+    result = results.recorded_result(claim.id)
     if result is not None:
         return list(result.measured)
     points = claim.points()
@@ -69,10 +69,9 @@ def test_other_data_give_no_verdict_on_the_source(claim):
 
 @every
 def test_recorded_results_hold_what_every_clause_needs(claim):
-    for size in results.SIZES:
-        result = results.recorded_result(claim.id, size)
-        if result is not None:
-            assert result.verdict(claim).outcome is not Outcome.NOT_MEASURED
+    result = results.recorded_result(claim.id)
+    if result is not None:
+        assert result.verdict(claim).outcome is not Outcome.NOT_MEASURED
 
 
 @every
@@ -81,7 +80,7 @@ def test_every_clause_has_its_words_and_place(claim):
 
 
 def test_every_recorded_result_is_of_a_claim():
-    names = {path.name.split(".")[0] for path in results.RECORDED_FOLDER.glob("*.json")}
+    names = {path.stem for path in results.RECORDED_FOLDER.glob("*.json")}
     assert names <= set(CLAIMS)
 
 
@@ -152,11 +151,9 @@ def unknown_sources(claim):
 
 def labels(claim):
     """Of all that is run or was measured of it."""
-    run = {
-        method.name for full in (False, True) for it in claim.sweeps(full) for method in it.methods
-    }
-    stored_results = (results.recorded_result(claim.id, size) for size in results.SIZES)
-    return run | {it.label for result in stored_results if result for it in result.measured}
+    run = {method.name for sweep in claim.sweeps() for method in sweep.methods}
+    result = results.recorded_result(claim.id)
+    return run | {measured.label for measured in (result.measured if result else ())}
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
@@ -165,6 +162,13 @@ def test_what_a_claim_refers_to_exists(claim):
     assert not unknown_sources(claim), "the catalogue has no such data"
     strange = {mark.label for mark in claim.marks} - labels(claim)
     assert strange == PUBLISHED_ONLY.get(claim.id, set()), "no method of the claim has this label"
+
+
+@every
+def test_with_the_source_s_data_a_claim_is_judged_or_it_says_never(claim, monkeypatch):
+    """No claim waits for data that would not change its obstacle."""
+    monkeypatch.setattr(catalogue(), "present", lambda data_id: data_id in claim.source_ids)
+    assert bool(claim.obstacle()) is not claim.can_be_judged
 
 
 FOLDER = os.environ.get("DPMF_PAPERS", "")

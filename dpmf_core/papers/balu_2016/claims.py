@@ -49,7 +49,7 @@ def error_of_busy(run: Run) -> float:
 LEFT_OPEN = (
     "The paper prints neither its learning rates nor their decay b, neither the λ of Figs. 3 and 4"
     " nor the start of the factors, and two rules for the threshold; ours are η 0.05, b 1, λ 0.06"
-    " at full size, normal factors and the rule of section 3.2."
+    ", normal factors and the rule of section 3.2."
 )
 claim = functools.partial(
     Claim.of,

@@ -14,6 +14,8 @@ TOP_USERS = ", busiest users"  # ends the label of a divergence over these only
 NO_THRESHOLD = 1e6
 THRESHOLDS = (2.0, 4.0, 8.0, NO_THRESHOLD)
 GAINS = (1.0, 2.0, 4.0)
+RANKS = (8, 16, 32)
+PASSES = 100  # over the ratings
 LEVEL = {"rmse": 5e-4, "kl": 2e-4}  # smaller differences are due to the draw
 ORDER_OF_MAGNITUDE = math.sqrt(10)  # a ratio above it is nearer to 10 than to 1
 # section 5.1.1: 80/10/10, rare users and items left out of validation and test
@@ -56,50 +58,43 @@ def _sweep(methods: tuple[Method, ...], **grid: tuple[Value, ...]) -> Sweep:
     return Sweep(data=movielens(), methods=methods, grid=grid, split=SPLIT)
 
 
-def by_regularisation(full: bool) -> tuple[Sweep]:
+def by_regularisation() -> tuple[Sweep]:
     """Return the runs of Fig. 1."""
-    size: dict[str, Value] = {"rank": 32 if full else 8, "steps": 100 if full else 20}
-    few = (0.3, 0.1, 0.04, 0.01, 0.0)
-    values = (10.0, 3.0, 1.0, 0.3, 0.1, 0.06, 0.03, 0.01, 0.003, 0.0) if full else few
+    size: dict[str, Value] = {"rank": 8, "steps": 20}
     methods = (*sketches((4, 1), threshold=NO_THRESHOLD, **size), regular(**size))
-    return (_sweep(methods, regularisation=values),)
+    return (_sweep(methods, regularisation=(0.3, 0.1, 0.04, 0.01, 0.0)),)
 
 
-def best_regularisation(full: bool) -> tuple[Sweep]:
+def best_regularisation() -> tuple[Sweep]:
     """Return the runs of Fig. 2."""
-    ranks, gains, steps = ((8, 16, 32), GAINS, 100) if full else ((8, 16), (1.0, 4.0), 15)
-    values = (0.001, 0.003, 0.01, 0.03, 0.1) if full else (0.003, 0.01, 0.03, 0.1)
-    methods = sketches((4,), threshold=NO_THRESHOLD, steps=steps)
-    return (_sweep(methods, regularisation=values, rank=ranks, space_gain=gains),)
+    methods = sketches((4,), threshold=NO_THRESHOLD, steps=PASSES)
+    values = (0.001, 0.003, 0.01, 0.03, 0.1)
+    return (_sweep(methods, regularisation=values, rank=RANKS, space_gain=GAINS),)
 
 
-def by_threshold(full: bool) -> tuple[Sweep, ...]:
+def by_threshold() -> tuple[Sweep, ...]:
     """Return the runs of Figs. 3 and 4."""
-    rank, steps, regularisation = (32, 100, 0.06) if full else (8, 10, 0.04)
-    size: dict[str, Value] = {"rank": rank, "steps": steps, "regularisation": regularisation}
-    gains = GAINS if full else (1.0, 4.0)
+    size: dict[str, Value] = {"rank": 32, "steps": PASSES, "regularisation": 0.06}
     return alike(
-        (sketches((4, 1), **size), {"threshold": THRESHOLDS, "space_gain": gains}),
+        (sketches((4, 1), **size), {"threshold": THRESHOLDS, "space_gain": GAINS}),
         ((regular(**size),), {}),
         data=movielens(),
         split=SPLIT,
     )
 
 
-def by_dimension(full: bool) -> tuple[Sweep]:
+def by_dimension() -> tuple[Sweep]:
     """Return the dimensions of Fig. 4, without a threshold."""
-    methods = sketches((4,), threshold=NO_THRESHOLD, steps=100 if full else 10)
-    return (_sweep(methods, rank=(8, 16, 32)),)
+    methods = sketches((4,), threshold=NO_THRESHOLD, steps=PASSES)
+    return (_sweep(methods, rank=RANKS),)
 
 
-def sketch_table(full: bool) -> tuple[Sweep, ...]:
+def sketch_table() -> tuple[Sweep, ...]:
     """Return the source's sizes and thresholds on MovieLens 1M."""
-    ranks, gains, steps = ((8, 16, 32), GAINS, 40) if full else ((8,), (1.0, 4.0), 10)
-    thresholds = THRESHOLDS if full else (2.0, NO_THRESHOLD)
-    grid = {"rank": ranks, "space_gain": gains, "threshold": thresholds}
+    grid = {"rank": RANKS, "space_gain": GAINS, "threshold": THRESHOLDS}
     return alike(
-        (sketches((4, 1), steps=steps, as_printed=False), grid),
-        ((regular(steps=steps, as_printed=False),), {"rank": ranks}),
+        (sketches((4, 1), steps=40, as_printed=False), grid),
+        ((regular(steps=40, as_printed=False),), {"rank": RANKS}),
         data=movielens(),
     )
 
@@ -107,13 +102,10 @@ def sketch_table(full: bool) -> tuple[Sweep, ...]:
 # ---- the method as published ---------------------------------------------------------------------
 
 
-def _sweeps(full: bool) -> tuple[Sweep]:
-    methods = sketches(
-        (4,), threshold=NO_THRESHOLD, rank=32 if full else 8, steps=100, space_gain=1.0
-    )
-    data = movielens() if full else DataSpec(id=first_present("ml-100k", "cinema-small"))
+def _sweeps() -> tuple[Sweep]:
+    methods = sketches((4,), threshold=NO_THRESHOLD, rank=32, steps=PASSES, space_gain=1.0)
     grid = {"learning_rate": (0.02, 0.05), "regularisation": (0.01, 0.03, 0.1)}
-    return (Sweep(data=data, methods=methods, grid=grid, split=SPLIT, seeds=(0, 1)),)
+    return (Sweep(data=movielens(), methods=methods, grid=grid, split=SPLIT, seeds=(0, 1)),)
 
 
 PRESETS = (Preset.of(__package__, "balu-preset", sweeps=_sweeps, measure=tuned),)

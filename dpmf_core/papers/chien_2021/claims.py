@@ -34,11 +34,11 @@ from dpmf_core.runs.sweep import Method, Sweep
 RATINGS_PER_USER = 50  # ratings of a user in Fig. 2 and 5
 
 
-def bunching(full: bool) -> list[Measured]:
+def bunching() -> list[Measured]:
     """Return Fig. 2: the share of observations on the top items, by the share of items."""
     return [
         Measured(it.selection, "", None, {"top_share": it.items}, (it.observations,))
-        for it in shares(open_ratings(runs.every_film(full)), RATINGS_PER_USER, points=20)
+        for it in shares(open_ratings(runs.every_film()), RATINGS_PER_USER, points=20)
     ]
 
 
@@ -173,12 +173,12 @@ BASIC: dict[str, Value] = {
 }
 
 
-def on_films(full: bool) -> tuple[Sweep, ...]:
+def on_films() -> tuple[Sweep, ...]:
     dpals = PRINTED.model_copy(update={"parameters": PUBLISHED})
-    return runs.tuned(films(full), (dpals,), (ALS, MEAN), FEW, full)
+    return runs.tuned(films(), (dpals,), (ALS, MEAN), FEW)
 
 
-def as_analysed(full: bool) -> tuple[Sweep, ...]:
+def as_analysed() -> tuple[Sweep, ...]:
     """Return the sweeps with fresh ratings at each step, and with the same ratings at all steps."""
     anew, kept = (
         Method(
@@ -195,10 +195,10 @@ def as_analysed(full: bool) -> tuple[Sweep, ...]:
     return alike(
         ((anew, kept), {"regularisation": (0.3, 30.0, 300.0)}),
         (on_lowrank(EXACT, MEAN), {}),
-        data=DataSpec(id="lowrank" if full else "lowrank-5k"),
+        data=DataSpec(id="lowrank"),
         split=runs.TUNED,
         epsilons=FEW,
-        seeds=tuple(range(3 if full else 2)),
+        seeds=(0, 1, 2),
     )
 
 

@@ -95,7 +95,7 @@ def noise_of_the_start() -> Values:
 
 def highest_error() -> Values:
     """Compare ALS without privacy on a tenth of the films and on all, as recorded for Fig. 5."""
-    recorded = recorded_result("chien-fig5", "page")
+    recorded = recorded_result("chien-fig5")
     assert recorded is not None, "the record comes with the package"
     by_share = line(recorded.measured, "ALS", "frequent_fraction")
     return 1.0, by_share[1.0] / by_share[0.1], by_share[0.1], by_share[1.0]

@@ -15,6 +15,8 @@ from dpmf_core.papers.methods import (
     EPSILONS,
     EXACT,
     FEW,
+    FRANK_WOLFE_GRID,
+    FRESH,
     LOWRANK_ROW,
     MEAN,
     PLAIN,
@@ -23,7 +25,6 @@ from dpmf_core.papers.methods import (
     alike,
     dpfw_as_printed,
     films,
-    frank_wolfe_grid,
     largest_row,
     on_lowrank,
 )
@@ -43,7 +44,12 @@ AS_PRINTED: dict[str, Value] = {
     "ratings_per_user": 50,
     "steps": 5,
 }
-RANKS, RIDGES, SHARES = (2, 8), (10.0, 100.0, 1000.0), (0.5, 1.0)
+DPALS_GRID: Grid = {
+    "rank": (2, 8),
+    "regularisation": (10.0, 100.0, 1000.0),
+    "frequent_fraction": (0.5, 1.0),
+}
+SEEDS = (0, 1)
 
 
 def _with_label(method: Method, label: str, **parameters: Value) -> Method:
@@ -56,12 +62,8 @@ PRINTED = _with_label(DPALS, "DPALS", **AS_PRINTED)
 PRINTED_SOURCE = _with_label(DPALS_SOURCE, "DPALS, source's noise", **AS_PRINTED)
 
 
-def _seeds(full: bool, n_draws: int) -> tuple[int, ...]:
-    return tuple(range(n_draws if full else 2))
-
-
-def every_film(full: bool) -> DataSpec:
-    return films(full, None)
+def every_film() -> DataSpec:
+    return films(None)
 
 
 def tuned(
@@ -69,41 +71,33 @@ def tuned(
     dpals: tuple[Method, ...],
     others: tuple[Method, ...],
     epsilons: tuple[float, ...],
-    full: bool,
 ) -> tuple[Sweep, ...]:
     """Return DPALS over a grid of rank, item ridge and share of frequent items, and others.
 
     Every draw chooses on its validation ratings.
     """
-    grid: Grid = {
-        "rank": (*RANKS, 32, 128) if full else RANKS,
-        "regularisation": (1.0, *RIDGES) if full else RIDGES,
-        "frequent_fraction": (0.25, *SHARES) if full else SHARES,
-    }
-    seeds = _seeds(full, 5)
     return alike(
-        (dpals, grid), (others, {}), data=data, split=TUNED, epsilons=epsilons, seeds=seeds
+        (dpals, DPALS_GRID), (others, {}), data=data, split=TUNED, epsilons=epsilons, seeds=SEEDS
     )
 
 
 MOST_PER_USER = 80  # ratings, in the figures of Jain et al. that Fig. 3a repeats
 
 
-def top_films(full: bool) -> tuple[Sweep, ...]:
+def top_films() -> tuple[Sweep, ...]:
     """Return DPALS and others on all ratings, and DPFW on at most 80 of each user."""
-    epsilons = EPSILONS if full else FEW
-    few = films(full).model_copy(update={"most_per_user": MOST_PER_USER})
-    frank_wolfe = dpfw_as_printed(largest_row(few)), frank_wolfe_grid(full)
-    seeds = _seeds(full, 5)
+    few = films(most_per_user=MOST_PER_USER)
+    frank_wolfe = Sweep(
+        data=few,
+        methods=(dpfw_as_printed(largest_row(few)),),
+        grid=dict(FRANK_WOLFE_GRID),
+        split=TUNED,
+        epsilons=FEW,
+        seeds=SEEDS,
+    )
     return (
-        *tuned(films(full), (PRINTED, PRINTED_SOURCE), (CLEANSING, ALS, MEAN), epsilons, full),
-        *alike(
-            ((frank_wolfe[0],), frank_wolfe[1]),
-            data=few,
-            split=TUNED,
-            epsilons=epsilons,
-            seeds=seeds,
-        ),
+        *tuned(films(), (PRINTED, PRINTED_SOURCE), (CLEANSING, ALS, MEAN), FEW),
+        frank_wolfe,
     )
 
 
@@ -113,13 +107,13 @@ FREQUENT = Method(
 DPALS_TOP, ALS_TOP = "DPALS, 400 films", "ALS, 400 films"
 
 
-def all_films(full: bool) -> tuple[Sweep, ...]:
+def all_films() -> tuple[Sweep, ...]:
     """Return every film, and the 400 most rated ones for comparison."""
-    epsilons = EPSILONS if full else (1.0, 20.0)
+    epsilons = (1.0, 20.0)
     dpals_top, als_top = _with_label(PRINTED, DPALS_TOP), _with_label(ALS, ALS_TOP)
     return (
-        *tuned(films(full, None), (PRINTED,), (FREQUENT, ALS, MEAN), epsilons, full),
-        *tuned(films(full), (dpals_top,), (als_top,), epsilons, full),
+        *tuned(films(None), (PRINTED,), (FREQUENT, ALS, MEAN), epsilons),
+        *tuned(films(), (dpals_top,), (als_top,), epsilons),
     )
 
 
@@ -142,10 +136,9 @@ LIKES = Method(
 POPULARITY = Method(algorithm="popularity", label="Popularity")
 
 
-def likes(full: bool) -> DataSpec:
-    """Return what people liked, for those who liked at least five things."""
-    name = first_present("ml-20m", "ml-1m", "cinema") if full else first_present("ml-1m", "cinema")
-    return DataSpec(id=name, positives_above=3.5, min_user_count=5)
+def likes(*ids: str) -> DataSpec:
+    """Return what people liked in the first of these sets that is here: at least five things."""
+    return DataSpec(id=first_present(*ids), positives_above=3.5, min_user_count=5)
 
 
 def one_over_users(data: DataSpec) -> float:
@@ -154,34 +147,35 @@ def one_over_users(data: DataSpec) -> float:
     return 1 / users.get(data.id, 6_040)
 
 
-def recall(full: bool) -> tuple[Sweep, ...]:
+def recall() -> tuple[Sweep, ...]:
     """Return runs with fixed settings: no measure here ranks lists of validation users."""
-    data = likes(full)
+    data = likes("ml-20m", "ml-1m", "cinema")
     lists = _with_label(DPALS, "DPALS", **LISTS)
     return (
         Sweep(
             data=data,
             split=SplitSpec(kind="users", test_fraction=0.1),
             methods=(lists, LIKES, POPULARITY),
-            epsilons=(1.0, 5.0, 10.0, 20.0) if full else (1.0, 20.0),
+            epsilons=(1.0, 5.0, 10.0, 20.0),
             delta=one_over_users(data),
-            seeds=tuple(range(10, 20 if full else 12)),
+            seeds=FRESH,
         ),
     )
 
 
-def more_users(full: bool) -> tuple[Sweep, ...]:
-    names = ("lowrank-5k", "lowrank-10k", "lowrank", "lowrank-50k")[: 4 if full else 2]
+def more_users() -> tuple[Sweep, ...]:
+    names = ("lowrank-5k", "lowrank-10k", "lowrank", "lowrank-50k")
     methods = on_lowrank(DPALS, DPFW, dpfw_as_printed(LOWRANK_ROW), EXACT, MEAN)
-    epsilons, seeds = EPSILONS if full else FEW, _seeds(full, 3)
     return tuple(
-        Sweep(data=DataSpec(id=name), methods=methods, epsilons=epsilons, seeds=seeds)
+        Sweep(data=DataSpec(id=name), methods=methods, epsilons=EPSILONS, seeds=(0, 1, 2))
         for name in names
     )
 
 
-def film_share(full: bool) -> tuple[Sweep, ...]:
-    rank = 128 if full else 16
+def film_share() -> tuple[Sweep, ...]:
+    data = films(None)
+    # other data cannot test the source, so they need not have its rank
+    rank = 128 if data.id == "ml-10m" else 16
     sample: dict[str, Value] = {"ratings_per_user": 50}
     common: dict[str, Value] = {**sample, "rank": rank, "biases": False, "noise_ridge": 0.0}
     # without privacy predictions start from the user's mean
@@ -195,12 +189,11 @@ def film_share(full: bool) -> tuple[Sweep, ...]:
         _with_label(als, "ALS, uniform sample", **sample, sampling="uniform"),
         _with_label(als, "ALS, adaptive sample", **sample, sampling="adaptive"),
     )
-    shares = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0) if full else (0.1, 0.3, 1.0)
-    data, grid, seeds = films(full, None), {"frequent_fraction": shares}, _seeds(full, 3)
-    return (Sweep(data=data, methods=methods, epsilons=(10.0,), seeds=seeds, grid=grid),)
+    grid = {"frequent_fraction": (0.1, 0.3, 1.0)}
+    return (Sweep(data=data, methods=methods, epsilons=(10.0,), seeds=SEEDS, grid=grid),)
 
 
-def by_step(full: bool) -> tuple[Sweep, ...]:
+def by_step() -> tuple[Sweep, ...]:
     walk: dict[str, Value] = {"steps": 20, "nuclear_norm": 0.447}
     methods = (
         *on_lowrank(
@@ -211,20 +204,19 @@ def by_step(full: bool) -> tuple[Sweep, ...]:
         ),
         Method(algorithm="fw", label="Frank-Wolfe", parameters={**walk, "biases": False}),
     )
-    data = DataSpec(id="lowrank-50k" if full else "lowrank-5k")
-    return (Sweep(data=data, methods=methods, epsilons=(20.0,), seeds=(0, 1)),)
+    return (
+        Sweep(data=DataSpec(id="lowrank-50k"), methods=methods, epsilons=(20.0,), seeds=(0, 1)),
+    )
 
 
-def fewer_users(full: bool) -> tuple[Sweep, ...]:
+def fewer_users() -> tuple[Sweep, ...]:
     """Return a quarter of the users: the synthetic set exists at both sizes, with one law."""
-    sizes = ("lowrank-10k", "lowrank-50k") if full else ("lowrank-5k", "lowrank")
     few, every, exact = on_lowrank(
         _with_label(DPALS, "DPALS, a quarter of the users"),
         dpfw_as_printed(LOWRANK_ROW, f"{SOURCE_DPFW}, all users"),
         _with_label(DPFW, "DPFW, all users"),
     )
-    epsilons = EPSILONS if full else (5.0, 20.0)
     return tuple(
-        Sweep(data=DataSpec(id=name), methods=methods, epsilons=epsilons, seeds=(0, 1))
-        for name, methods in zip(sizes, ((few,), (every, exact)), strict=True)
+        Sweep(data=DataSpec(id=name), methods=methods, epsilons=(5.0, 20.0), seeds=SEEDS)
+        for name, methods in (("lowrank-5k", (few,)), ("lowrank", (every, exact)))
     )

@@ -28,7 +28,7 @@ from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.runs.measurements import Measured
 
 ITEMS, EPSILON, DELTA = 600, 10.0, 1e-5
-USERS = {False: (1_600, 2_500), True: (1_600, 2_500, 4_000)}
+USERS = (1_600, 2_500, 4_000)
 DRAWS = 2
 RELATIVE, LARGEST, DISTANCE = "relative error", "largest error of an entry", "Err(V*, V)"
 
@@ -128,11 +128,11 @@ def place(n_users: float) -> Place:
     return Place(n_users, ITEMS, EPSILON, DELTA, share=1.0)
 
 
-def last_errors(full: bool) -> list[Measured]:
+def last_errors() -> list[Measured]:
     """Return both errors after the last step, by the number of users."""
     return [
         Measured(label, "dpals", EPSILON, {"users": n}, draws)
-        for n in USERS[full]
+        for n in USERS
         for label, draws in zip(
             (RELATIVE, LARGEST),
             zip(*(errors(n, seed)[-1] for seed in range(DRAWS)), strict=True),
@@ -141,9 +141,9 @@ def last_errors(full: bool) -> list[Measured]:
     ]
 
 
-def by_step(full: bool) -> list[Measured]:
+def by_step() -> list[Measured]:
     """Return Err(V*, V) after each step for the fewest users; step 0 is the start."""
-    n = USERS[full][0]
+    n = USERS[0]
     draws = [(start_distance(n), *(it for it, _ in errors(n, seed))) for seed in range(DRAWS)]
     return [
         Measured(DISTANCE, "dpals", EPSILON, {"users": n, "step": step}, at_step)
@@ -184,7 +184,7 @@ def _contractions(results: Results) -> list[tuple[float, float]]:
 
 
 OUTSIDE_LEMMA_4 = (
-    f"Lemma 4 supposes Err(V*, V) ≤ 1/(κ² log² n) = {1 / math.log(USERS[False][0]) ** 2:.3f}, which"
+    f"Lemma 4 supposes Err(V*, V) ≤ 1/(κ² log² n) = {1 / math.log(USERS[0]) ** 2:.3f}, which"
     " no step here meets: Theorem 2's start is farther away, and α is larger."
 )
 

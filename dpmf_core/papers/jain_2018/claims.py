@@ -25,11 +25,11 @@ from dpmf_core.papers.figures import Claim, Preset, as_published, first_present,
 from dpmf_core.papers.jain_2018.bounds import frank_wolfe_floor
 from dpmf_core.papers.methods import (
     CLEANSING,
+    FRANK_WOLFE_GRID,
     MEAN,
     Grid,
     alike,
     dpfw_as_printed,
-    frank_wolfe_grid,
     largest_row,
 )
 from dpmf_core.papers.methods import DPFW as EXACT_DPFW
@@ -43,7 +43,7 @@ from dpmf_core.runs.sweep import Method, Sweep
 DELTA = 1e-6
 RATINGS_PER_USER = 80
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0)
-PAGE_EPSILONS = (0.5, 1.0, 2.0, 5.0)
+PANEL_EPSILONS = (0.5, 1.0, 2.0, 5.0)
 RANK_ONE_EPSILONS = (1.0, 10.0)
 DRAWS = 10  # of which the source gives the mean
 STAND_INS = ("ml-1m", "cinema")
@@ -52,6 +52,8 @@ NON_PRIVATE_STEPS = 400
 SPLIT = SplitSpec(test_fraction=0.01, validation_fraction=0.05)
 # u and v uniform in [-1, 1]: the nuclear norm |u| |v| is a third of √(n m)
 TRUE_NORM = 1 / 3
+TRUE_NORMS: Grid = {"nuclear_norm": (TRUE_NORM,)}
+RANK_ONE_GRID: Grid = {**TRUE_NORMS, "steps": (5, 20)}
 
 GROWING: dict[str, Value] = {"noise_schedule": "growing"}
 AS_PRINTED: dict[str, Value] = {**dpfw_as_printed().parameters, **GROWING}
@@ -99,58 +101,36 @@ def tuned_sweeps(
     )
 
 
-def private_grid(full: bool, true_norm: float | None = None) -> Grid:
-    """Return the grid of private Frank-Wolfe; of simulated data the nuclear norm is known."""
-    if true_norm is not None:
-        return {"nuclear_norm": (true_norm,), "steps": (5, 20)}
-    return frank_wolfe_grid(full)
-
-
 def within_rows(data: DataSpec, grid: Grid) -> Grid:
     """Return the grid with the source's L, which no row of these data can exceed."""
     return {**grid, "row_clip": (largest_row(data),)}
 
 
-def cleansing_line(full: bool) -> Line:
-    """Return SVD after cleansing; the source tunes directions and shrinkage to the global mean."""
-    grid: Grid = {"rank": (1, 5, 10), "item_damping": (5.0, 15.0)} if full else {"rank": (1, 5)}
-    return Line(CLEANSING, grid)
+# the source tunes directions, and shrinkage to the global mean
+CLEANSING_LINE = Line(CLEANSING, {"rank": (1, 5)})
 
 
-def private_gradient_line(full: bool, true_norm: float | None = None) -> Line:
-    """Return private projected gradient; the source tunes steps, and uses the true nuclear norm."""
-    grid: dict[str, tuple[Value, ...]] = {"steps": (5,), "step_size": (1.0,)}
-    if full and true_norm is None:
-        grid = {"steps": (5, 10, 20), "step_size": (1.0, 3.0, 10.0)}
-    return Line(PRIVATE_PGD, grid | ({"nuclear_norm": (true_norm,)} if true_norm else {}))
+PRIVATE_GRADIENT_LINE = Line(PRIVATE_PGD, {"steps": (5,), "step_size": (1.0,)})
+NON_PRIVATE_LINE = Line(FRANK_WOLFE, {"steps": (50,), "nuclear_norm": (0.3,)})
 
 
-def non_private_line(full: bool, true_norm: float | None = None) -> Line:
-    """Return Frank-Wolfe without privacy: 400 steps at full size, as in the source."""
-    steps = NON_PRIVATE_STEPS if full else 50
-    own_norms = (true_norm,) if true_norm else (0.2, 0.3, 0.45, 1.0) if full else (0.3,)
-    return Line(FRANK_WOLFE, {"steps": (steps,), "nuclear_norm": own_norms})
+def real_ratings(top: int, ids: tuple[str, ...] = FILMS, capped: bool = True) -> DataSpec:
+    """Return the source's data if available, otherwise a stand-in: `top` items."""
+    name = first_present(*ids, *STAND_INS)
+    return DataSpec(
+        id=name,
+        top_items=None if name in ("cinema", "jester") else top,
+        most_per_user=RATINGS_PER_USER if capped else None,
+    )
 
 
-def real_ratings(
-    top: int, ids: tuple[str, ...] = FILMS, capped: bool = True
-) -> Callable[[bool], DataSpec]:
-    """Return the source's data at full size if available, otherwise a stand-in: `top` items."""
-
-    def data(full: bool) -> DataSpec:
-        name = first_present(*(ids if full else ()), *STAND_INS)
-        return DataSpec(
-            id=name,
-            top_items=None if name in ("cinema", "jester") else top,
-            most_per_user=RATINGS_PER_USER if capped else None,
-        )
-
-    return data
+def films_400() -> DataSpec:
+    return real_ratings(400)
 
 
-def rank_one(id: str) -> Callable[[bool], DataSpec]:  # noqa: A002
-    """Return a simulated set of rank one with 500,000 users, or 20,000 on a page."""
-    return lambda full: DataSpec(id=id if full else f"{id}-20k", most_per_user=RATINGS_PER_USER)
+def rank_one(data_id: str) -> Callable[[], DataSpec]:
+    """Return a simulated set of rank one."""
+    return lambda: DataSpec(id=data_id, most_per_user=RATINGS_PER_USER)
 
 
 CLOSE = 0.1  # what "very close" is taken for: a tenth more
@@ -246,74 +226,75 @@ def on_rank_one(results: Results) -> str:
 
 def _panel(
     name: str,
-    data: Callable[[bool], DataSpec],
-    of_fig_2: bool = True,
-    true_norm: float | None = None,
+    data: Callable[[], DataSpec],
+    *more: Line,
+    grid: Grid = FRANK_WOLFE_GRID,
+    epsilons: tuple[float, ...] = PANEL_EPSILONS,
 ) -> Claim:
-    """Return the claim of a panel.
+    """Return the claim of a panel, with one draw.
 
-    of_fig_2: whether it has private projected gradient and the non-private baseline. true_norm: of
-    simulated data, with one draw at two epsilons: the source's whole experiment would take
-    thousands of runs on 40 million ratings.
+    more: lines that Fig. 2 has and Fig. 3 has not. grid: of private Frank-Wolfe.
     """
 
-    def sweeps(full: bool) -> tuple[Sweep, ...]:
-        fig_2 = private_gradient_line(full, true_norm), non_private_line(full, true_norm)
-        grid = private_grid(full, true_norm)
+    def sweeps() -> tuple[Sweep, ...]:
         lines = (
-            Line(DPFW, within_rows(data(full), grid)),
+            Line(DPFW, within_rows(data(), grid)),
             Line(DPFW_EXACT, grid),
-            cleansing_line(full and true_norm is None),
-            *(fig_2 if of_fig_2 else ()),
+            CLEANSING_LINE,
+            *more,
             Line(MEAN, {}),
         )
-        if true_norm is not None:
-            return tuned_sweeps(data(full), lines, RANK_ONE_EPSILONS, 1)
-        epsilons, draws = (EPSILONS, DRAWS) if full else (PAGE_EPSILONS, 1)
-        return tuned_sweeps(data(full), lines, epsilons, draws)
+        return tuned_sweeps(data(), lines, epsilons, 1)
 
     return Claim.of(
         __package__,
         name,
         sweeps=sweeps,
         measure=tuned,
-        clauses=FIG_2 if of_fig_2 else FIG_3,
-        remark=on_rank_one if true_norm else exactly_accounted,
+        clauses=FIG_2 if more else FIG_3,
+        remark=on_rank_one if grid is RANK_ONE_GRID else exactly_accounted,
     )
 
 
-def _baselines(full: bool) -> tuple[Sweep, ...]:
-    gradient = Line(
-        PGD, {"nuclear_norm": (0.3, 1.0) if full else (0.3,), "step_size": (0.5, 1.0, 2.0)}
+def _baselines() -> tuple[Sweep, ...]:
+    frank_wolfe = Line(
+        FRANK_WOLFE, {"steps": (NON_PRIVATE_STEPS,), "nuclear_norm": (0.2, 0.3, 0.45, 1.0)}
     )
-    return tuned_sweeps(FILMS_400(full), (non_private_line(full), gradient), (), 1)
+    gradient = Line(PGD, {"nuclear_norm": (0.3, 1.0), "step_size": (0.5, 1.0, 2.0)})
+    return tuned_sweeps(films_400(), (frank_wolfe, gradient), (), 1)
 
 
-FIVE_STEPS: Grid = {"nuclear_norm": (TRUE_NORM,), "steps": (5,)}
+FIVE_STEPS: Grid = {**TRUE_NORMS, "steps": (5,)}
 
 
-def _with_oja(full: bool) -> tuple[Sweep, ...]:
-    data = RANK_ONE(full)
-    lines = (Line(it, within_rows(data, FIVE_STEPS)) for it in (DPFW, OJA))
+def _with_oja() -> tuple[Sweep, ...]:
+    data = rank_one("rankone")()
+    lines = (Line(method, within_rows(data, FIVE_STEPS)) for method in (DPFW, OJA))
     return tuned_sweeps(data, lines, (1.0, 10.0), 1)
 
 
-def _svd_and_frank_wolfe(full: bool) -> tuple[Sweep, ...]:
-    data = DataSpec(id="rankone-20k", most_per_user=RATINGS_PER_USER)
+def _svd_and_frank_wolfe() -> tuple[Sweep, ...]:
+    data = rank_one("rankone-20k")()
     lines = (
         Line(DPFW, within_rows(data, FIVE_STEPS)),
         Line(SVD, within_rows(data, {"rank": (1,)})),
     )
-    return tuned_sweeps(data, lines, (10.0,), 3 if full else 1)
+    return tuned_sweeps(data, lines, (10.0,), 3)
 
 
-FILMS_400, RANK_ONE = real_ratings(400), rank_one("rankone")
+LINES_OF_FIG_2 = (PRIVATE_GRADIENT_LINE, NON_PRIVATE_LINE)
 CLAIMS = (
-    _panel("jain-fig2a", RANK_ONE, true_norm=TRUE_NORM),
-    _panel("jain-fig2b", real_ratings(100, ("jester",), capped=False)),
-    _panel("jain-fig2c", FILMS_400),
-    _panel("jain-fig3a", rank_one("rankone-900"), False, TRUE_NORM),
-    _panel("jain-fig3b", real_ratings(900), False),
+    _panel(
+        "jain-fig2a",
+        rank_one("rankone-20k"),
+        *(Line(method, {**grid, **TRUE_NORMS}) for method, grid in LINES_OF_FIG_2),
+        grid=RANK_ONE_GRID,
+        epsilons=RANK_ONE_EPSILONS,
+    ),
+    _panel("jain-fig2b", lambda: real_ratings(100, ("jester",), capped=False), *LINES_OF_FIG_2),
+    _panel("jain-fig2c", films_400, *LINES_OF_FIG_2),
+    _panel("jain-fig3a", rank_one("rankone-900"), grid=RANK_ONE_GRID, epsilons=RANK_ONE_EPSILONS),
+    _panel("jain-fig3b", lambda: real_ratings(900)),
     Claim.of(
         __package__,
         "jain-baseline",
@@ -361,20 +342,6 @@ CLAIMS = (
 # ---- the methods as published --------------------------------------------------------------------
 
 
-def _oja_line(full: bool) -> Line:
-    """Return Algorithm 2's line; on a page with five steps, because each takes six releases."""
-    grid = private_grid(full)
-    return Line(OJA, within_rows(FILMS_400(full), grid if full else {**grid, "steps": (5,)}))
-
-
-def _svd_line(full: bool) -> Line:
-    return Line(SVD, within_rows(FILMS_400(full), {"rank": (1, 2, 5, 10) if full else (1, 5)}))
-
-
-def _dpfw_line(full: bool) -> Line:
-    return Line(DPFW, within_rows(FILMS_400(full), private_grid(full)))
-
-
 CINEMA = DataSpec(id="cinema", most_per_user=RATINGS_PER_USER)
 
 
@@ -392,21 +359,26 @@ def _run(method: Method, parameters: dict[str, Value]) -> RunSpec:
     ).canonical()
 
 
-def _preset(name: str, line: Callable[[bool], Line], **parameters: Value) -> Preset:
-    """Return a method tuned over the grid of a size, and its run with these parameters."""
+def _preset(name: str, method: Method, grid: Grid, **parameters: Value) -> Preset:
+    """Return a method tuned over a grid, and its run with these parameters.
 
-    def sweeps(full: bool) -> tuple[Sweep, ...]:
-        epsilons, draws = (EPSILONS, 10) if full else ((0.5, 1.0, 5.0), 1)
-        return tuned_sweeps(FILMS_400(full), (line(full),), epsilons, draws)
+    With its source's noise it takes the source's L.
+    """
 
-    run = _run(line(False).method, parameters)
+    def sweeps() -> tuple[Sweep, ...]:
+        data = films_400()
+        is_as_printed = method.calibration is Calibration.SOURCE
+        line = Line(method, within_rows(data, grid) if is_as_printed else grid)
+        return tuned_sweeps(data, (line,), EPSILONS, DRAWS)
+
+    run = _run(method, parameters)
     return Preset.of(__package__, f"jain-preset-{name}", sweeps=sweeps, measure=tuned, run=run)
 
 
 PRESETS = (
-    _preset("dpfw", _dpfw_line, steps=5, nuclear_norm=0.3),
-    _preset("oja", _oja_line, steps=5, nuclear_norm=0.3),
-    _preset("svd", _svd_line, rank=1),
-    _preset("cleansing", cleansing_line, rank=5),
-    _preset("pgd", private_gradient_line, steps=5),
+    _preset("dpfw", DPFW, FRANK_WOLFE_GRID, steps=5, nuclear_norm=0.3),
+    _preset("oja", OJA, FRANK_WOLFE_GRID, steps=5, nuclear_norm=0.3),
+    _preset("svd", SVD, {"rank": (1, 2, 5, 10)}, rank=1),
+    _preset("cleansing", *CLEANSING_LINE, rank=5),
+    _preset("pgd", *PRIVATE_GRADIENT_LINE, steps=5),
 )

@@ -190,10 +190,10 @@ BUDGET = Budget(epsilon=0.5, delta=1e-5, calibration=Calibration.SOURCE)
 def _preset(name: str, *, outliers: bool) -> Preset:
     planted = methods.CONTAMINATED if outliers else {}
 
-    def sweeps(full: bool) -> tuple[Sweep, ...]:
+    def sweeps() -> tuple[Sweep, ...]:
         (faces,) = methods.present(("yaleb",), "faces", **planted)
         K, label = methods.parts_of(faces.id), SET_APART if outliers else PRIVATE
-        private = methods.as_published(K, methods.n_steps(full), label, outliers=outliers)
+        private = methods.as_published(K, methods.STEPS, label, outliers=outliers)
         both, seeds = (private, methods.plain(K)), methods.FRESH[:1]
         return (Sweep(data=faces, methods=both, epsilons=methods.PER_STEP, seeds=seeds),)
 
@@ -201,7 +201,7 @@ def _preset(name: str, *, outliers: bool) -> Preset:
         data=DataSpec.model_validate({"id": "faces", **planted}),
         algorithm="dp-nmf",
         parameters=methods.as_published(
-            methods.parts_of("faces"), 100, outliers=outliers
+            methods.parts_of("faces"), methods.STEPS, outliers=outliers
         ).parameters,
         budget=BUDGET,
     )

@@ -17,6 +17,7 @@ THEIRS: dict[str, Value] = {"start": "nndsvd", "basis_rate": 0.2}
 PRIVATE, RANDOM, PLAIN = "DP-NMF, source's noise", "DP-NMF, random start", "NMF"
 SET_APART = "DP-NMF, outliers set apart, source's noise"
 QUIET = "The same steps, hardly any noise"
+STEPS = 100  # which the source does not print
 PER_STEP = (0.3, 0.5, 0.7, 0.9)
 TABLE_3 = (0.5, 0.6, 0.7, 0.8, 0.9, 0.999)
 DOCUMENTS = ("guardian", "uci-news", "tdt2")  # no copy of the source's part of RCV1 is known
@@ -34,12 +35,12 @@ def parts_of(name: str) -> int:
     return next(entry.n_components for entry in entries if entry.id == name)
 
 
-def text(full: bool) -> DataSpec:
-    name = first_present("guardian", "tdt2", "news") if full else "news"
+def text() -> DataSpec:
+    name = first_present("guardian", "tdt2", "news")
     return DataSpec(id=name, drawn_words=3677 if name == "tdt2" else None)
 
 
-def faces(_: bool) -> DataSpec:
+def faces() -> DataSpec:
     return DataSpec(id=first_present("yaleb", "faces"))
 
 
@@ -100,22 +101,17 @@ def with_topics() -> tuple[DataSpec, ...]:
     return present(("guardian", "uci-news"), first_present("tdt2", "news"))
 
 
-def n_steps(full: bool) -> int:
-    """Return the number of steps, which the source does not print."""
-    return 100 if full else 10
-
-
 def by_epsilon(sets: Sets, epsilons: Sequence[float], K: int | None = None) -> Sweeps:
     """Return the source's method at every epsilon, from a random start, and without privacy.
 
     The random start has the largest epsilon. One draw, as in the source.
     """
 
-    def sweeps(full: bool) -> Iterator[Sweep]:
+    def sweeps() -> Iterator[Sweep]:
         for data in sets():
-            parts, steps = K or parts_of(data.id), n_steps(full)
-            yield _one_draw(data, epsilons, as_published(parts, steps), plain(parts))
-            random = as_published(parts, steps, RANDOM, start="random")
+            parts = K or parts_of(data.id)
+            yield _one_draw(data, epsilons, as_published(parts, STEPS), plain(parts))
+            random = as_published(parts, STEPS, RANDOM, start="random")
             yield _one_draw(data, epsilons[-1:], random)
 
     return sweeps
@@ -125,36 +121,36 @@ def _one_draw(data: DataSpec, epsilons: Sequence[float], *methods: Method) -> Sw
     return Sweep(data=data, methods=methods, epsilons=tuple(epsilons), seeds=FRESH[:1])
 
 
-def with_quiet_steps(full: bool) -> Iterator[Sweep]:
+def with_quiet_steps() -> Iterator[Sweep]:
     """Return the source's method, and its steps with solved components and hardly any noise."""
     for data in every_set():
-        K, steps = parts_of(data.id), n_steps(full)
-        yield _one_draw(data, (0.5,), as_published(K, steps))
-        yield _one_draw(data, (1000.0,), as_published(K, steps, QUIET, basis_rate=0.0))
+        K = parts_of(data.id)
+        yield _one_draw(data, (0.5,), as_published(K, STEPS))
+        yield _one_draw(data, (1000.0,), as_published(K, STEPS, QUIET, basis_rate=0.0))
 
 
 CONTAMINATED = {"outlier_rows": 0.1, "outlier_cells": 0.7}
 
 
-def with_outliers(full: bool) -> tuple[Sweep, ...]:
+def with_outliers() -> tuple[Sweep, ...]:
     """Return the outlier method on contaminated faces, and the other method on clean faces."""
     (clean,), (contaminated,) = (
         present(("yaleb",), "faces", **more) for more in ({}, CONTAMINATED)
     )
-    K, steps = parts_of(clean.id), n_steps(full)
+    K = parts_of(clean.id)
     return (
-        _one_draw(clean, (0.5,), as_published(K, steps)),
-        _one_draw(contaminated, (0.5,), as_published(K, steps, SET_APART, outliers=True)),
+        _one_draw(clean, (0.5,), as_published(K, STEPS)),
+        _one_draw(contaminated, (0.5,), as_published(K, STEPS, SET_APART, outliers=True)),
     )
 
 
-def topic_numbers(full: bool) -> tuple[Sweep, ...]:
+def topic_numbers() -> tuple[Sweep, ...]:
     method = Method(algorithm="nmf", label=PLAIN, parameters={"start": "nndsvd"})
     return (
         Sweep(
             data=guardian()[0],
             methods=(method,),
             grid={"n_components": tuple(range(4, 13, 2))},
-            seeds=FRESH if full else FRESH[:1],
+            seeds=FRESH,
         ),
     )

@@ -41,7 +41,7 @@ def _films() -> str:
     return first_present("ml-1m", "cinema-small")
 
 
-def _sweeps(full: bool) -> tuple[Sweep, ...]:
+def _sweeps() -> tuple[Sweep, ...]:
     laplace = Method(algorithm="dpnmf-laplace", label=DPNMF)
     compared = (
         methods.as_published(8, 20),
@@ -53,7 +53,7 @@ def _sweeps(full: bool) -> tuple[Sweep, ...]:
         data=DataSpec(id=_films()),
         methods=compared,
         epsilons=EPSILONS,
-        seeds=FRESH if full else FRESH[:1],
+        seeds=FRESH[:1],
         split=NEARLY_ALL,
     )
     quiet = {"methods": (laplace.model_copy(update={"label": QUIET}),), "epsilons": (1000.0,)}
@@ -68,7 +68,7 @@ def _in_both_units(points: Sequence[Point], runs: Runs, _: str) -> list[Measured
     ]
 
 
-def _zero(_: bool) -> list[Measured]:
+def _zero() -> list[Measured]:
     """Return the errors of predicting 0 for every rating."""
     errors = zip(UNITS, _errors_of_zero(_films()), strict=True)
     return [Measured(ZERO, "global-mean", None, {"unit": unit}, (error,)) for unit, error in errors]

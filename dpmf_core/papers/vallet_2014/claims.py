@@ -49,21 +49,21 @@ def _weighted_step(results: Results) -> str:
 
 
 RECOMMENDATIONS = 10  # after each rating
+PROCESSED = 500  # ratings
 ITEM_RATES: dict[Step, float] = {"rated": 0.005, "new": 0.05}
 LABELS: dict[Step, str] = {"rated": "Rated", "new": "New"}
 
 
-def ratings_a_second(full: bool) -> list[Measured]:
+def ratings_a_second() -> list[Measured]:
     """Return the speed of both variants on the last ratings, each followed by recommendations."""
-    count = 20_000 if full else 500
     return [
-        Measured(label, "no-retention", None, {"ratings": count}, (_rate(full, step, count),))
+        Measured(label, "no-retention", None, {"ratings": PROCESSED}, (_rate(step, PROCESSED),))
         for step, label in LABELS.items()
     ]
 
 
-def _rate(full: bool, step: Step, count: int) -> float:
-    ratings = open_ratings(protocol.dated_films(full))
+def _rate(step: Step, count: int) -> float:
+    ratings = open_ratings(protocol.dated_films())
     times = moments(ratings, 0)
     by_user = np.lexsort((times, ratings.users))
     items, values = ratings.items[by_user], ratings.values[by_user]

@@ -32,10 +32,10 @@ VARIANTS: dict[str, dict[str, Value]] = {
     RANDOM_ORDER: {"variant": "rated", "item_rate": 0.005},
 }
 EVALUATED = ("Static", "Rated", "New", "Online")
-TENTHS = tuple(tenth / 10 for tenth in range(11))
+TENTHS = tuple(tenth / 10 for tenth in range(10))
 STATIC_SHARE = 0.3  # of Fig. 2
 MONTHS, FIRST_MONTHS = 72, 4
-PAGE_MONTHS = (5, 12, 24, 38, 40, 48, 55, 68, 72)
+PREDICTED_MONTHS = (5, 12, 24, 38, 40, 48, 55, 68, 72)
 
 
 def method(label: str, **more: Value) -> Method:
@@ -44,44 +44,41 @@ def method(label: str, **more: Value) -> Method:
     return Method(algorithm="no-retention", label=label, parameters=parameters)
 
 
-def films(full: bool) -> DataSpec:
-    """Return MovieLens 10M at full size, otherwise MovieLens 100K or the nearest available set."""
-    names = ("ml-10m", "ml-1m", "cinema") if full else ("ml-100k", "cinema-small")
-    return DataSpec(id=first_present(*names))
+def films() -> DataSpec:
+    """Return MovieLens 10M, otherwise MovieLens 100K or the nearest available set."""
+    return DataSpec(id=first_present("ml-10m", "ml-100k", "cinema-small"))
 
 
-def dated_films(full: bool) -> DataSpec:
+def dated_films() -> DataSpec:
     """Return ratings whose times are known to the day."""
-    return DataSpec(id=first_present("netflix", "cinema") if full else "cinema-small")
+    return DataSpec(id=first_present("netflix", "cinema-small"))
 
 
-def shares(full: bool) -> tuple[float, ...]:
-    """Return the static shares R_s of Fig. 1."""
-    return TENTHS[:-1] if full else (0.0, 0.3, 0.4, 0.9)
+def shares(data: DataSpec) -> tuple[float, ...]:
+    """Return the static shares R_s of Fig. 1; fewer on data that cannot test the source."""
+    return TENTHS if data.id in ("ml-10m", "netflix") else (0.0, 0.3, 0.4, 0.9)
 
 
-def _by_share(
-    data: DataSpec, full: bool, labels: tuple[str, ...], split: SplitSpec
-) -> tuple[Sweep, ...]:
+def _by_share(data: DataSpec, labels: tuple[str, ...], split: SplitSpec) -> tuple[Sweep, ...]:
     """Return the baseline and Slope One, which have no share, and the variants at every share."""
     arrival: dict[str, Value] = {"arrival": "time"} if split.kind == "time" else {}
     return alike(
         ((method(BASELINE), SLOPE_ONE), {}),
-        (tuple(method(label, **arrival) for label in labels), {"static_share": shares(full)}),
+        (tuple(method(label, **arrival) for label in labels), {"static_share": shares(data)}),
         data=data,
-        seeds=tuple(range(10 if full else LEAST_PAIRS)),
+        seeds=tuple(range(LEAST_PAIRS)),
         split=split,
     )
 
 
-def random_split(full: bool) -> tuple[Sweep, ...]:
+def random_split() -> tuple[Sweep, ...]:
     """Return the runs of Fig. 1a and the first row of Table 1."""
-    return _by_share(films(full), full, EVALUATED, SplitSpec())
+    return _by_share(films(), EVALUATED, SplitSpec())
 
 
-def time_split(full: bool) -> tuple[Sweep, ...]:
+def time_split() -> tuple[Sweep, ...]:
     """Return the runs of Fig. 1b and Table 1's second row, also with section 3.3's weighting."""
-    return _by_share(dated_films(full), full, (*EVALUATED, WEIGHTED), SplitSpec(kind="time"))
+    return _by_share(dated_films(), (*EVALUATED, WEIGHTED), SplitSpec(kind="time"))
 
 
 def _by_activity(
@@ -98,21 +95,22 @@ def _by_activity(
     )
 
 
-def activity_random(full: bool) -> tuple[Sweep, ...]:
+def activity_random() -> tuple[Sweep, ...]:
     """Return the runs of Fig. 2a."""
-    arrived = TENTHS if full else (0.0, 0.25, 0.5, 0.75, 1.0)
-    return _by_activity(films(full), "Rated", SplitSpec(), arrived)
+    arrived = (0.0, 0.25, 0.5, 0.75, 1.0)
+    return _by_activity(films(), "Rated", SplitSpec(), arrived)
 
 
-def activity_time(full: bool) -> tuple[Sweep, ...]:
+def activity_time() -> tuple[Sweep, ...]:
     """Return the runs of Fig. 2b, and the random split of the same data for comparison."""
-    data, arrived = dated_films(full), TENTHS if full else (0.0, 0.5, 1.0)
+    data = dated_films()
+    arrived = (0.0, 0.5, 1.0)
     by_time = _by_activity(data, "Rated", SplitSpec(kind="time"), arrived)
     return (*by_time, *_by_activity(data, RANDOM_ORDER, SplitSpec(), arrived))
 
 
-def by_month(full: bool) -> tuple[Sweep, ...]:
-    """Return the runs of Fig. 3: each period predicted from those before it.
+def by_month() -> tuple[Sweep, ...]:
+    """Return the runs of Fig. 3: some periods, each predicted from those before it.
 
     The first four are known from the start.
     """
@@ -124,12 +122,12 @@ def by_month(full: bool) -> tuple[Sweep, ...]:
 
     return tuple(
         Sweep(
-            data=dated_films(full),
+            data=dated_films(),
             methods=tuple(methods(month)),
             seeds=(0, 1, 2),
             split=SplitSpec(kind="window", windows=MONTHS, window=month - 1),
         )
-        for month in (range(FIRST_MONTHS + 1, MONTHS + 1) if full else PAGE_MONTHS)
+        for month in PREDICTED_MONTHS
     )
 
 
@@ -137,12 +135,12 @@ def by_month(full: bool) -> tuple[Sweep, ...]:
 
 
 def _preset(label: str) -> Preset:
-    def sweeps(full: bool) -> tuple[Sweep, ...]:
+    def sweeps() -> tuple[Sweep, ...]:
         return alike(
             ((method(BASELINE),), {}),
-            ((method(label),), {"static_share": shares(full)}),
-            data=films(full),
-            seeds=tuple(range(10 if full else 2)),
+            ((method(label),), {"static_share": TENTHS}),
+            data=films(),
+            seeds=tuple(range(10)),
         )
 
     name = f"vallet-preset-{label.lower()}"
