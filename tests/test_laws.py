@@ -21,7 +21,7 @@ OPENERS = PRIVATE | {
     *("dpmf_core.privacy.random_streams", "dpmf_core.runs.execution"),
     "dpmf_core.runs.specification",
     *("dpmf_core.evaluation.audit.membership_inference", "dpmf_core.api.releases"),
-    *("dpmf_core.papers.balu_2016.errata", "dpmf_core.papers.chien_2021.theorem_2"),
+    "dpmf_core.papers.chien_2021.theorem_2",
     *("dpmf_core.teaching.linkage", "dpmf_core.teaching.membership"),
     "dpmf_core.teaching.demonstrations",
 }

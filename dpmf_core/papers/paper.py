@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dpmf_core.papers.erratum import Erratum, Means, Status
+from dpmf_core.papers.erratum import Erratum, read_erratum
 from dpmf_core.papers.figures import Claim, Preset, texts
 from dpmf_core.papers.theory import Bound
 
@@ -50,20 +50,16 @@ class Paper:
 def read_paper(
     package: str,
     claims: Sequence[Claim],
-    means: Mapping[str, Means],
     presets: Sequence[Preset],
     bounds: Sequence[Bound] = (),
 ) -> Paper:
-    """Return the paper of a folder with its `paper.toml`. means: of each correction, by its id."""
+    """Return the paper of a folder with its `paper.toml`."""
     content = texts(package)
     return Paper(
         **content["paper"],
         claims=tuple(claims),
-        errata=tuple(
-            Erratum(**{**it, "means": means[it["id"]], "status": Status(it["status"])})
-            for it in content["errata"]
-        ),
+        errata=tuple(read_erratum(**table) for table in content["errata"]),
         presets=tuple(presets),
         bounds=tuple(bounds),
-        tables=tuple(PrintedTable(**it) for it in content.get("tables", ())),
+        tables=tuple(PrintedTable(**table) for table in content.get("tables", ())),
     )

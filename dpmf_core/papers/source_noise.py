@@ -69,36 +69,21 @@ def jain(epsilon: float, delta: float = 1e-6, row_bound: RowBound = "2L") -> Sou
     return SourceNoise(f"Jain et al. 2018, {method}", words, event, delta)
 
 
-# how far a replaced row moves N times A, and N times B, by proof: without outliers, and with
-# them, where rows v >= 0 and outliers r of any sign have norm 1. docs/PRIVACY.md,
-# "Sensitivities of A and B"
-SAHA_MOVES = {False: (math.sqrt(2), math.sqrt(2)), True: (math.sqrt(2), 2 + math.sqrt(2))}
+def saha(epsilon: float, delta: float = 1e-5, steps: int = 100, tight: bool = False) -> SourceNoise:
+    """Return the noise of Saha & Imtiaz 2022, Alg. 2, without outliers.
 
-
-def saha(
-    epsilon: float,
-    delta: float = 1e-5,
-    steps: int = 100,
-    tight: bool = False,
-    outliers: bool = False,
-) -> SourceNoise:
-    """Return the noise of Saha & Imtiaz 2022, Alg. 2.
-
-    The classical Gaussian mechanism on two statistics in every step, at sensitivities 2/N and 2/N,
-    or 2/N and 4/N with outliers. tight: the same noise with the true sensitivities: half of the
-    source's for adding or removing a row, `SAHA_MOVES` for replacing one.
+    The classical Gaussian mechanism on two statistics in every step, at sensitivities of 2/N.
+    tight: the same noise with the true sensitivities: 1/N for adding or removing a row, √2/N for
+    replacing one. docs/PRIVACY.md, "Sensitivities of A and B"
     """
-    z = math.sqrt(2 * math.log(1.25 / delta)) / epsilon
-    halves = (1.0, 2.0 if outliers else 1.0)  # 1/N as often as a row more or less moves each
-    # the source's own figures are for replacement already
-    factors = tuple(
-        move / half if tight else 1.0
-        for move, half in zip(SAHA_MOVES[outliers], halves, strict=True)
-    )
-    multiplier = 2 * z if tight else z
+    multiplier = math.sqrt(2 * math.log(1.25 / delta)) / epsilon
+    factor = 1.0  # the source's own sensitivities are for replacement already
+    if tight:
+        multiplier *= 2
+        factor = math.sqrt(2)
     step = sequence(
-        Gaussian(multiplier, "A = HHᵀ/N", 1.0, factors[0]),
-        Gaussian(multiplier, "B = (V − R)Hᵀ/N", 1.0, factors[1]),
+        Gaussian(multiplier, "A = HHᵀ/N", 1.0, factor),
+        Gaussian(multiplier, "B = (V − R)Hᵀ/N", 1.0, factor),
     )
     which = "the sensitivities that hold" if tight else "its own sensitivities"
     return SourceNoise(

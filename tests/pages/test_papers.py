@@ -1,18 +1,15 @@
-"""The Papers page: addresses, recorded figures, and computed corrections."""
+"""The Papers page: addresses, recorded figures, corrections, and links to runs."""
 
 import re
 
 import pytest
 
 from dpmf_core.papers import results
-from dpmf_core.papers.erratum import Erratum, Reading
-from dpmf_core.papers.registry import CLAIMS, PAPERS, PRESETS
+from dpmf_core.papers.registry import CLAIMS, ERRATA, PAPERS, PRESETS
 from pages.kit import data_sets, factorisation, runs, sidebar_values
 from pages.papers import figures, methods
 from pages.papers.figures import place
-from tests.pages.driving import ROOT, app_of, behind_sidebar, frames, settled, words
-
-PAGE = ROOT / "pages" / "papers" / "page.py"
+from tests.pages.driving import app_of, behind_sidebar, frames, settled, words
 
 
 def page(**address):
@@ -85,14 +82,10 @@ def test_recorded_results_and_published_numbers_are_drawn(claim):
     assert len(table) == len(last.measured) + len(published)
 
 
-def test_the_page_computes_and_does_not_recite(monkeypatch):
-    """A computation that finds another figure shows it."""
-    other = Reading("as stated", 1.0, "ε = 1.00"), Reading("something else", 7.0, "ε = 7.00")
-    monkeypatch.setattr(Erratum, "compare", lambda self: other)
-    app = page(erratum="balu-gradient")
-    app.button(key="papers.compute.balu-gradient").click()
-    settled(app)
-    assert any("ε = 7.00" in list(it.iloc[:, 0]) for it in frames(app))
+@pytest.mark.parametrize("name", ERRATA)
+def test_a_correction_shows_all_its_figures(name):
+    shown = [str(text) for frame in frames(page(erratum=name)) for text in frame.iloc[:, -1]]
+    assert {reading.text for reading in ERRATA[name].readings} <= set(shown)
 
 
 OPENED = {name: preset.run for name, preset in PRESETS.items() if preset.run is not None}
