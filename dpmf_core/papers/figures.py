@@ -11,6 +11,7 @@ from typing import Any, Self
 from dpmf_core.data.catalogue import DatasetFacts, Entry, catalogue
 from dpmf_core.evaluation.registry import find
 from dpmf_core.papers.clauses import Clause, ClauseVerdict, MissingResult, Results
+from dpmf_core.papers.rows import clauses_of
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.record import Run, RunRecord, value_of
@@ -171,18 +172,15 @@ class Figure:
     def of(cls, package: str, name: str, **fields: Any) -> Self:
         """Return the figure of this id, whose texts and published numbers are in `texts`.
 
-        `statements` are places and quotes of the claim's clauses, in their order.
+        `statements` are rows of the claim's clauses; `clauses` has those that are computed.
         """
         content = texts(package)
         words, short = dict(content["figures"][name]), content["paper"]["short"]
         source = f"{short}, {words.pop('place')}"
         words["source_ids"] = tuple(words.get("source_ids", ()))
-        quotes = words.pop("statements", ())
-        if quotes:
-            pairs = zip(fields["clauses"], quotes, strict=True)
-            fields["clauses"] = tuple(
-                replace(clause, place=place, quote=quote) for clause, (place, quote) in pairs
-            )
+        rows = words.pop("statements", ())
+        if rows:
+            fields["clauses"] = tuple(clauses_of(rows, fields.get("clauses", ())))
         words["marks"] = tuple(
             Mark(it["label"], it.get("x"), it["y"], f"{short}, {it['source']}", is_digitised)
             for name, is_digitised in (("marks", False), ("digitised", True))

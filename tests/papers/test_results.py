@@ -8,8 +8,8 @@ import pytest
 from dpmf_core.cli.papers import _row
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.papers import registry, results
-from dpmf_core.papers.clauses import Median, less
 from dpmf_core.papers.figures import Claim, Outcome
+from dpmf_core.papers.rows import Less, MeasuredFigure
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep
@@ -29,7 +29,14 @@ SMALL = Claim(
             seeds=(0, 1),
         ),
     ),
-    clauses=(less(Median("Biases"), Median("Mean")),),
+    clauses=(
+        Less(
+            place="Fig. 1",
+            quote="biases help",
+            words="biases beat nothing",
+            less=(MeasuredFigure(label="Biases"), MeasuredFigure(label="Mean")),
+        ).clause(),
+    ),
 )
 
 

@@ -1,6 +1,5 @@
 """Runs for the figures of Balu & Furon 2016, and its method with the published settings."""
 
-import math
 from collections.abc import Sequence
 
 from dpmf_core.data.splits import SplitSpec
@@ -16,8 +15,6 @@ THRESHOLDS = (2.0, 4.0, 8.0, NO_THRESHOLD)
 GAINS = (1.0, 2.0, 4.0)
 RANKS = (8, 16, 32)
 PASSES = 100  # over the ratings
-LEVEL = {"rmse": 5e-4, "kl": 2e-4}  # smaller differences are due to the draw
-ORDER_OF_MAGNITUDE = math.sqrt(10)  # a ratio above it is nearer to 10 than to 1
 # section 5.1.1: 80/10/10, rare users and items left out of validation and test
 SPLIT = SplitSpec(test_fraction=0.1, validation_fraction=0.1, least_judged=10)
 

@@ -1,57 +1,29 @@
-"""Statements of Balu & Furon 2016 about its figures, as clauses.
+"""Statements of Balu & Furon 2016 about its figures that are computed.
 
 Where the paper gives a word and no number ("close", "much smaller"), the clause names the number
 used here.
 """
 
+import functools
 import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from dpmf_core.papers.balu_2016.protocol import (
-    HASHING,
-    LEVEL,
-    NO_THRESHOLD,
-    ORDER_OF_MAGNITUDE,
-    REGULAR,
-    SKETCH,
-    TOP_USERS,
-)
+from dpmf_core.papers.balu_2016.protocol import HASHING, NO_THRESHOLD, REGULAR, SKETCH
 from dpmf_core.papers.clauses import (
     Clause,
     MissingResult,
-    Quantity,
     Results,
     above,
-    fall,
     judged,
     line,
     of_label,
-    rises,
 )
+from dpmf_core.papers.rows import Line, MeasuredFigure
 
 ALL = (SKETCH, HASHING, REGULAR)
 Best = dict[tuple[float, float], float]  # the best λ by dimension and space gain
-
-
-def _by_value(results: Results, name: str, label: str) -> dict[float, float]:
-    """Return a method's medians by the value of one parameter, averaged over everything else."""
-    groups: dict[float, list[float]] = {}
-    for it in of_label(results, label):
-        groups.setdefault(float(it.grid[name]), []).append(it.median)
-    return {value: statistics.fmean(groups[value]) for value in sorted(groups)}
-
-
-def _mean(label: str) -> Quantity:
-    return lambda results: statistics.fmean(it.median for it in of_label(results, label))
-
-
-def _figures(values: Mapping[float, float]) -> str:
-    return ", ".join(
-        f"{value:.4f} at {'none' if at == NO_THRESHOLD else f'{at:g}'}"
-        for at, value in values.items()
-    )
 
 
 def _best_place(results: Results, label: str) -> float:
@@ -94,15 +66,6 @@ def _of_all(
     )
 
 
-def _sketch_is_below(words: str, other: str, figure: Callable[[Results, str], float]) -> Clause:
-    return above(
-        words,
-        lambda results: figure(results, other),
-        lambda results: figure(results, SKETCH),
-        f"{SKETCH} {{1:.4f}}, {other} {{0:.4f}}",
-    )
-
-
 FIG_1 = (
     _of_all(
         "the best λ is around .1 in all three: above .05 and below .2",
@@ -118,15 +81,12 @@ FIG_1 = (
     ),
     _of_all("at λ = 0 all three err more than at the best λ", _rise_at_zero, min, "{:.4f}"),
     *(
-        _sketch_is_below(
+        above(
             f"from the best λ to λ = 0 the error rises less in {SKETCH} than in {other}",
-            other,
-            _rise_at_zero,
+            functools.partial(_rise_at_zero, label=other),
+            functools.partial(_rise_at_zero, label=SKETCH),
+            f"{SKETCH} {{1:.4f}}, {other} {{0:.4f}}",
         )
-        for other in (HASHING, REGULAR)
-    ),
-    *(
-        _sketch_is_below(f"at λ = 0 {SKETCH} is more accurate than {other}", other, _at_zero)
         for other in (HASHING, REGULAR)
     ),
 )
@@ -199,76 +159,36 @@ FIG_2 = (
 )
 
 
-def _of_line(
-    words: str, label: str, margin: Callable[[Sequence[float]], float], name: str = "threshold"
-) -> Clause:
-    """State something about a method's medians along one parameter."""
-    return judged(
-        words,
-        lambda results: _by_value(results, name, label),
-        lambda medians: margin(list(medians.values())),
-        _figures,
-    )
-
-
 def _first_step_is_largest(errors: Sequence[float]) -> float:
     steps = [before - after for before, after in itertools.pairwise(errors)]
     return steps[0] - max(steps[1:])
 
 
-def of_error(label: str) -> tuple[Clause, ...]:
-    """Return what Fig. 3 states of a sketch's error."""
-
-    def percent_above(results: Results) -> float:
-        """Return the percentage above regular factorisation without a threshold, at γ = 1."""
-        at_one = [it for it in results if it.grid.get("space_gain", 1.0) == 1.0]
-        values = line(at_one, label, "threshold")
-        return 100 * (values[NO_THRESHOLD] / _mean(REGULAR)(results) - 1)
-
-    return (
-        _of_line(
-            f"the error of {label} falls as the threshold rises",
-            label,
-            lambda errors: fall(errors, LEVEL["rmse"]),
-        ),
-        _of_line(
-            f"the first rise of the threshold helps {label} more than any later one",
-            label,
-            _first_step_is_largest,
-        ),
-        judged(
-            f"without a threshold the error of {label} is within 1% of regular factorisation"
-            " (γ = 1)",
-            percent_above,
-            lambda percent: 1.0 - abs(percent),
-            "{:+.2f}%".format,
-        ),
+def of_error(label: str) -> Clause:
+    """Return what is computed of what Fig. 3 states of a sketch's error."""
+    by_threshold = Line(label=label, along="threshold", averaged=True, none=NO_THRESHOLD)
+    return judged(
+        f"the first rise of the threshold helps {label} more than any later one",
+        by_threshold,
+        lambda errors: _first_step_is_largest(list(errors.values())),
+        by_threshold.words,
     )
 
 
-def of_divergence(label: str) -> tuple[Clause, ...]:
-    """Return what Fig. 4 states of a sketch's divergence."""
+def of_divergence(label: str) -> tuple[Clause, Clause]:
+    """Return what is computed of what Fig. 4 states of a sketch's divergence."""
+    by_threshold = Line(label=label, along="threshold", averaged=True)
 
     def share(results: Results) -> float:
         values = of_label(results, label)
-        return sum(it.median < _mean(REGULAR)(results) for it in values) / len(values)
+        regular = MeasuredFigure(label=REGULAR, over="mean")(results)
+        return sum(place.median < regular for place in values) / len(values)
 
     def largest(results: Results) -> float:
-        values = _by_value(results, "threshold", label)
+        values = by_threshold(results)
         return max(value / at for at, value in values.items() if at != NO_THRESHOLD)
 
     return (
-        _of_line(
-            f"the divergence of {label} rises with the threshold",
-            label,
-            lambda medians: fall(medians[::-1], LEVEL["kl"]),
-        ),
-        _of_line(
-            f"the divergence of {label} falls with the space gain",
-            label,
-            lambda medians: fall(medians, LEVEL["kl"]),
-            "space_gain",
-        ),
         judged(
             f"in most cases the divergence of {label} is below that of regular factorisation",
             share,
@@ -282,25 +202,3 @@ def of_divergence(label: str) -> tuple[Clause, ...]:
             "at most {:.4f} of it".format,
         ),
     )
-
-
-def smaller_for_top_users(label: str) -> Clause:
-    return judged(
-        f"over the busiest users the divergence of {label} is an order of magnitude smaller than"
-        " over all",
-        lambda results: (_mean(label)(results), _mean(label + TOP_USERS)(results)),
-        lambda means: means[0] - ORDER_OF_MAGNITUDE * means[1],
-        lambda means: "{1:.4f} of {0:.4f}, mean over thresholds and space gains".format(*means),
-    )
-
-
-def better_for_top_users(label: str) -> Clause:
-    return above(
-        f"the error of {label} is lower over the busiest users, mean over thresholds and gains",
-        _mean(label),
-        _mean(label + TOP_USERS),
-        "{1:.4f}, over all {0:.4f}",
-    )
-
-
-LOWER_DIMENSION = rises(f"the divergence of {SKETCH} rises with the dimension", SKETCH, "rank")

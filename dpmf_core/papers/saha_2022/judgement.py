@@ -9,17 +9,13 @@ import numpy.typing as npt
 
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.papers.clauses import (
-    Clause,
-    Median,
     MissingResult,
     Results,
     above,
-    along,
-    judged,
-    less,
-    line,
+    between,
 )
 from dpmf_core.papers.figures import Measure, Runs
+from dpmf_core.papers.rows import MeasuredFigure
 from dpmf_core.papers.saha_2022.methods import DOCUMENTS, FACES, PLAIN, PRIVATE, RANDOM
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.inspection import basis, image_size
@@ -28,7 +24,6 @@ from dpmf_core.runs.record import Run, value_of
 
 Array = npt.NDArray[Any]
 
-CLOSE = 0.1  # what "small" and "very close" are taken to be
 REST = 0.01  # of a curve's fall, at which it counts as having come down
 
 
@@ -89,34 +84,12 @@ def _summary(point: Point, figure: float) -> Measured:
 # ---- what is judged ------------------------------------------------------------------------------
 
 
-def close(theirs: Sequence[Median], plain: Median, within: float = CLOSE) -> Clause:
-    """State that each private figure is close to the one without privacy."""
-    at = ", ".join(budget_text(it.epsilon) for it in theirs if it.epsilon is not None)
-    ours = f"{within:.0%} ({within:.0%} is ours)"
-    words = f"the private method comes within {ours} of the one without privacy"
-    return judged(
-        f"{words}, at ε = {at} a step",
-        lambda results: ([it(results) for it in theirs], plain(results)),
-        lambda both: within * abs(both[1]) - max(abs(it - both[1]) for it in both[0]),
-        lambda both: (
-            f"{', '.join(f'{it:.4f}' for it in both[0])} in private, {both[1]:.4f} without"
-        ),
-    )
-
-
-def gap_clauses(epsilons: Sequence[float]) -> tuple[Clause, Clause]:
-    """State that the gap is small, and smaller at a larger epsilon of a step."""
-    private = [Median(PRIVATE, epsilon) for epsilon in epsilons]
-    words = f"the gap is smaller at ε = {budget_text(epsilons[-1])} a step than at {epsilons[0]:g}"
-    return close(private, Median(PLAIN)), less(private[-1], private[0], words)
-
-
 def costs(results: Results, ids: Sequence[str]) -> list[float]:
     """Return the relative increase of the objective at 0.5 a step, on these data sets."""
     titles = [entry.title for entry in catalogue().catalogue() if entry.id in ids]
     shares = [
-        Median(PRIVATE, 0.5, {"data": title})(results)
-        / Median(PLAIN, grid={"data": title})(results)
+        MeasuredFigure(label=PRIVATE, epsilon=0.5, grid={"data": title})(results)
+        / MeasuredFigure(label=PLAIN, grid={"data": title})(results)
         - 1
         for title in titles
         if any(it.grid.get("data") == title for it in results)
@@ -159,10 +132,6 @@ def remark_on_words(results: Results) -> str:
     return f"From a random start {at} of ten words are shared."
 
 
-def coherence_cost(results: Results) -> float:
-    return Median(PRIVATE, 0.5)(results) / Median(PLAIN)(results)
-
-
 def spread(results: Results) -> float:
     """Return the relative range of the figures, without the random start."""
     medians = [it.median for it in results if it.label != RANDOM]
@@ -171,9 +140,10 @@ def spread(results: Results) -> float:
     return max(medians) / min(medians) - 1
 
 
-EIGHT_TOPICS = judged(
-    "mean coherence is largest at 8 topics",
-    lambda results: line(results, PLAIN, "n_components"),
-    lambda line: line[8.0] - max(it for K, it in line.items() if K != 8.0),
-    lambda line: along(line, name="K"),
+ALL_ALIKE = between(
+    "all scores, with privacy and without, are within 1% of each other",
+    spread,
+    -1,
+    0.01,
+    "largest over smallest, less 1,",
 )

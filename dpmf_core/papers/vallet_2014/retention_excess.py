@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpmf_core.evaluation.metrics import rmse
-from dpmf_core.papers.clauses import MissingResult, Quantity, Results, line, of_label
+from dpmf_core.papers.clauses import MissingResult, Results, line, of_label
 from dpmf_core.papers.figures import Runs, grouped
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.measurements import Measured, Point
@@ -75,13 +75,6 @@ def quarter_errors(run: Run) -> dict[str, float]:
 Line = dict[float, float]  # along an axis
 
 
-def excess(label: str) -> Quantity:
-    """Return a method's mean excess over all places and draws, as a quantity of results."""
-    return lambda results: statistics.fmean(
-        draw for it in of_label(results, label) for draw in it.draws
-    )
-
-
 def by_draw(results: Results, label: str) -> np.ndarray:
     """Return a method's mean excess in each draw, (n_draws,); raise MissingResult."""
     lines = [it.draws for it in of_label(results, label)]
@@ -105,14 +98,6 @@ def signed_rank(differences: tuple[float, ...]) -> float:
     return float(stats.wilcoxon(differences).pvalue) if any(differences) else 1.0
 
 
-def gaps_between(results: Results, larger: str, smaller: str, name: str) -> Line:
-    """Return how far one line is above another, in points."""
-    above, below = line(results, larger, name), line(results, smaller, name)
-    if above.keys() != below.keys():
-        raise MissingResult(f"{larger} and {smaller} were not measured at the same places")
-    return {at: above[at] - below[at] for at in above}
-
-
 def quarters(results: Results, label: str = "Rated") -> list[Line]:
     """Return the excess of each quarter of the users, by the share that has arrived."""
     return [line(results, f"{label}, {quarter}", "arrived_share") for quarter in QUARTERS]
@@ -122,11 +107,3 @@ def mean_line(results: Results, label: str = "Rated") -> Line:
     """Return the mean over the quarters of users, by the share that has arrived."""
     lines = quarters(results, label)
     return {at: statistics.fmean(it[at] for it in lines) for at in lines[0]}
-
-
-def between_places(values: Line, low: float, high: float) -> Line:
-    """Return the part of a line from `low` to `high`; raise MissingResult if nothing is there."""
-    chosen_values = {at: value for at, value in values.items() if low <= at <= high}
-    if not chosen_values:
-        raise MissingResult(f"nothing was measured from {low:g} to {high:g}")
-    return chosen_values
