@@ -57,13 +57,17 @@ def _in_address() -> dict[str, str]:
     return {name: text for name, text in st.query_params.items() if name.startswith("p.")}
 
 
-def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
-    """Return only the parameters that a lesson fixes; raise BadInput."""
-    texts = {
+def _lesson_texts(kind: type[Algorithm]) -> dict[str, str]:
+    return {
         name[2:]: text
         for name, text in lesson.link_values().items()
         if name.startswith("p.") and name[2:] in kind.model_fields
     }
+
+
+def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
+    """Draw and return only the parameters that a lesson fixes; raise BadInput."""
+    texts = _lesson_texts(kind)
     if not lesson.is_hidden("parameters"):
         values = ", ".join(f"{name} {text}" for name, text in texts.items())
         st.caption(f"Fixed by the lesson: {values or 'all as recommended'}.")
@@ -107,6 +111,15 @@ def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]
     names, start = _fields(find(algorithm_id)), f"{prefix}.{algorithm_id}"
     values = {name: st.session_state.get(f"{start}.{name}") for name in names}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def of_address(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
+    """Return the parameters that the page below will use, before it is drawn; raise BadInput."""
+    if lesson.fixed_value("parameters") is not None:
+        kind = find(algorithm_id)
+        return typed_parameters(kind, _lesson_texts(kind))
+    read_address(algorithm_id, prefix)
+    return set_parameters(algorithm_id, prefix)
 
 
 def choose(algorithm_id: str, values: Mapping[str, Any]) -> None:

@@ -368,7 +368,12 @@ def _by_source(unused: Collection[str]) -> bool:
 def _meanings(unused: Collection[str]) -> Callable[[float], str]:
     """Return what says of each epsilon what it means: a certainty, or the total of a rule."""
     if _by_source(unused):
-        return _total_by_source
+        own = choice()
+        try:
+            parameters = forms.of_address(own.algorithm, PARAMETERS_OF[data_kind()])
+        except BadInput:  # the page says what is wrong
+            return lambda _: NOT_BY_EPSILON
+        return partial(_total_by_source, own, parameters)
     unit = _unit_protected(unused)
     if unit is None:
         return lambda _: ""
@@ -382,12 +387,9 @@ def _certainty_words(unit: str, delta: float, epsilon: float) -> str:
     return certainty_at(epsilon, delta, unit).words()
 
 
-def _total_by_source(epsilon: float) -> str:
+def _total_by_source(own: Choice, parameters: dict[str, Any], epsilon: float) -> str:
     """Return the total of the noise that the source's rule sets at its nominal epsilon."""
-    own = choice()
-    page = PARAMETERS_OF[data_kind()]
-    parameters = forms.set_parameters(own.algorithm, page)
-    if page != "explore":
+    if data_kind() != "ratings":
         parameters = {"n_components": own.entry.n_components} | parameters
     try:
         spec = own.spec(parameters=parameters, epsilon=epsilon).model_dump_json()

@@ -32,7 +32,7 @@ def row(claim: Claim) -> dict[str, str]:
         "verdict": MARKS[verdict.outcome],
         "statements": f"{true_count} of {len(claim.clauses)} hold",
         "measured": last.created[:10],
-        "data": last.on,
+        "data": last.on or "-",
     }
 
 

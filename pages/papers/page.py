@@ -1,16 +1,16 @@
 """Is it true? All source papers, and for each its claims, methods, bounds and corrections."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.program import program
 from dpmf_core.papers import results
-from dpmf_core.papers.figures import Outcome
+from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.paper import Paper
-from dpmf_core.papers.registry import PAPERS
+from dpmf_core.papers.registry import CLAIMS, PAPERS
 from pages.kit import lesson, links, safe_text
 from pages.papers import address, bounds, claims, corrections, deviations, methods
 
@@ -25,18 +25,33 @@ SECTIONS: dict[str, tuple[str, Callable[[Paper], None], Callable[[Paper], object
 }
 
 
-def outcomes(paper: Paper) -> Counter[Outcome]:
-    """Return the number of a paper's claims with each outcome, by their last results."""
-    last_results = ((claim, results.last(claim)) for claim in paper.claims)
-    return Counter(
-        Outcome.NOT_MEASURED if last is None else last.verdict(claim).outcome
-        for claim, last in last_results
+def outcome(claim: Claim) -> Outcome:
+    """Return the outcome of a claim's last result."""
+    last = results.last(claim)
+    return Outcome.NOT_MEASURED if last is None else last.verdict(claim).outcome
+
+
+def counts_text(claims: Iterable[Claim]) -> str:
+    """Return the number of claims by outcome, in words; also how many differ if none do."""
+    total = Counter(map(outcome, claims))
+    total.setdefault(Outcome.DIFFERS, 0)
+    return ", ".join(f"{total[one]} {name}" for one, name in COLUMNS.items() if one in total)
+
+
+def reasons(claims: Sequence[Claim]) -> str:
+    """Return why claims cannot be judged here or ever, with the number of claims of each reason."""
+    not_judged = [claim for claim in claims if outcome(claim) is Outcome.CANNOT_BE_JUDGED]
+    never = [claim for claim in claims if outcome(claim) is Outcome.NEVER]
+    last_results = (results.last(claim) for claim in not_judged)
+    on_other_data = [last for last in last_results if last is not None and last.stands_in]
+    n_outside = sum(bool(claim.limits) for claim in never)
+    n_open = len(not_judged) - len(on_other_data)
+    return (
+        f"Of the {len(not_judged)} that cannot be judged here, {len(on_other_data)} were measured"
+        f" on other data than the paper's, and {n_open} with settings that the paper does not"
+        f" print. Of the {len(never)} that never can, {n_outside} are outside a statement's"
+        f" conditions, and {len(never) - n_outside} are about data that cannot be had."
     )
-
-
-def counts_text(total: Counter[Outcome]) -> str:
-    """Return the number of claims by outcome, in words."""
-    return ", ".join(f"{total[it]} {name}" for it, name in COLUMNS.items() if total[it])
 
 
 def navigation(current: str) -> None:
@@ -53,19 +68,17 @@ def navigation(current: str) -> None:
 
 def overview(unknown: str = "") -> None:
     """Draw all papers, a row each. unknown: an unknown paper in the address."""
-    total = sum((outcomes(paper) for paper in PAPERS.values()), Counter())
-    title = f"{total.total()} claims of {len(PAPERS)} papers: {counts_text(total)}"
-    st.title(title, anchor=False)
+    claims = list(CLAIMS.values())
+    st.title(f"{len(claims)} claims of {len(PAPERS)} papers: {counts_text(claims)}", anchor=False)
     if unknown:
         st.warning(safe_text.escape(f"There is no paper '{unknown[:40]}' here. Choose one below."))
     st.write(
         "A claim is something that a run can contradict: an order of methods, a figure, the shape"
-        " of a curve. It consists of statements and is reproduced if all of them hold. A result on"
-        " data other than the paper's, or outside a statement's conditions, cannot test the paper."
-        " Where the paper leaves a condition open or its data cannot be had, no result ever can."
+        " of a curve. It consists of statements and is reproduced if all of them hold."
+        f" {reasons(claims)}"
     )
     rows = (
-        {"paper": f"**{paper.short}**: {paper.about}", "claims": counts_text(outcomes(paper))}
+        {"paper": f"**{paper.short}**: {paper.about}", "claims": counts_text(paper.claims)}
         | {"corrections": str(len(paper.errata))}
         for paper in PAPERS.values()
     )
@@ -80,7 +93,7 @@ def overview(unknown: str = "") -> None:
 def one_paper(paper: Paper) -> None:
     """Draw what a paper proposes, how its claims fare, and the chosen section."""
     navigation(paper.id)
-    counts = counts_text(outcomes(paper))
+    counts = counts_text(paper.claims)
     st.title(f"{paper.short}, {len(paper.claims)} claims: {counts}", anchor=False)
     st.write(f"{paper.about} {paper.citation}, [the paper]({paper.url}).")
     titles = {name: title for name, (title, _, content) in SECTIONS.items() if content(paper)}

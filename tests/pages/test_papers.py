@@ -30,6 +30,16 @@ def test_the_overview_has_a_row_a_paper_and_an_unknown_one_leads_there():
     (table,) = (it.value for it in page().table)
     counted = [sum(map(int, re.findall(r"\d+", it))) for it in table["claims"]]
     assert counted == [len(paper.claims) for paper in PAPERS.values()]
+    app = page()
+    in_title = list(map(int, re.findall(r"\d+", app.title[0].value)))
+    assert in_title[0] == sum(in_title[2:]) == len(CLAIMS)
+    reasons = re.search(
+        r"Of the (\d+) .*?, (\d+) .* and (\d+) .*?the (\d+) .*?, (\d+) .* (\d+)", words(app)
+    )
+    not_judged, on_other_data, of_open_settings, never, outside, no_data = map(
+        int, reasons.groups()
+    )
+    assert not_judged == on_other_data + of_open_settings and never == outside + no_data
     app = page(paper="nobody-2000")
     assert len(app.warning) == 1 and app.table[0].value.equals(table)
 

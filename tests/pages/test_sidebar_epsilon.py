@@ -88,3 +88,19 @@ def test_under_a_source_s_rule_the_slider_names_it_and_shows_the_total(kind, alg
     assert total is not None and float(total[1]) != 0.5
     exact = app_of(ANY_PAGE, {"where": kind}, **address).run()
     assert component(exact, "epsilon_slider")["labels"]["name"] == "Privacy loss ε, total"
+
+
+def test_the_total_under_a_source_s_rule_is_that_of_the_link_s_parameters():
+    """At the first drawing, before the page below has read them."""
+    address = {"algorithm": "dp-nmf", "epsilon": "0.5", "calibration": "source"}
+
+    def meaning(**parameters):
+        app = app_of(ANY_PAGE, {"where": "images"}, **address, **parameters).run()
+        return component(app, "epsilon_slider")["now"]["meaning"]
+
+    def total(steps):
+        text = meaning(**{"p.steps": steps, "p.start": "random"})
+        return float(re.match(r"In total: ε = (\d+\.\d\d)", text)[1])
+
+    assert total("100") > 5 * total("4") > 0.5
+    assert not meaning(**{"p.steps": "100", "p.start": "nndsvd"}).startswith("In total")

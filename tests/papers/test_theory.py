@@ -120,6 +120,18 @@ def test_the_world_meets_them(n_users):
     assert at.epsilon < math.log(1 / at.delta)
 
 
+def test_lemma_4_asks_for_millions_of_users():
+    """log n sqrt(m) T ln(1/delta) / (n eps) of at most 1 / log^2 n, at m = log^3 n items."""
+
+    def excess(n):
+        log = math.log(n)
+        m, T = math.ceil(log**3), math.ceil(math.log(n / 10))
+        return log * math.sqrt(m) * T * math.log(1e5) / (10 * n) - 1 / log**2, m
+
+    assert excess(2.75e6)[0] > 0 > excess(2.85e6)[0]
+    assert excess(2.8e6)[1] == pytest.approx(3_273, abs=10)
+
+
 def test_errors_are_those_of_the_dense_matrix(monkeypatch):
     monkeypatch.setattr(theorem_2, "ITEMS", 40)
     s, t = theorem_2.signs(0, 30), theorem_2.signs(1, 40)

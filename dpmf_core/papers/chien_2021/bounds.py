@@ -54,7 +54,8 @@ def out_of_reach() -> str:
         "Theorem 2 asks for a share p of observed entries of at least μ⁶κ¹²r⁶ log³n / m. For r = 5,"
         f" m = {at.items:,.0f} and n = {at.users:,.0f} that is {share:,.0f} even with μ = κ = 1,"
         " and a share is at most 1: no data of these sizes meet it. The theorem also asks for"
-        " ε < ln(1/δ) = 11.5."
+        " ε < ln(1/δ) = 11.5. At rank 1 its conditions are met by “Theorem 2 where its conditions"
+        " hold”."
     )
 
 

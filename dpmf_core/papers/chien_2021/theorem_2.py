@@ -185,7 +185,8 @@ def _contractions(results: Results) -> list[tuple[float, float]]:
 
 OUTSIDE_LEMMA_4 = (
     f"Lemma 4 supposes Err(V*, V) ≤ 1/(κ² log² n) = {1 / math.log(USERS[0]) ** 2:.3f}, which"
-    " no step here meets: Theorem 2's start is farther away, and α is larger."
+    " no step here meets: Theorem 2's start is farther away, and α is larger. With C = 1, α is"
+    " small enough from about 2.8 million users on, who rate all of 3,273 items."
 )
 
 
