@@ -45,7 +45,7 @@ def _draw_class(one: GatheredClass, names: Mapping[str, str]) -> None:
     owner.markdown(safe_text.escape_letters(owner_name(one.owner, names)))
     if one.room_code:
         room.button(
-            f"End {room_codes.in_halves(one.room_code)}",
+            f"End code {room_codes.in_halves(one.room_code)}",
             f"operator.end_room.{one.name}",
             help="The room code ends; the link of the class still opens it.",
             on_click=_end_room,

@@ -141,7 +141,7 @@ def test_the_operator_sees_a_code_and_ends_it(code, monkeypatch):
         app = settled(app_of("operator/page.py"))
         (one,) = class_records.classes()
         button = app.button(key=f"operator.end_room.{one.name}")
-        assert button.label == f"End {room_codes.in_halves(code)}"
+        assert button.label == f"End code {room_codes.in_halves(code)}"
         button.click()
         settled(app)
         assert open_code() == "" and not app.exception
