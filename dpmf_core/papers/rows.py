@@ -141,7 +141,7 @@ class Difference(_Strict):
 Figures = MeasuredFigure | Ratio | Difference
 
 
-class Line(_Strict):
+class MeasuredLine(_Strict):
     """A method's medians along `epsilon` or a parameter.
 
     averaged: over all other parameters. level: of a change that counts as none. none: the place
@@ -169,7 +169,7 @@ class Line(_Strict):
         return f"{', '.join(parts)} ({self.along})"
 
 
-class Pair(_Strict):
+class LinePair(_Strict):
     """A line, and another one below it at every place within two values of the axis."""
 
     upper: str
@@ -337,7 +337,7 @@ class Close(Row):
 class Rises(Row):
     """The last place of a line is above its first, and no step falls by more than its level."""
 
-    rises: Line
+    rises: MeasuredLine
 
     def comparison(self) -> Clause:
         line = self.rises
@@ -350,7 +350,7 @@ class Rises(Row):
 class Falls(Row):
     """The last place of a line is below its first, and no step rises by more than its level."""
 
-    falls: Line
+    falls: MeasuredLine
 
     def comparison(self) -> Clause:
         line = self.falls
@@ -363,7 +363,7 @@ class Falls(Row):
 class Highest(Row):
     """A line is highest at one place."""
 
-    highest: Line
+    highest: MeasuredLine
     where: float
 
     def comparison(self) -> Clause:
@@ -379,7 +379,7 @@ class Highest(Row):
 class Lower(Row):
     """A line is below another one at every place."""
 
-    lower: Pair
+    lower: LinePair
 
     def comparison(self) -> Clause:
         pair = self.lower

@@ -20,7 +20,7 @@ from dpmf_core.papers.clauses import (
     line,
     of_label,
 )
-from dpmf_core.papers.rows import Line, MeasuredFigure
+from dpmf_core.papers.rows import MeasuredFigure, MeasuredLine
 
 ALL = (SKETCH, HASHING, REGULAR)
 Best = dict[tuple[float, float], float]  # the best λ by dimension and space gain
@@ -166,7 +166,7 @@ def _first_step_is_largest(errors: Sequence[float]) -> float:
 
 def of_error(label: str) -> Clause:
     """Return what is computed of what Fig. 3 states of a sketch's error."""
-    by_threshold = Line(label=label, along="threshold", averaged=True, none=NO_THRESHOLD)
+    by_threshold = MeasuredLine(label=label, along="threshold", averaged=True, none=NO_THRESHOLD)
     return judged(
         f"the first rise of the threshold helps {label} more than any later one",
         by_threshold,
@@ -177,7 +177,7 @@ def of_error(label: str) -> Clause:
 
 def of_divergence(label: str) -> tuple[Clause, Clause]:
     """Return what is computed of what Fig. 4 states of a sketch's divergence."""
-    by_threshold = Line(label=label, along="threshold", averaged=True)
+    by_threshold = MeasuredLine(label=label, along="threshold", averaged=True)
 
     def share(results: Results) -> float:
         values = of_label(results, label)

@@ -10,13 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.clauses import (
-    Clause,
-    MissingResult,
-    Results,
-    judged,
-    line,
-)
+from dpmf_core.papers.clauses import Clause, MissingResult, Results, judged, line
 from dpmf_core.papers.figures import Claim, Preset, as_published, first_present, tuned
 from dpmf_core.papers.jain_2018.bounds import frank_wolfe_floor
 from dpmf_core.papers.methods import (
@@ -104,8 +98,6 @@ def within_rows(data: DataSpec, grid: Grid) -> Grid:
 
 # the source tunes directions, and shrinkage to the global mean
 CLEANSING_LINE = Line(CLEANSING, {"rank": (1, 5)})
-
-
 PRIVATE_GRADIENT_LINE = Line(PRIVATE_PGD, {"steps": (5,), "step_size": (1.0,)})
 NON_PRIVATE_LINE = Line(FRANK_WOLFE, {"steps": (50,), "nuclear_norm": (0.3,)})
 
