@@ -1,7 +1,7 @@
 """Is it true? All source papers, and for each its claims, methods, bounds and corrections."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -31,10 +31,8 @@ def outcome(claim: Claim) -> Outcome:
     return Outcome.NOT_MEASURED if last is None else last.verdict(claim).outcome
 
 
-def counts_text(claims: Iterable[Claim]) -> str:
-    """Return the number of claims by outcome, in words; also how many differ if none do."""
-    total = Counter(map(outcome, claims))
-    total.setdefault(Outcome.DIFFERS, 0)
+def counts_text(total: Counter[Outcome]) -> str:
+    """Return the number of claims by outcome, in words."""
     return ", ".join(f"{total[one]} {name}" for one, name in COLUMNS.items() if one in total)
 
 
@@ -68,18 +66,24 @@ def navigation(current: str) -> None:
 
 def overview(unknown: str = "") -> None:
     """Draw all papers, a row each. unknown: an unknown paper in the address."""
-    claims = list(CLAIMS.values())
-    st.title(f"{len(claims)} claims of {len(PAPERS)} papers: {counts_text(claims)}", anchor=False)
+    every_claim = list(CLAIMS.values())
+    total = Counter(map(outcome, every_claim))
+    total.setdefault(Outcome.DIFFERS, 0)  # that none differs is worth a word
+    title = f"{len(every_claim)} claims of {len(PAPERS)} papers: {counts_text(total)}"
+    st.title(title, anchor=False)
     if unknown:
         st.warning(safe_text.escape(f"There is no paper '{unknown[:40]}' here. Choose one below."))
     st.write(
         "A claim is something that a run can contradict: an order of methods, a figure, the shape"
         " of a curve. It consists of statements and is reproduced if all of them hold."
-        f" {reasons(claims)}"
+        f" {reasons(every_claim)}"
     )
     rows = (
-        {"paper": f"**{paper.short}**: {paper.about}", "claims": counts_text(paper.claims)}
-        | {"corrections": str(len(paper.errata))}
+        {
+            "paper": f"**{paper.short}**: {paper.about}",
+            "claims": counts_text(Counter(map(outcome, paper.claims))),
+            "corrections": str(len(paper.errata)),
+        }
         for paper in PAPERS.values()
     )
     safe_text.words_table(pd.DataFrame(rows), is_markdown=True)
@@ -93,7 +97,7 @@ def overview(unknown: str = "") -> None:
 def one_paper(paper: Paper) -> None:
     """Draw what a paper proposes, how its claims fare, and the chosen section."""
     navigation(paper.id)
-    counts = counts_text(paper.claims)
+    counts = counts_text(Counter(map(outcome, paper.claims)))
     st.title(f"{paper.short}, {len(paper.claims)} claims: {counts}", anchor=False)
     st.write(f"{paper.about} {paper.citation}, [the paper]({paper.url}).")
     titles = {name: title for name, (title, _, content) in SECTIONS.items() if content(paper)}
