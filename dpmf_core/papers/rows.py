@@ -68,10 +68,13 @@ class MeasuredFigure(_Strict):
             if len(places) != 1:
                 raise MissingResult(f"{self} has {len(places)} results")
             return self._figure(places[0])
-        labels = {self.label} if isinstance(self.label, str) else set(self.label)
-        if missing := labels - {place.label for place in places}:
+        if missing := self._labels - {place.label for place in places}:
             raise MissingResult(f"{', '.join(sorted(missing))} has no result")
         return OVER[self.over]([self._figure(place) for place in places])
+
+    @property
+    def _labels(self) -> set[str]:
+        return {self.label} if isinstance(self.label, str) else set(self.label)
 
     def _figure(self, place: Measured) -> float:
         return place.median if self.draws == "median" else statistics.fmean(place.draws)
@@ -86,13 +89,14 @@ class MeasuredFigure(_Strict):
         return places
 
     def _fits(self, place: Measured) -> bool:
-        has_label = place.label == self.label or place.label in tuple(self.label)
+        if place.label not in self._labels:
+            return False
         has_epsilon = None in (self.epsilon, place.epsilon) or place.epsilon == self.epsilon
         has_grid = all(place.grid.get(name, value) == value for name, value in self.grid.items())
         is_within = all(
             low <= _at(place, name) <= high for name, (low, high) in self.within.items()
         )
-        return has_label and has_epsilon and has_grid and is_within
+        return has_epsilon and has_grid and is_within
 
     def __str__(self) -> str:
         at = [] if self.epsilon is None else [f"ε = {budget_text(self.epsilon)}"]
@@ -166,7 +170,8 @@ class MeasuredLine(_Strict):
     def words(self, medians: Mapping[float, float]) -> str:
         names = {at: "none" if at == self.none else f"{at:g}" for at in medians}
         parts = (f"{number(median)} at {names[at]}" for at, median in medians.items())
-        return f"{', '.join(parts)} ({self.along})"
+        axis = self.along.replace("_", " ")
+        return f"{', '.join(parts)} ({axis})"
 
 
 class LinePair(_Strict):

@@ -46,6 +46,15 @@ def test_a_figure_is_taken_at_a_place_or_over_places(choice, expected):
     assert MeasuredFigure(label="A", **choice)(LINE) == pytest.approx(expected)
 
 
+def test_results_of_other_methods_are_none_of_a_figure():
+    others = [place("ABC", 9.0, share=0.5), place("AB", 9.0), place("BC", 9.0, share=0.5)]
+    results = [*LINE, *others]
+    assert MeasuredFigure(label="A", over="highest")(results) == 4.0
+    assert MeasuredFigure(label="A", over="highest", within={"share": (0.0, 0.5)})(results) == 4.0
+    assert MeasuredFigure(label="ABC")(results) == 9.0
+    assert MeasuredFigure(label=("A", "BC"), over="highest")([*LINE, others[2]]) == 9.0
+
+
 def test_a_figure_of_no_place_or_of_several_is_missing():
     for choice in ({}, {"grid": {"share": 0.7}}, {"over": "mean", "label": ("A", "B")}):
         with pytest.raises(MissingResult):

@@ -150,8 +150,8 @@ FIG_2B = (
 # ---- Fig. 3 --------------------------------------------------------------------------------------
 
 
-def _months(results: Results, low: float, high: float, label: str = "Rated") -> list[float]:
-    return list(part(line(results, label, "stretch"), low, high).values())
+def _months(results: Results, low: float, high: float) -> list[float]:
+    return list(part(line(results, "Rated", "stretch"), low, high).values())
 
 
 def _distance(low: float, high: float) -> Quantity:
