@@ -48,13 +48,13 @@ try:
     from pages.kit.page_table import SECTIONS, page_address
     from pages.server import upload_quota
     from pages.server.addresses import Addresses, routes
-    from pages.server.doors import Guard, login_described, most_streams, names
+    from pages.server.doors import HostGuard, login_described, most_streams, names
     from pages.server.lifespan import lifespan
     from pages.server.login import LoginGate
 
     base = st.get_option("server.baseUrlPath") or ""
     guards = [
-        Middleware(Guard, names=names(), now=settings(), most_streams=most_streams()),
+        Middleware(HostGuard, names=names(), now=settings(), most_streams=most_streams()),
         Middleware(LoginGate, required=login_described(), base=base),
     ]
 except BadInput as error:
@@ -66,7 +66,7 @@ app = st.App(
     middleware=[
         *guards,
         Middleware(Addresses, page_address, base),
-        Middleware(upload_quota.Guard),
+        Middleware(upload_quota.UploadGuard),
     ],
     lifespan=lifespan,
     routes=routes(SECTIONS, base),

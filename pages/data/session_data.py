@@ -15,7 +15,7 @@ from dpmf_datasets import session_files
 from dpmf_datasets.sandbox import Limits
 from dpmf_datasets.upload_reading import Preview
 from pages.kit import data_sets, drawing
-from pages.server import reading_turns, sessions, upload_quota, visitor
+from pages.server import reading_turns, sessions, streamlit_internals, upload_quota, visitor
 
 PREVIEWS = "data.previews"  # in the session: of the last file, previews or refusals by facts
 RECORDS = "data.records"  # in the session: its uploads by the ids of their data sets
@@ -43,7 +43,10 @@ def record_of(data_id: str) -> UploadRecord | None:
 
 def data_id_of(file_id: str) -> str:
     """Return the id of the data set made from an uploaded file; "" for none."""
-    return next((data_id for data_id, it in _records().items() if it.file_id == file_id), "")
+    for data_id, record in _records().items():
+        if record.file_id == file_id:
+            return data_id
+    return ""
 
 
 def keep(upload: session_files.Upload, file_id: str) -> NoReturn:
@@ -75,8 +78,9 @@ def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
     engine().forget(entry.id)
     data_sets.remove_own(entry)
     data_sets.add_own(new_entry)
-    if (before := _records().pop(entry.id, None)) is not None:
-        _records()[new_entry.id] = replace(before, item_table=sentences)
+    record = _records().pop(entry.id, None)
+    if record is not None:
+        _records()[new_entry.id] = replace(record, item_table=sentences)
     st.rerun()
 
 
@@ -123,7 +127,8 @@ def preview_of(file: Any, facts: Mapping[str, str]) -> Preview:
 
 def read(file: Any, facts: Mapping[str, str]) -> session_files.Upload:
     """Read the whole of an uploaded file; raise BadInput."""
-    content, owner = file.getvalue(), visitor.account_owner()
+    content = file.getvalue()
+    owner = visitor.account_owner()
     return _in_turn(
         lambda watch: session_files.read(
             content, file.name, facts, owner=owner, limits=limits(), watch=watch
@@ -143,7 +148,7 @@ def _in_turn(act: Callable[[Callable[[], None]], Result]) -> Result:
 
     def watch(n_ahead: int) -> None:
         nonlocal last_words
-        drawing.require_wanted()
+        streamlit_internals.end_if_unwanted()
         words = _waiting_words(n_ahead)
         if words != last_words:
             place.info(words)
@@ -162,7 +167,9 @@ def _in_turn(act: Callable[[Callable[[], None]], Result]) -> Result:
 def _waiting_words(n_ahead: int) -> str:
     if not n_ahead:
         return "Reading the file"
-    return f"Waiting for {n_ahead} other file{'s' if n_ahead > 1 else ''}"
+    if n_ahead == 1:
+        return "Waiting for 1 other file"
+    return f"Waiting for {n_ahead} other files"
 
 
 def remove(entry: Any) -> NoReturn:

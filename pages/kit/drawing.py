@@ -5,7 +5,6 @@ after the other, each is as early as it can be.
 """
 
 import itertools
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,15 +13,17 @@ from typing import Final
 
 import streamlit as st
 
-ANSWER, BELOW = 0, 1  # urgency
+from pages.server import streamlit_internals
+
+# urgency
+ANSWER = 0
+BELOW = 1
 PATIENCE: Final = {ANSWER: 1.0, BELOW: 4.0}  # seconds after which a page is drawn without a turn
 LOOK = 0.2  # seconds between checks that a page is still wanted
 TURN = "drawing.turn"
 FIRST_VIEW_DRAWN = "drawing.drawn"
 PAINT = 0.06  # seconds until a browser begins to draw
 FIRST_PAINT = 5.0  # at most, if it must first load the scripts of a first view
-# at level info, Streamlit logs every request for a fragment that no longer exists
-logging.getLogger("streamlit.runtime.app_session").setLevel(logging.WARNING)
 
 
 class Turns:
@@ -35,11 +36,13 @@ class Turns:
     def __init__(self) -> None:
         self.holders = 0  # threads that are drawing
         self.line: list[tuple[int, int]] = []  # (urgency, number) of waiting threads
-        self._numbers, self._changed = itertools.count(), threading.Condition()
+        self._numbers = itertools.count()
+        self._changed = threading.Condition()
 
     def take(self, urgency: int, still_wanted: Callable[[], object]) -> None:
         """Wait for a turn. still_wanted: called meanwhile; its exception ends the wait."""
-        place, until = (urgency, next(self._numbers)), time.monotonic() + PATIENCE[urgency]
+        place = (urgency, next(self._numbers))
+        until = time.monotonic() + PATIENCE[urgency]
         with self._changed:
             self.line.append(place)
             try:
@@ -61,13 +64,8 @@ turns = Turns()
 _this_thread = threading.local()  # urgency of the turn of this thread, if it has one
 
 
-def require_wanted() -> None:
-    """Let Streamlit end this thread if its page is not wanted any more."""
-    st.session_state.get(TURN)  # Streamlit does so at each access to the state
-
-
 def _take(urgency: int) -> None:
-    turns.take(urgency, require_wanted)
+    turns.take(urgency, streamlit_internals.end_if_unwanted)
     _this_thread.urgency = urgency
 
 
@@ -94,8 +92,11 @@ def waiting(then: int | None = None) -> Iterator[None]:
     """Give the turn to others while waiting. then: the urgency of the rest."""
     before = _give_back()
     yield
-    if before is not None:
-        _take(before if then is None else then)
+    if before is None:
+        return
+    if then is None:
+        then = before
+    _take(then)
 
 
 def let_answers_pass() -> None:
@@ -108,19 +109,10 @@ def repeat(draw: Callable[[], None], every: float | None) -> None:
     """Draw now and every `every` seconds until the page is drawn again.
 
     every: None draws again only when one of its widgets changes.
-
-    Fragments of each drawing have their own names. If a browser's request for a fragment arrives
-    just after a drawing has ended, it starts another script, and Streamlit (1.67) drops what the
-    first one still has to send: the page would freeze. Requests for fragments that no longer exist
-    are ignored.
     """
-    turn = st.session_state[TURN] = st.session_state.get(TURN, 0) + 1
-
-    def draw_turn() -> None:
-        draw()
-
-    draw_turn.__qualname__ = f"repeat.{turn}"
-    st.fragment(draw_turn, run_every=every)()
+    turn = st.session_state.get(TURN, 0) + 1
+    st.session_state[TURN] = turn
+    streamlit_internals.fragment(draw, f"repeat.{turn}", every)
 
 
 def awaits_first_view() -> bool:
@@ -142,11 +134,14 @@ def first_view_ends(has_component: bool) -> None:
 
     has_component: whether the first view has a component that reports.
     """
+    # Streamlit sends what a script draws without saying when the browser has drawn it, so the
+    # script can only wait; the component's report ends it and starts the next one
     with waiting(then=BELOW):
         time.sleep(PAINT)
+        if not has_component:
+            return
         end = time.monotonic() + FIRST_PAINT
-        # reading the state lets Streamlit end this script if the next one is requested
-        while has_component and awaits_first_view() and time.monotonic() < end:
+        while awaits_first_view() and time.monotonic() < end:
             time.sleep(PAINT)
-        if has_component:
-            first_view_drawn()
+            streamlit_internals.end_if_unwanted()
+        first_view_drawn()

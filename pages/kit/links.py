@@ -2,14 +2,14 @@
 
 import html
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Literal
 from urllib.parse import urlsplit
 
 import segno
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.kit.page_table import BY_ID, HOME
+from pages.server import streamlit_internals
 from pages.server.doors import is_loopback
 
 DECLARED = "navigation.pages"  # in the session: Streamlit's page of each section
@@ -21,15 +21,18 @@ def put_in_address(values: Mapping[str, str | None]) -> None:
     `pages/server/browser.js` says which changes are steps of the browser's back button.
     """
     now = st.query_params.to_dict()
-    then = {name: text for name, text in (now | dict(values)).items() if text is not None}
+    then = without_none(now | dict(values))
     if then != now:
         st.query_params.from_dict(then)
 
 
+def without_none(values: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: text for name, text in values.items() if text is not None}
+
+
 def came_back() -> bool:
     """Return whether the browser's back or forward button led here, so that its address wins."""
-    context = get_script_run_ctx()
-    return context is not None and context.is_history_navigation
+    return streamlit_internals.is_history_navigation()
 
 
 def draw_to_copy(url: str) -> None:
@@ -89,8 +92,8 @@ def draw_ways(
     """
     with st.container(horizontal=True):
         for place, (page, label) in enumerate(ways.items()):
-            look: dict[str, Any] = {"type": "secondary" if place else "primary"}
-            if st.button(label, key=f"{key}.{page}", on_click=choose, **look):
+            kind: Literal["primary", "secondary"] = "secondary" if place else "primary"
+            if st.button(label, key=f"{key}.{page}", on_click=choose, type=kind):
                 leave(page)
 
 

@@ -35,7 +35,8 @@ class Addresses:
         page_address: Callable[[str, Collection[str]], str | None],
         base: str = "",
     ) -> None:
-        self.app, self.page_address = app, page_address
+        self.app = app
+        self.page_address = page_address
         self.base = f"/{base.strip('/')}".rstrip("/") + "/"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,14 +44,15 @@ class Addresses:
             await self.app(scope, receive, send)
             return
         query = scope["query_string"].decode("latin-1")
-        own = self._leads_to(scope, query)
-        if own is None:
+        address = self._leads_to(scope, query)
+        if address is None:
             await self.app(scope, receive, send)
             return
+        if query:
+            address += f"&{query}" if "?" in address else f"?{query}"
         # relative, because a proxy may have removed a prefix
         up = "../" * scope["path"].removeprefix(self.base).count("/") or "./"
-        joint = "&" if "?" in own else "?"
-        await RedirectResponse(f"{up}{own}{joint * bool(query)}{query}")(scope, receive, send)
+        await RedirectResponse(f"{up}{address}")(scope, receive, send)
 
     def _leads_to(self, scope: Scope, query: str) -> str | None:
         """Return another address without the base, or None to stay.
@@ -63,12 +65,18 @@ class Addresses:
         names = QueryParams(query).keys()
         if not name:
             return None
-        own = None if "/" in name else self.page_address(name, names)
+        own = None
+        if "/" not in name:
+            own = self.page_address(name, names)
+        if own == name:
+            return None
         if own is not None:
-            return None if own == name else own
+            return own
         is_file = name.partition("/")[0] in (*STREAMLIT, *NO_PAGES) or "." in name
         wants_page = "text/html" in Headers(scope=scope).get("accept", "")
-        return f"?{urlencode({UNKNOWN_PAGE: name[:40]})}" if wants_page and not is_file else None
+        if is_file or not wants_page:
+            return None
+        return f"?{urlencode({UNKNOWN_PAGE: name[:40]})}"
 
 
 def routes(sections: Iterable[str], base: str = "") -> list[Route]:

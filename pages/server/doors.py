@@ -11,14 +11,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import streamlit as st
-from google.protobuf.message import DecodeError
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import Settings, settings
+from pages.server import streamlit_internals
 
 log = logging.getLogger("dpmf.server")
 METRICS = "/_stcore/metrics"
@@ -28,12 +27,18 @@ MEDIA_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 # developers' messages of Streamlit's client, which empty all caches, write a
 # folder next to the app, or stop the server
 FOR_DEVELOPERS = {
-    *("clear_cache", "set_run_on_save", "load_git_info", "install_skills", "dismiss_skills_nudge"),
-    *("debug_disconnect_websocket", "debug_shutdown_runtime"),
+    "clear_cache",
+    "set_run_on_save",
+    "load_git_info",
+    "install_skills",
+    "dismiss_skills_nudge",
+    "debug_disconnect_websocket",
+    "debug_shutdown_runtime",
 }
 FULL = 1013  # the websocket code for "try again later"
 DESCRIPTORS = 65_536  # requested of the system
-PER_SESSION, OTHERS = 4, 256  # descriptors of one session, and of everything else
+PER_SESSION = 4  # descriptors of one session
+OTHERS = 256  # descriptors of everything else
 
 
 # ---- names ---------------------------------------------------------------------------------------
@@ -45,7 +50,8 @@ def names_at(now: Settings, listens_at: str | None, login: bool) -> frozenset[st
     listens_at: its address; None for every address. Raise BadInput if others could reach it without
     a login.
     """
-    name, names = listens_at or "0.0.0.0", frozenset(now.hosts)
+    name = listens_at or "0.0.0.0"
+    names = frozenset(now.hosts)
     if is_loopback(name):
         return names
     if not (login or now.open):
@@ -54,7 +60,9 @@ def names_at(now: Settings, listens_at: str | None, login: bool) -> frozenset[st
             " without a login. Configure a login in .streamlit/secrets.toml (docs/SERVING.md),"
             " listen on 127.0.0.1 behind a proxy, or set DPMF_OPEN=on-purpose to admit everyone."
         )
-    return names if name in EVERY_ADDRESS else names | {name.lower()}
+    if name in EVERY_ADDRESS:
+        return names
+    return names | {name.lower()}
 
 
 def names() -> frozenset[str]:
@@ -64,7 +72,8 @@ def names() -> frozenset[str]:
     """
     listens_at = st.get_option("server.address")
     names = names_at(settings(), listens_at, login_described())
-    if warning := proxy_warning(listens_at, most_files()):
+    warning = proxy_warning(listens_at, most_files())
+    if warning:
         log.warning(warning)
     return names
 
@@ -90,14 +99,12 @@ def host_name(host: str) -> str:
     """Return the lower-case name in a Host header, without port; '' if malformed."""
     try:
         parts = urlsplit(f"//{host}")
-        plain = (
-            parts.netloc == host
-            and parts.username is None
-            and (parts.port is None or parts.port > 0)
-        )
+        port = parts.port
     except ValueError:
         return ""
-    return (parts.hostname or "").removesuffix(".") if plain else ""
+    if parts.netloc != host or parts.username is not None or port == 0:
+        return ""
+    return (parts.hostname or "").removesuffix(".")
 
 
 def is_loopback(name: str) -> bool:
@@ -126,12 +133,10 @@ def policy(
     hashes.
     """
     inline = re.findall(r"<script>(.*?)</script>", page.read_text("utf-8"), re.S)
-    digests = [base64.b64encode(hashlib.sha256(it.encode()).digest()).decode() for it in inline]
+    scripts = ["'self'", "'wasm-unsafe-eval'", *map(_script_source, inline)]
     sources = {
         "default-src": "'self'",
-        "script-src": " ".join(
-            ("'self' 'wasm-unsafe-eval'", *(f"'sha256-{it}'" for it in digests))
-        ),
+        "script-src": " ".join(scripts),
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self' data: blob:",
         "font-src": "'self' data:",
@@ -145,7 +150,13 @@ def policy(
     return "; ".join(f"{name} {source}" for name, source in sources.items())
 
 
-class Guard:
+def _script_source(script: str) -> str:
+    """Return what allows an inline script: its hash."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+class HostGuard:
     """Answers only to this server's names and pages, over HTTP and websockets, and adds policies.
 
     A foreign name would be a page whose name was bound to this address (DNS rebinding); a foreign
@@ -155,9 +166,13 @@ class Guard:
     def __init__(
         self, app: ASGIApp, names: frozenset[str], now: Settings, most_streams: int = 1000
     ) -> None:
-        self.app, self.names, self.policy = app, names, policy(now.embed_in)
+        self.app = app
+        self.names = names
+        self.policy = policy(now.embed_in)
         self.has_metrics = now.metrics == "open"
-        self.most_streams, self._streams, self._was_full = most_streams, 0, False
+        self.most_streams = most_streams
+        self._streams = 0
+        self._was_full = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -180,7 +195,7 @@ class Guard:
         # the origin is checked; with it, Streamlit would ask an outside server for
         # this machine's address, to compare
         if scope["type"] == "http":
-            kept_headers = [it for it in scope["headers"] if it[0] != b"origin"]
+            kept_headers = [(name, text) for name, text in scope["headers"] if name != b"origin"]
             scope = {**scope, "headers": kept_headers}
         if scope["type"] == "websocket" and refusal is None:
             await self._stream(scope, receive, with_headers)
@@ -202,7 +217,8 @@ class Guard:
             self._streams -= 1
 
     def _refusal(self, headers: Headers, path: str) -> PlainTextResponse | None:
-        host, origin = headers.get("host", ""), headers.get("origin")
+        host = headers.get("host", "")
+        origin = headers.get("origin")
         name = host_name(host)
         if not (is_loopback(name) or name in self.names):
             return PlainTextResponse(
@@ -222,22 +238,10 @@ class Guard:
 
 async def _next_frame(receive: Receive) -> Message:
     """Return the client's next message that is not for developers."""
-    while _is_for_developers(message := await receive()):
-        pass
-    return message
-
-
-def _is_for_developers(message: Message) -> bool:
-    if not (frame := message.get("bytes")):
-        return False
-    try:
-        request = BackMsg.FromString(frame)
-    except DecodeError:
-        return False  # Streamlit closes such a connection
-    kind = request.WhichOneof("type")
-    if kind == "backend_operation_request":
-        kind = request.backend_operation_request.WhichOneof("payload")
-    return kind in FOR_DEVELOPERS
+    while True:
+        message = await receive()
+        if streamlit_internals.client_message(message.get("bytes")) not in FOR_DEVELOPERS:
+            return message
 
 
 # ---- capacity ------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def warm() -> list[Job]:
     most = settings().most_runs
     if not settings().warm or machine.is_small():
         return []
-    specs = [it for it in first_views.cheapest_first() if limits.allowed_here(it.data.id)]
+    specs = [spec for spec in first_views.cheapest_first() if limits.allowed_here(spec.data.id)]
     if most is not None and engine().store.count() + len(specs) > most:
         return []
     try:
@@ -62,7 +62,9 @@ def warm() -> list[Job]:
 def _keep_house(over: threading.Event) -> None:
     """Remove old files regularly, and warm up once it is quiet, until the server ends."""
     round_made()
-    warming = [] if over.wait(QUIET) else warm()
+    if over.wait(QUIET):
+        return
+    warming = warm()
     while not over.wait(EVERY):
         round_made()
     for job in warming:

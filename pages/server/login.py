@@ -3,20 +3,22 @@
 Streamlit itself would accept uploads and websockets before asking.
 """
 
-import json
 from urllib.parse import quote, unquote, urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.auth_util import encode_provider_token
-from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
-from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
 
-COOKIE, SECONDS, LONGEST = "dpmf_opened", 600, 3500  # a cookie holds 4,096 characters
-LOGIN, CALLBACK = "/auth/login", "/oauth2callback"
-CHECK, BEGIN = "/auth/check", "/auth/begin"  # our own, for a proxy and for the button
+from pages.server import streamlit_internals
+
+COOKIE = "dpmf_opened"
+SECONDS = 600  # that a browser keeps the cookie
+LONGEST = 3500  # letters of the place in it: a cookie holds 4,096 characters
+LOGIN = "/auth/login"
+CALLBACK = "/oauth2callback"
+CHECK = "/auth/check"  # our own, for a proxy
+BEGIN = "/auth/begin"  # our own, for the button
 WITHOUT_LOGIN = {LOGIN, "/auth/logout", CALLBACK, "/_stcore/health"}
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>dpmf: log in</title>
@@ -35,7 +37,8 @@ class LoginGate:
     """
 
     def __init__(self, app: ASGIApp, required: bool, base: str = "") -> None:
-        self.app, self.required = app, required
+        self.app = app
+        self.required = required
         self.base = f"/{base.strip('/')}".rstrip("/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,12 +47,14 @@ class LoginGate:
             return
         path = scope["path"].removeprefix(self.base)
         if path == CHECK:
-            passes = not self.required or _is_logged_in(scope)
-            await Response(status_code=204 if passes else 401)(scope, receive, send)
+            status = 401
+            if not self.required or _is_logged_in(scope):
+                status = 204
+            await Response(status_code=status)(scope, receive, send)
         elif not self.required:
             await self.app(scope, receive, send)
         elif path == BEGIN:
-            token = encode_provider_token("default")
+            token = streamlit_internals.login_token()
             await RedirectResponse(f"login?provider={token}", 302)(scope, receive, send)
         elif path in (LOGIN, CALLBACK):
             await self._lead(path, scope, receive, send)
@@ -71,7 +76,10 @@ class LoginGate:
         async def with_redirect(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] in (302, 307):
                 headers = MutableHeaders(scope=message)
-                _note_place(request, headers) if path == LOGIN else _lead_back(request, headers)
+                if path == LOGIN:
+                    _note_place(request, headers)
+                else:
+                    _lead_back(request, headers)
             await send(message)
 
         await self.app(scope, receive, with_redirect)
@@ -79,8 +87,8 @@ class LoginGate:
 
 def _is_logged_in(scope: Scope) -> bool:
     """Return whether the request has the cookie that Streamlit signs after a login."""
-    user = _get_signed_cookie_with_chunks(HTTPConnection(scope).cookies, USER_COOKIE_NAME)
-    return user is not None and json.loads(user).get("is_logged_in") is True
+    user = streamlit_internals.signed_user(HTTPConnection(scope).cookies)
+    return user.get("is_logged_in") is True
 
 
 def _note_place(request: Request, headers: MutableHeaders) -> None:

@@ -16,7 +16,7 @@ from typing import Literal, TypeVar
 
 from dpmf_core.base.errors import BadInput
 
-Place = Literal["quick", "long"]
+ReadingPlace = Literal["quick", "long"]
 TRIAL = 3.0  # seconds in the quick place while others wait
 LOOK = 0.2  # seconds between checks that a waiting page is still wanted
 MOST_ASKERS = 1_000  # whose last turns are known
@@ -32,8 +32,8 @@ class Turn:
 
     def __init__(self, turns: "ReadingTurns", asker: str) -> None:
         self.asker = asker
-        self.place: Place | None = None
-        self.waits_for: Place | None = None
+        self.place: ReadingPlace | None = None
+        self.waits_for: ReadingPlace | None = None
         self.number = 0
         self.start = 0.0
         self.busy = True
@@ -77,16 +77,16 @@ class ReadingTurns:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._changed = threading.Condition()
-        self._reading: dict[Place, Turn] = {}
+        self._reading: dict[ReadingPlace, Turn] = {}
         self._waiting: list[Turn] = []
         self._numbers = itertools.count(1)
         self._last: OrderedDict[str, int] = OrderedDict()  # the number of each asker's last turn
 
     def join(self, asker: str) -> Turn:
-        """A new turn of a session or login."""
+        """Return a new turn of a session or login."""
         return Turn(self, asker)
 
-    def enter(self, turn: Turn, place: Place, watch: Callable[[int], object]) -> None:
+    def enter(self, turn: Turn, place: ReadingPlace, watch: Callable[[int], object]) -> None:
         """Wait for a place and take it."""
         with self._changed:
             self._free(turn)
@@ -131,7 +131,7 @@ class ReadingTurns:
             turn.is_cancelled = True
             self._changed.notify_all()
 
-    def _take(self, turn: Turn, place: Place) -> None:
+    def _take(self, turn: Turn, place: ReadingPlace) -> None:
         self._waiting.remove(turn)
         self._reading[place] = turn
         turn.place = place
@@ -148,7 +148,7 @@ class ReadingTurns:
             self._changed.notify_all()
 
     def _is_due(self, turn: Turn) -> bool:
-        """Whether the place is free and nobody waits for it with more right."""
+        """Return whether the place is free and nobody who waits for it comes first."""
         if turn.waits_for in self._reading or self._is_reading(turn.asker):
             return False
         return min(self._able(turn.waits_for), key=self._order) is turn
@@ -159,8 +159,8 @@ class ReadingTurns:
     def _is_reading(self, asker: str) -> bool:
         return any(turn.asker == asker for turn in self._reading.values())
 
-    def _able(self, place: Place | None) -> list[Turn]:
-        """Those who wait for a place and read nothing else."""
+    def _able(self, place: ReadingPlace | None) -> list[Turn]:
+        """Return those who wait for a place and read nothing else."""
         rivals = [turn for turn in self._waiting if turn.waits_for == place]
         return [turn for turn in rivals if not self._is_reading(turn.asker)]
 
@@ -171,6 +171,7 @@ class ReadingTurns:
 
 
 def _go_on(turn: Turn) -> None:
+    """Raise BadInput if the turn was cancelled."""
     if turn.is_cancelled:
         raise BadInput("Reading was cancelled, because its page was closed. Open it again.")
 

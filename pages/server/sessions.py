@@ -16,15 +16,12 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 import streamlit as st
-from streamlit.runtime import Runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.state import SessionState
 
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import accounts
 from dpmf_core.runs import memory
 from dpmf_datasets import session_files
-from pages.server import visitor
+from pages.server import streamlit_internals, visitor
 
 # seconds without a connection after which a session loses
 PAGE_WORK = 10.0  # work that a page began by itself
@@ -36,7 +33,7 @@ LATER = 10.0  # seconds until Streamlit has released an ended session's last obj
 pa.set_memory_pool(pa.system_memory_pool())
 
 
-class Work(Protocol):
+class BackgroundWork(Protocol):
     """Background work: runs of a page, or a search."""
 
     @property
@@ -63,18 +60,21 @@ class Session:
     began: float = field(default_factory=time.monotonic)
     left_at: float | None = None  # time of the lost connection
     own_data: dict[str, Any] = field(default_factory=dict)
-    work: dict[str, tuple[Work, bool]] = field(default_factory=dict)
-    state: SessionState | None = None  # Streamlit's state of it
+    work: dict[str, tuple[BackgroundWork, bool]] = field(default_factory=dict)
+    state: streamlit_internals.SessionState | None = None  # Streamlit's state of it
 
     def away(self, now: float) -> float:
         """Return the seconds without a connection."""
-        return 0.0 if self.left_at is None else now - self.left_at
+        if self.left_at is None:
+            return 0.0
+        return now - self.left_at
 
-    def end_work(self, now: float) -> list[Work]:
+    def end_work(self, now: float) -> list[BackgroundWork]:
         """Remove work that has ended or is too late; return what must be cancelled."""
         ended = []
         for place, (work, by_button) in list(self.work.items()):
-            late = self.away(now) >= (GONE if by_button else PAGE_WORK)
+            patience = GONE if by_button else PAGE_WORK
+            late = self.away(now) >= patience
             if late or not work.busy:
                 del self.work[place]
             if late and work.busy:
@@ -95,7 +95,9 @@ class Sessions:
         uploading: Callable[[], Iterable[str]] = tuple,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._is_connected, self._uploading, self._clock = is_connected, uploading, clock
+        self._is_connected = is_connected
+        self._uploading = uploading
+        self._clock = clock
         self._lock = threading.RLock()
         self._open: dict[str, Session] = {}
         self._closed_ids: deque[str] = deque(maxlen=1_000)  # closed last
@@ -110,7 +112,9 @@ class Sessions:
     def own_data_of(self, ident: str) -> list[str]:
         """Return ids of a session's own data sets."""
         with self._lock:
-            return list(self._open[ident].own_data) if ident in self._open else []
+            if ident not in self._open:
+                return []
+            return list(self._open[ident].own_data)
 
     def all(self) -> list[Session]:
         """Return all sessions, oldest first."""
@@ -119,10 +123,14 @@ class Sessions:
 
     def count_busy(self) -> int:
         """Return the number of sessions with unfinished work."""
+        count = 0
         with self._lock:
-            return sum(any(work.busy for work, _ in it.work.values()) for it in self._open.values())
+            for session in self._open.values():
+                if any(work.busy for work, _ in session.work.values()):
+                    count += 1
+        return count
 
-    def hold(self, ident: str, place: str, work: Work, by_button: bool) -> None:
+    def hold(self, ident: str, place: str, work: BackgroundWork, by_button: bool) -> None:
         """Register a session's work at a place of a page, replacing earlier work there."""
         with self._lock:
             session = self.find(ident)
@@ -131,26 +139,29 @@ class Sessions:
             elif session is not None:
                 session.work.pop(place, None)
 
-    def going(self, ident: str) -> dict[str, tuple[Work, bool]]:
+    def going(self, ident: str) -> dict[str, tuple[BackgroundWork, bool]]:
         """Return a session's unfinished work by place, and whether a button began it."""
         with self._lock:
-            works = dict(self._open[ident].work) if ident in self._open else {}
-        return {place: entry for place, entry in works.items() if entry[0].busy}
+            if ident not in self._open:
+                return {}
+            works = dict(self._open[ident].work)
+        return {place: (work, began) for place, (work, began) in works.items() if work.busy}
 
     def let_go(self, ident: str, place: str) -> None:
         """Release a session's work; cancel it unless another session has it too."""
         with self._lock:
-            entry = self._open[ident].work.pop(place, None) if ident in self._open else None
-        if entry is not None:
-            self._call_off(entry[0])
+            if ident not in self._open or place not in self._open[ident].work:
+                return
+            work, _ = self._open[ident].work.pop(place)
+        self._call_off(work)
 
-    def _call_off(self, work: Work) -> None:
+    def _call_off(self, work: BackgroundWork) -> None:
         if work not in self._works():
             work.cancel()
 
-    def _works(self) -> list[Work]:
+    def _works(self) -> list[BackgroundWork]:
         with self._lock:
-            return [work for it in self._open.values() for work, _ in it.work.values()]
+            return [work for session in self._open.values() for work, _ in session.work.values()]
 
     def look(self) -> list[Session]:
         """Cancel work of disconnected sessions and advance the rest; return closed sessions."""
@@ -158,16 +169,18 @@ class Sessions:
         with self._lock:
             for ident in self._uploading():  # includes sessions that never drew a page
                 self.find(ident)
-            for session in self._open.values():
-                connected = self._is_connected(session.id)
-                began = now if session.left_at is None else session.left_at
-                session.left_at = None if connected else began
-            every = list(self._open.values())
-            to_end = [work for it in every for work in it.end_work(now)]
-            gone = [it for it in every if it.away(now) >= GONE]
-            for session in gone:
-                del self._open[session.id]
-                self._closed_ids.append(session.id)
+            to_end = []
+            gone = []
+            for session in list(self._open.values()):
+                if self._is_connected(session.id):
+                    session.left_at = None
+                elif session.left_at is None:
+                    session.left_at = now
+                to_end += session.end_work(now)
+                if session.away(now) >= GONE:
+                    gone.append(session)
+                    del self._open[session.id]
+                    self._closed_ids.append(session.id)
         for work in to_end:
             self._call_off(work)
         for work in self._works():
@@ -178,26 +191,15 @@ class Sessions:
 # ---- of this server ------------------------------------------------------------------------------
 
 
-def uploaded_files() -> dict[str, dict[str, Any]]:
-    """Return Streamlit's uploaded files by session and file."""
-    if not Runtime.exists():
-        return {}
-    manager = Runtime.instance().uploaded_file_mgr
-    files: dict[str, dict[str, Any]] = getattr(manager, "file_storage", {})
-    return files
-
-
 # Streamlit keeps disconnected sessions for a while
 registry = Sessions(
-    lambda ident: Runtime.exists() and Runtime.instance().is_active_session(ident),
-    lambda: list(uploaded_files()),
+    streamlit_internals.is_connected, lambda: list(streamlit_internals.uploaded_files())
 )
 
 
 def this() -> str:
     """Return the id of the session whose page is drawn."""
-    context = get_script_run_ctx()
-    return context.session_id if context is not None else ""
+    return streamlit_internals.session_id()
 
 
 def here() -> Session | None:
@@ -209,9 +211,10 @@ def note(page: str) -> None:
     session = here()
     if session is None:
         return
-    session.owner, session.label, session.page = visitor.asker().owner, visitor.label(), page
-    streamlit_session = Runtime.instance().get_app_session(session.id) if Runtime.exists() else None
-    session.state = None if streamlit_session is None else streamlit_session.session_state
+    session.owner = visitor.asker().owner
+    session.label = visitor.label()
+    session.page = page
+    session.state = streamlit_internals.state_of(session.id)
     session.own_data = dict(st.session_state.get("data.own", {}))
 
 
@@ -227,13 +230,11 @@ async def watch() -> None:
 
 async def _say_goodbye(gone: list[Session]) -> None:
     """Close sessions that have left, with their files and state."""
-    runtime = Runtime.instance()
     for session in gone:
-        runtime.close_session(session.id)
+        streamlit_internals.close(session.id)
         if session.state is not None:
             # the runtime's loop may keep the last session that it served
             session.state.clear()
-        runtime.uploaded_file_mgr.remove_session_files(session.id)
     if gone:
         await asyncio.to_thread(release, gone)
         loop = asyncio.get_running_loop()

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import WHOSE, settings
 from dpmf_datasets import session_files
-from pages.server import sessions
+from pages.server import sessions, streamlit_internals
 
 PATH = re.compile(r".*/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)$")
 MB = 1_000_000
@@ -33,12 +33,12 @@ def uploaded_by(ident: str) -> int:
 
 
 def uploaded_in_all() -> int:
-    in_memory = sum(_in_memory(ident) for ident in list(sessions.uploaded_files()))
+    in_memory = sum(_in_memory(ident) for ident in list(streamlit_internals.uploaded_files()))
     return in_memory + session_files.size()
 
 
 def _in_memory(ident: str) -> int:
-    files = list(sessions.uploaded_files().get(ident, {}).values())
+    files = list(streamlit_internals.uploaded_files().get(ident, {}).values())
     return sum(len(file.data) for file in files)
 
 
@@ -61,7 +61,8 @@ def must_fit(ident: str, size: int) -> None:
 
 def must_be_there(file: Any) -> None:
     """Raise BadInput if an upload was refused, with the reason."""
-    if sentence := _refusals.get(file.file_id):
+    sentence = _refusals.get(file.file_id)
+    if sentence:
         raise BadInput(sentence)
 
 
@@ -98,7 +99,7 @@ def _session() -> sessions.Session:
     return session
 
 
-class Guard:
+class UploadGuard:
     """Refuses uploads beyond the quota without keeping their content."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -162,7 +163,9 @@ class Guard:
         self, sentence: str, file: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Discard the content and pass an empty file on, so that the page can show the reason."""
-        head, length, most = b"", 0, (int(st.get_option("server.maxUploadSize")) + 1) << 20
+        head = b""
+        length = 0
+        most = (int(st.get_option("server.maxUploadSize")) + 1) << 20
         async for piece in Request(scope, receive).stream():
             length += len(piece)
             head += piece[: HEAD - len(head)]

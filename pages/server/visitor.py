@@ -4,21 +4,17 @@ A client's address identifies no one: behind a proxy all clients have the same.
 """
 
 import hashlib
-import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
-from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
-from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from dpmf_core.base.requesters import Asker, asking
 from dpmf_core.base.settings import settings
-from pages.server import doors
+from pages.server import doors, streamlit_internals
 
-TOKEN = "visitor.token"
-MASKED_TOKEN = re.compile(r"2\|[0-9a-f]{8}\|(?:[0-9a-f]{2})+\|[0-9]{1,12}")
+TOKEN = "visitor.token"  # in the session: its secret
 
 
 def logged_in() -> bool:
@@ -30,10 +26,14 @@ def names() -> frozenset[str]:
 
     These are the verified e-mail address, and issuer and subject.
     """
-    if not logged_in() or not (subject := st.user.get("sub")):
+    subject = st.user.get("sub") if logged_in() else None
+    if not subject:
         return frozenset()
-    mail = st.user.get("email") if st.user.get("email_verified") is True else None
-    return frozenset({f"{st.user.get('iss')} {subject}", *([str(mail)] if mail else [])})
+    known_names = {f"{st.user.get('iss')} {subject}"}
+    mail = st.user.get("email")
+    if mail and st.user.get("email_verified") is True:
+        known_names.add(str(mail))
+    return frozenset(known_names)
 
 
 def label() -> str:
@@ -55,12 +55,10 @@ def person() -> str:
     All tabs of a browser have in common what Streamlit's cookie against forged requests masks. A
     frame on another site has no cookie.
     """
-    owner = asker().owner
-    cookie = st.context.cookies.get(XSRF_COOKIE_NAME)
-    if logged_in() or not isinstance(cookie, str) or not MASKED_TOKEN.fullmatch(cookie.strip('"')):
-        return owner
-    token, _ = decode_xsrf_token_string(cookie)
-    return f"browser:{hashlib.sha256(token or b'').hexdigest()[:16]}"
+    token = streamlit_internals.browser_token()
+    if logged_in() or token is None:
+        return asker().owner
+    return f"browser:{hashlib.sha256(token).hexdigest()[:16]}"
 
 
 def address() -> str:
@@ -86,7 +84,9 @@ def _alone() -> bool:
 def account_owner() -> str:
     """Return the owner of accounts for uploaded files; '' for one person at their own machine."""
     who = asker()
-    return "" if who.alone else who.owner
+    if who.alone:
+        return ""
+    return who.owner
 
 
 @contextmanager

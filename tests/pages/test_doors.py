@@ -19,7 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import Settings, read
-from pages.server.doors import FULL, Guard, most_streams, names_at, policy, proxy_warning
+from pages.server.doors import FULL, HostGuard, most_streams, names_at, policy, proxy_warning
 from tests.support.engines import WAIT
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +64,7 @@ def _server(names=frozenset(), metrics="", **options):
     ]
     now = Settings(metrics=metrics)
     return TestClient(
-        Starlette(routes=routes, middleware=[Middleware(Guard, names, now, **options)]),
+        Starlette(routes=routes, middleware=[Middleware(HostGuard, names, now, **options)]),
         base_url=f"http://{HERE}",
     )
 

@@ -17,7 +17,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets import session_files
-from pages.server import sessions, upload_quota
+from pages.server import sessions, streamlit_internals, upload_quota
 from pages.server.sessions import GONE, Session, Sessions
 
 MB = 1_000_000
@@ -28,7 +28,7 @@ def storage(monkeypatch, configure):
     """Streamlit's own keeper of uploads, with a quota of 3 MB a session and 5 MB in all."""
     configure(upload_mb_per_session=3, upload_mb_total=5)
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
-    monkeypatch.setattr(sessions, "uploaded_files", lambda: manager.file_storage)
+    monkeypatch.setattr(streamlit_internals, "uploaded_files", lambda: manager.file_storage)
     monkeypatch.setattr(sessions, "registry", Sessions(lambda ident: True))
     return manager
 
@@ -51,7 +51,7 @@ def send(storage):
 
     app = Starlette(
         routes=[Route("/_stcore/upload_file/{session}/{file}", put, methods=["PUT"])],
-        middleware=[Middleware(upload_quota.Guard)],
+        middleware=[Middleware(upload_quota.UploadGuard)],
     )
     client = TestClient(app)
 
@@ -121,7 +121,7 @@ def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_refused():
                 "path": f"/_stcore/upload_file/{session}/file",
                 "headers": [(b"content-length", b"%d" % (3 * MB))],
             }
-            return asyncio.create_task(upload_quota.Guard(keeper)(scope, receive, answered))
+            return asyncio.create_task(upload_quota.UploadGuard(keeper)(scope, receive, answered))
 
         idle = [upload(f"hostile-{number}", silence) for number in range(7)]
         first, second = upload("ada", queue.get), upload("bob", queue.get)
@@ -141,7 +141,7 @@ def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_refused():
 
 
 def test_an_upload_of_no_declared_size_is_refused(send):
-    app = Starlette(middleware=[Middleware(upload_quota.Guard)])
+    app = Starlette(middleware=[Middleware(upload_quota.UploadGuard)])
     answer = TestClient(app).put("/_stcore/upload_file/ada/one", content=iter([b"x" * 1000]))
     assert answer.status_code == 411 and "must be declared" in answer.text
 

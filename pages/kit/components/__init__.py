@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
-from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
-from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.components.v2.types import ComponentRenderer
 
 from dpmf import __version__
 from pages.kit import drawing
+from pages.server import streamlit_internals
 
-PROJECT, FOLDER = "dpmf", Path(__file__).parent
+PROJECT = "dpmf"
+FOLDER = Path(__file__).parent
 SHARED = {"hero": ("story",), "matched_parts": ("story",)}  # shared folders
 LOCK = threading.Lock()  # a second declaration would briefly empty the component
-Story = Mapping[str, Any]  # data of a first view's component
+Story = dict[str, Any]  # data of a first view's component
 
 
 def _mount(name: str, key: str, data: Any, **on_change: Any) -> None:
@@ -36,12 +36,8 @@ def _mount(name: str, key: str, data: Any, **on_change: Any) -> None:
     """
     folders = (*SHARED.get(name, ()), name)
     with LOCK:
-        manager = get_bidi_component_manager()
         for folder in folders:
-            if manager.get_component_asset_root(f"{PROJECT}.{folder}") is None:  # of this runtime
-                config = ComponentConfig(name=folder, asset_dir=folder)
-                manifest = ComponentManifest(PROJECT, __version__, components=[config])
-                manager.register_from_manifest(manifest, FOLDER)
+            streamlit_internals.declare_component(PROJECT, __version__, FOLDER, folder)
         render = _renderer(folders)
     render(key=key, data=data, height="content", **on_change)
 
@@ -49,7 +45,7 @@ def _mount(name: str, key: str, data: Any, **on_change: Any) -> None:
 @cache
 def _renderer(folders: tuple[str, ...]) -> ComponentRenderer:
     """Return the mounting command of the last folder, with inline styles."""
-    styles = [(FOLDER / it / f"{it}.css").read_text("utf-8") for it in folders]
+    styles = [(FOLDER / folder / f"{folder}.css").read_text("utf-8") for folder in folders]
     name = folders[-1]
     return st.components.v2.component(f"{PROJECT}.{name}", css="".join(styles), js=f"{name}.js")
 
