@@ -27,7 +27,9 @@ START = "g:10:5,g:20:1"
 MOST = 100_000  # releases of one row
 MOST_ROWS = 40
 # limits of all Laplace releases, which are composed while the page waits
-MOST_LAPLACE, MOST_LOSS = 10_000, 100.0
+MOST_LAPLACE = 10_000  # releases
+MOST_LOSS = 100.0  # sum of their times / multiplier
+# 0.001, 0.003, 0.01 ... 1000, 3000: so that an axis of any span has some
 TICKS = [digit * 10.0**power for power in range(-3, 4) for digit in (1, 3)]
 TICK_TEXTS = [f"{tick:g}" for tick in TICKS]
 
@@ -88,11 +90,13 @@ def checked_text(text: str) -> str:
 
 
 def _release_row(part: str, number: int) -> tuple[str, str, float, str, str]:
-    kind, *numbers = part.split(":")
+    kind, *texts = part.split(":")
+    if len(texts) == 2:
+        texts.append("2")
     try:
-        z, times, factor = map(float, [*numbers, "2"] if len(numbers) == 2 else numbers)
+        multiplier, times, factor = map(float, texts)
         noise = LETTERS[kind.lower()[:1]]
-        return noise, _cell_text(z), times, f"statistic {number}", _cell_text(factor)
+        return noise, _cell_text(multiplier), times, f"statistic {number}", _cell_text(factor)
     except (ValueError, KeyError):
         raise BadInput(
             "Write a release in a link as g:10:5 for Gaussian noise of multiplier 10, five times;"
@@ -138,7 +142,8 @@ def _release(number: int, noise: Any, *cells: Any) -> Event:
         "times": times,
         "replace_one_factor": _cell_number(factor),
     }
-    row, name = checked(_Release, f"row {number}", numbers), str(statistic or f"row {number}")[:80]
+    row = checked(_Release, f"row {number}", numbers)
+    name = str(statistic or f"row {number}")[:80]
     leaf = KINDS[noise](row.noise_multiplier, name, 1.0, row.replace_one_factor)
     return Repeat(leaf, row.times)
 
@@ -159,12 +164,13 @@ def rows_of(ledger: Ledger) -> pd.DataFrame:
 
 def laplace(event: Event) -> tuple[int, float]:
     """Return the number of Laplace releases, and the sum of their epsilons for replacement."""
-    parts = [
-        (count, leaf.replace_one_factor * count / leaf.noise_multiplier)
-        for leaf, count in normal_form(event)
-        if not isinstance(leaf, Gaussian)
-    ]
-    return sum(count for count, _ in parts), sum(loss for _, loss in parts)
+    releases = 0
+    loss = 0.0
+    for leaf, count in normal_form(event):
+        if not isinstance(leaf, Gaussian):
+            releases += count
+            loss += leaf.replace_one_factor * count / leaf.noise_multiplier
+    return releases, loss
 
 
 def check(event: Event) -> Event:
@@ -185,8 +191,10 @@ def check(event: Event) -> Event:
 @functools.lru_cache(64)
 def totals(event: Event, delta: float) -> pd.DataFrame:
     """Return times, epsilon: the exact epsilon of the repeated ledger."""
-    times = (1, 2, 5, 10) if laplace(event)[0] else (1, 2, 3, 5, 10, 20, 50, 100)
-    repeats = [n for n in times if laplace(Repeat(event, n))[0] <= MOST_LAPLACE]
+    n_laplace, _ = laplace(event)
+    repeats = [1, 2, 3, 5, 10, 20, 50, 100]
+    if n_laplace:  # numeric composition is slow
+        repeats = [times for times in (1, 2, 5, 10) if times * n_laplace <= MOST_LAPLACE]
     epsilons = [epsilon_of(Repeat(event, n), delta) for n in repeats]
     return pd.DataFrame({"times": repeats, "epsilon": epsilons})
 
@@ -194,37 +202,68 @@ def totals(event: Event, delta: float) -> pd.DataFrame:
 @functools.lru_cache(64)
 def deltas(event: Event, epsilon: float) -> pd.DataFrame:
     """Return epsilon, delta: the curve from 0 to 2.5 times epsilon, above the numerical floor."""
-    # numeric composition is slow, and inaccurate below its floor
-    points, floor = (25, 1e-14) if laplace(event)[0] else (81, 1e-18)
+    n_points = 81
+    floor = 1e-18
+    n_laplace, _ = laplace(event)
+    if n_laplace:  # numeric composition is slow, and inaccurate below its floor
+        n_points = 25
+        floor = 1e-14
     top = max(2.5 * epsilon, 1e-3)
-    epsilons = [top * step / (points - 1) for step in range(points)]
-    curve = pd.DataFrame({"epsilon": epsilons, "delta": [delta_of(event, it) for it in epsilons]})
+    epsilons = [top * step / (n_points - 1) for step in range(n_points)]
+    curve = pd.DataFrame({"epsilon": epsilons})
+    curve["delta"] = [delta_of(event, at) for at in epsilons]
     return curve[curve["delta"] > floor]
 
 
 def draw_figures(event: Event, delta: float) -> None:
-    blue, grey = {"color": colours.of("dpals")}, {"dash": "dash", "color": colours.ink()}
-    left, right = st.columns(2, gap="large")
     table = totals(event, delta)
-    times, once = table["times"], table["epsilon"].iloc[0]
-    last, total = int(times.iloc[-1]), table["epsilon"].iloc[-1]
+    left, right = st.columns(2, gap="large")
     with left:
-        cost = f"Repeated {last} times: ε = {epsilon_text(total)}, not {epsilon_text(last * once)}"
-        st.subheader(cost, anchor=False)
-        x_axis, y_axis = {"type": "log", "tickvals": times}, {"type": "log", "tickvals": TICKS}
-        look: dict[str, Any] = {"xaxis": x_axis, "yaxis": y_axis | {"ticktext": TICK_TEXTS}}
-        fig = charts.figure("repetitions of the ledger", "total ε", 300, **look)
-        fig.add_scatter(x=times, y=table["epsilon"], mode="lines+markers", name="exact", line=blue)
-        fig.add_scatter(x=times, y=times * once, mode="lines", name="sum of ε", line=grey)
-        alt = "Total epsilon as the ledger is repeated."
-        words = "The gap between the lines is what exact composition saves."
-        charts.show(fig, "accountant.growth", alt, table, leaves=True, caption=words)
-    curve = deltas(event, once)
+        _draw_growth(table)
     with right:
-        st.subheader("Each ε has its own δ", anchor=False)
-        fig = charts.figure("ε", "δ", 300, yaxis={"type": "log", "exponentformat": "power"})
-        fig.add_scatter(x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=blue)
-        charts.level(fig, delta, f"δ = {delta_text(delta)}", grey)
-        alt = "Delta as a function of epsilon."
-        words = "The curve meets the dashed line at the ε in the title."
-        charts.show(fig, "accountant.delta", alt, curve, leaves=True, caption=words)
+        _draw_curve(deltas(event, table["epsilon"].iloc[0]), delta)
+
+
+def _draw_growth(table: pd.DataFrame) -> None:
+    """Draw the total epsilon by the number of repetitions. table: from `totals`."""
+    times = table["times"]
+    once = table["epsilon"].iloc[0]
+    last = int(times.iloc[-1])
+    total = epsilon_text(table["epsilon"].iloc[-1])
+    heading = f"Repeated {last} times: ε = {total}, not {epsilon_text(last * once)}"
+    st.subheader(heading, anchor=False)
+    fig = charts.figure(
+        "repetitions of the ledger",
+        "total ε",
+        300,
+        xaxis={"type": "log", "tickvals": times},
+        yaxis={"type": "log", "tickvals": TICKS, "ticktext": TICK_TEXTS},
+    )
+    fig.add_scatter(
+        x=times, y=table["epsilon"], mode="lines+markers", name="exact", line=_exact_line()
+    )
+    fig.add_scatter(x=times, y=times * once, mode="lines", name="sum of ε", line=_dashed_line())
+    alt = "Total epsilon as the ledger is repeated."
+    words = "The gap between the lines is what exact composition saves."
+    charts.show(fig, "accountant.growth", alt, table, leaves=True, caption=words)
+
+
+def _draw_curve(curve: pd.DataFrame, delta: float) -> None:
+    """Draw delta by epsilon. curve: from `deltas`."""
+    st.subheader("Each ε has its own δ", anchor=False)
+    fig = charts.figure("ε", "δ", 300, yaxis={"type": "log", "exponentformat": "power"})
+    fig.add_scatter(
+        x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=_exact_line()
+    )
+    charts.level(fig, delta, f"δ = {delta_text(delta)}", _dashed_line())
+    alt = "Delta as a function of epsilon."
+    words = "The curve meets the dashed line at the ε in the title."
+    charts.show(fig, "accountant.delta", alt, curve, leaves=True, caption=words)
+
+
+def _exact_line() -> dict[str, str]:
+    return {"color": colours.of("dpals")}
+
+
+def _dashed_line() -> dict[str, str]:
+    return {"dash": "dash", "color": colours.ink()}

@@ -1,7 +1,6 @@
 """What may each of several models cost? A total budget split over several models."""
 
 import functools
-import math
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,7 +24,7 @@ from pages.kit import (
     sidebar_values,
 )
 from pages.kit.session_widgets import bind, number_within
-from pages.kit.sidebar_values import Choice
+from pages.kit.sidebar_values import SidebarChoice
 
 PRIVATE = (
     "What each model keeps of your data is not known without a release; `dpmf fit --measure`"
@@ -33,7 +32,8 @@ PRIVATE = (
 )
 WAYS = {"explore": "See one of them in Explore", "choose": "Choose again"}
 FIRST = {"models": 3, "years": 5, "total": 2.0}  # by parameter of the address
-MOST_MODELS, MOST_YEARS = 1000, 100
+MOST_MODELS = 1000
+MOST_YEARS = 100
 TOTALS = (0.01, 1000.0)
 
 
@@ -60,7 +60,7 @@ def many_models(heading: DeltaGenerator) -> None:
     links.draw_ways("accountant.next", WAYS, functools.partial(_use, each))
 
 
-def _share_words(choice: Choice, spec: RunSpec, each: float) -> tuple[str, str]:
+def _share_words(choice: SidebarChoice, spec: RunSpec, each: float) -> tuple[str, str]:
     """Return what a model keeps at an epsilon in a sentence, and the title of its method.
 
     If no method was chosen, it is the best proven one at each epsilon. On private data nothing is
@@ -73,14 +73,15 @@ def _share_words(choice: Choice, spec: RunSpec, each: float) -> tuple[str, str]:
     line = judgement.line(title)
     if choice.is_best and judgement.best_line:
         line = judgement.best_line
-        title = min(line, key=lambda one: abs(math.log((one.epsilon or each) / each))).label
+        epsilon = epsilon_grid.nearest((one.epsilon or each for one in line), each)
+        title = next(one.label for one in line if (one.epsilon or each) == epsilon)
     words = kept_at_words(judgement, judgement.shares_along(line), each)
     if not words:
         return "What each model keeps is not measured yet; Explore measures it.", title
     return f"**Each {words}.**", title
 
 
-def _draw_decision(choice: Choice, each: float, times: int) -> None:
+def _draw_decision(choice: SidebarChoice, each: float, times: int) -> None:
     """Draw the total of the models and of what was drawn from the data before."""
     ready = prepare(choice.spec(epsilon=each), choice.shape, choice.assumptions)
     planned = Charge.of(

@@ -5,7 +5,6 @@ The attack as a game; and, for any method, a measured lower bound on epsilon nex
 
 import functools
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -74,11 +73,11 @@ releases gets 2 points and each of the other three 1. Without a pair test, all s
 
 def draw_controls() -> tuple[AuditSpec, bool]:
     """Return the described audit, and whether its fault is secret; raise BadInput."""
-    invisible, fixed = lesson.is_hidden("page"), lesson.page_values() is not None
-    place = st.empty() if invisible else st.container()
+    is_hidden = lesson.is_hidden("page")
+    place = st.empty() if is_hidden else st.container()
     with place.container():
-        spec, is_secret = _controls(fixed)
-    if invisible:
+        spec, is_secret = _controls(disabled=lesson.page_values() is not None)
+    if is_hidden:
         place.empty()
     return spec, is_secret
 
@@ -86,39 +85,70 @@ def draw_controls() -> tuple[AuditSpec, bool]:
 def _controls(disabled: bool) -> tuple[AuditSpec, bool]:
     first, second, third = st.columns([2, 1, 1])
     left, middle, right = st.columns([2, 1, 1])
+    ask_one = functools.partial(_select, disabled)
+
     titles = {name: kind.title for name, kind in REGISTRY.items()}
-    ask, key = functools.partial(_select, disabled), "audit.algorithm"
-    kind = REGISTRY[ask(first, "Method under attack", key, "attack", "private-svd", titles)]
-    faults, own = faults_of(kind), protected_unit(kind())
+    method = ask_one(
+        first, "Method under attack", "audit.algorithm", "attack", "private-svd", titles
+    )
+    kind = REGISTRY[method]
+    faults = faults_of(kind)
     takes_epsilon = "small-noise" in faults
-    sidebar_values.dial(FIRST)
-    key, limits = sidebar_values.EPSILON, sidebar_values.CONTROLS["epsilon"].range
-    session_widgets.start(key, "epsilon", FIRST, within(float, *limits))
-    place = second.container()
-    is_fixed = disabled or not takes_epsilon
-    epsilon = number_within(place, "Its ε", key, *limits, disabled=is_fixed)
+    epsilon = _ask_epsilon(second.container(), disabled=disabled or not takes_epsilon)
     session_widgets.start("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS))
-    box = bind("audit.runs") | {"disabled": disabled, "help": "Half of them with the canary."}
-    count: int = third.number_input("Runs", 40, MOST_RUNS, step=500, **box)
+    count: int = third.number_input(
+        "Runs",
+        40,
+        MOST_RUNS,
+        **bind("audit.runs"),
+        step=500,
+        disabled=disabled,
+        help="Half of them with the canary.",
+    )
+
     titles = {name: FAULT_TITLES[name] for name in (*faults, SECRET)}
-    fault = ask(left, "Plant a fault", f"audit.fault.{kind.id}", "fault", "none", titles)
+    fault = ask_one(left, "Plant a fault", f"audit.fault.{kind.id}", "fault", "none", titles)
+    own = protected_unit(kind())
     # how two neighbouring data sets differ
-    titles = {own: CANARIES[own]} | (CANARIES if kind.task == "ratings" else {})
-    unit: Any = ask(middle, "Canary", f"audit.unit.{kind.id}", "canary", own, titles)
+    titles = {own: CANARIES[own]}
+    if kind.task == "ratings":
+        titles |= CANARIES
+    unit = ask_one(middle, "Canary", f"audit.unit.{kind.id}", "canary", own, titles)
     session_widgets.start("audit.seed", "aseed", 0, within(int, 0, 2**31))
-    box = bind("audit.seed") | {"disabled": disabled}
-    seed: int = right.number_input("Seed of the audit", 0, 2**31, **box)
-    values = (kind.id, budget_text(epsilon), str(count), fault, unit, str(seed))
-    links.put_in_address(dict(zip(ADDRESS, values, strict=True)))
+    seed: int = right.number_input(
+        "Seed of the audit", 0, 2**31, **bind("audit.seed"), disabled=disabled
+    )
+
+    links.put_in_address(
+        {
+            "attack": kind.id,
+            "epsilon": budget_text(epsilon),
+            "runs": str(count),
+            "fault": fault,
+            "canary": unit,
+            "aseed": str(seed),
+        }
+    )
+    is_secret = fault == SECRET
+    if is_secret:
+        fault = faults[(7 * seed + 3) % len(faults)]
     spec = AuditSpec.parse(
         algorithm=kind.id,
         epsilon=epsilon if takes_epsilon else None,
         runs=count,
         seed=seed,
-        fault=faults[(7 * seed + 3) % len(faults)] if fault == SECRET else fault,
+        fault=fault,
         unit=None if unit == own else unit,
     )
-    return spec, fault == SECRET
+    return spec, is_secret
+
+
+def _ask_epsilon(place: DeltaGenerator, disabled: bool) -> float:
+    sidebar_values.dial(FIRST)
+    key = sidebar_values.EPSILON
+    low, high = sidebar_values.CONTROLS["epsilon"].range
+    session_widgets.start(key, "epsilon", FIRST, within(float, low, high))
+    return number_within(place, "Its ε", key, low, high, disabled=disabled)
 
 
 def _select(
@@ -132,15 +162,21 @@ def _select(
 ) -> str:
     """Ask for one of some options, by their titles. name: the parameter in the address."""
     session_widgets.start(key, name, first, one_of(titles))
-    box = bind(key, list(titles)) | {"format_func": titles.__getitem__, "disabled": disabled}
-    return str(place.selectbox(label, list(titles), **box))
+    option = place.selectbox(
+        label,
+        list(titles),
+        **bind(key, list(titles)),
+        format_func=titles.__getitem__,
+        disabled=disabled,
+    )
+    return str(option)
 
 
 # ---- results -------------------------------------------------------------------------------------
 
 
-def finding(audit: Audit, secret: bool) -> None:
-    st.title(headline(audit), anchor=False)
+def draw_finding(audit: Audit, secret: bool) -> None:
+    st.title(attack_headline(audit), anchor=False)
     sentence = (
         f"95% confidence, δ = {delta_text(audit.spec.delta)}, {audit.spec.runs:,} runs, half"
         f" of them with the canary. Strongest test: **{audit.best.rule}** on **{audit.by}**."
@@ -157,7 +193,7 @@ def finding(audit: Audit, secret: bool) -> None:
             st.caption(audit.rule)
 
 
-def headline(audit: Audit) -> str:
+def attack_headline(audit: Audit) -> str:
     name = REGISTRY[audit.spec.algorithm].title  # without the planted fault
     shows = "finds nothing"
     if audit.lower > 0:
@@ -236,8 +272,9 @@ def promise_of(audit: Audit) -> tuple[float | None, str, str]:
     return audit.proven, f"≤ {epsilon_text(audit.proven)}", caption
 
 
-def figure(audit: Audit) -> None:
-    best, curve = audit.best, None
+def draw_error_rates(audit: Audit) -> None:
+    best = audit.best
+    curve = None
     if audit.allowed_misses:
         curve = pd.DataFrame({"fpr": rates(), "fnr": audit.allowed_misses})
     fig = charts.trade_off(curve)
@@ -249,9 +286,9 @@ def figure(audit: Audit) -> None:
         marker={"size": 4},
         hovertemplate="%{x:.1%} false alarms, %{y:.1%} missed<extra></extra>",
     )
-    middle = min(zip(best.false_alarms, best.misses, strict=True), key=sum)
-    charts.note(fig, "this attack", middle, (90, 60), arrow=True)
-    alt = f"The attack's errors: at best {middle[0]:.0%} false alarms with {middle[1]:.0%} missed."
+    false_alarms, misses = min(zip(best.false_alarms, best.misses, strict=True), key=sum)
+    charts.note(fig, "this attack", (false_alarms, misses), (90, 60), arrow=True)
+    alt = f"The attack's errors: at best {false_alarms:.0%} false alarms with {misses:.0%} missed."
     words = "Rates come from the runs that did not choose the threshold."
     if curve is not None:
         words = (
@@ -262,15 +299,16 @@ def figure(audit: Audit) -> None:
     charts.show(fig, "audit.curve", alt, table, leaves=True, caption=words)
 
 
-def terms(audit: Audit, secret: bool) -> None:
+def draw_terms(audit: Audit, secret: bool) -> None:
     if audit.proven is not None:
         st.caption(
             f"ε of the whole run; δ = {delta_text(audit.spec.delta)}, per {audit.protected_unit},"
             f" {neighbours(audit.protected_unit, Relation.ADD_REMOVE)}, exact."
         )
     canary = f"The canary: {audit.canary}."
-    # a rule would name a secret fault
-    st.caption(canary if secret else f"{canary} {audit.rule}")
+    if not secret:  # the rule would name the fault
+        canary += f" {audit.rule}"
+    st.caption(canary)
     if audit.broken:
         st.markdown(
             ":red-badge[BROKEN] The claim does not hold for this run. Without the fault it says:"
@@ -281,21 +319,21 @@ def terms(audit: Audit, secret: bool) -> None:
 
 def request_audit(spec: AuditSpec) -> dict[str, Audit]:
     """Return the audit once it has ended; a long one waits for its button."""
-    long = time_estimate.cost(spec)
-    if not engine().had(spec) and not may_begin(
-        "audit", long, f"{spec.runs:,} runs", spec.model_dump_json()
-    ):
+    seconds = time_estimate.cost(spec)
+    may_run = engine().had(spec) or may_begin(
+        "audit", seconds, f"{spec.runs:,} runs", spec.model_dump_json()
+    )
+    if not may_run:
         return {}
-    return ask("audit", {"audit": spec}, by_button=long > engine().limits.ask_seconds)
+    return ask("audit", {"audit": spec}, by_button=seconds > engine().limits.ask_seconds)
 
 
 def draw_view() -> str:
     """Return the chosen view; the default is the game unless the address names an attack."""
     fixed_values = lesson.page_values()
-    values = st.query_params if fixed_values is None else fixed_values
-    first = "measure" if "attack" in values else "play"
     if fixed_values is not None:
-        return first
+        return "measure" if "attack" in fixed_values else "play"
+    first = "measure" if "attack" in st.query_params else "play"
     return st.segmented_control(
         "View",
         list(VIEWS),
@@ -312,32 +350,37 @@ def main() -> None:
         links.put_in_address(dict.fromkeys(ADDRESS))
         game.draw()
     else:
-        measure()
+        draw_attack()
 
 
-def measure() -> None:
+def draw_attack() -> None:
     head = st.container()
     spec, is_secret = draw_controls()
     with head:
-        words, work = st.container(), st.container()
-        with work:
+        words = st.container()
+        with st.container():
             audit = request_audit(spec).get("audit")
         if audit is None:
             words.title("Does an attack beat the claim?", anchor=False)
             words.write("The method is trained many times, with and without a canary.")
         else:
             with words:
-                finding(audit, is_secret)
-            draw_bars(audit)
-            rows = [(line.words, line.name, line.meaning) for line in audit.figures]
-            safe_text.words_table(pd.DataFrame(rows, columns=["ε", "by", "meaning"]))
-            left, right = st.columns([3, 2], gap="large")
-            with left:
-                figure(audit)
-            with right:
-                terms(audit, is_secret)
+                draw_finding(audit, is_secret)
+            draw_result(audit, is_secret)
     with st.expander("How the attack works"):
         st.markdown(HOW.format(units=UNITS, columns=COLUMNS))
+
+
+def draw_result(audit: Audit, is_secret: bool) -> None:
+    """Draw the figures of an audit, below its finding."""
+    draw_bars(audit)
+    rows = [(line.words, line.name, line.meaning) for line in audit.figures]
+    safe_text.words_table(pd.DataFrame(rows, columns=["ε", "by", "meaning"]))
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        draw_error_rates(audit)
+    with right:
+        draw_terms(audit, is_secret)
 
 
 main()

@@ -27,11 +27,12 @@ from dpmf_core.runs.tuning.choosing.question import (
 from dpmf_core.runs.tuning.choosing.worlds import WorldRuns
 from pages.kit import data_sets, links, safe_text, session_widgets, sidebar, sidebar_values
 from pages.kit.session_widgets import (
-    Read,
+    ReadText,
     bind,
     number_within,
     one_of,
     optional_number,
+    segments,
     within,
 )
 
@@ -49,7 +50,7 @@ BUTTON_KEY = "choose.pressed"  # in the session: whether all methods were asked 
 INQUIRY = "choose.asked"  # in the session: the question asked
 METHOD = "choose.method"  # in the session: a data set, and the method of the last answer about it
 # parts of the question: the default, and how a link's text is read
-PARTS: dict[str, tuple[Any, Read]] = {
+PARTS: dict[str, tuple[Any, ReadText]] = {
     "protect": ("person", one_of(WHOM)),
     "group": (3, within(int, 2, LARGEST_GROUP)),
     "wish": ("spend", one_of(WISHES)),
@@ -75,7 +76,7 @@ class Inquiry:
     shape: Shape
 
     def runs(self) -> Runs | WorldRuns:
-        """The runs of a first answer. Raises BadInput if no method suits."""
+        """Return the runs of a first answer; raise BadInput if no method suits."""
         if self.question.is_private:
             return world_runs(self.question)
         return Runs(self.question, self.shape)
@@ -115,7 +116,9 @@ def _key(name: str) -> str:
 def _value_of(name: str) -> Any:
     """Return a part's value; an empty box means its default."""
     value = st.session_state.get(_key(name))
-    return PARTS[name][0] if value is None else value
+    if value is None:
+        return PARTS[name][0]
+    return value
 
 
 def address() -> dict[str, str | None]:
@@ -132,16 +135,24 @@ def address() -> dict[str, str | None]:
     st.session_state[_key("draws")] = draws
     values = {name: _value_of(name) for name in PARTS}
     texts = {name: _text(name, value) for name, value in values.items()}
-    texts |= {"epsilon": texts["spend"], "spend": None}
-    own = "own" if datasets.is_own(entry.id) or is_file_missing() else None
-    return texts | {"dataset": data_sets.stand_in(entry).id, FILE: own}
+    texts |= {
+        "epsilon": texts["spend"],
+        "spend": None,
+        "dataset": data_sets.stand_in(entry).id,
+        FILE: None,
+    }
+    if datasets.is_own(entry.id) or is_file_missing():
+        texts[FILE] = "own"
+    return texts
 
 
 def _text(name: str, value: Any) -> str | None:
     """Return a part of the question for the address, written as the sidebar writes numbers."""
     if value == PARTS[name][0]:
         return None
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return str(value)
 
 
 def is_file_missing() -> bool:
@@ -149,8 +160,9 @@ def is_file_missing() -> bool:
 
     The session then has the synthetic data set of its shape, which the address names.
     """
-    entry, address = sidebar_values.chosen_entry(), st.query_params
-    is_named = address.get(FILE) == "own" and address.get("dataset") == entry.id
+    entry = sidebar_values.chosen_entry()
+    link = st.query_params
+    is_named = link.get(FILE) == "own" and link.get("dataset") == entry.id
     return is_named and bool(entry.public)
 
 
@@ -159,7 +171,7 @@ def write_to_address() -> None:
 
 
 def go(page: str) -> None:
-    links.go(page, {name: text for name, text in address().items() if text is not None})
+    links.go(page, links.without_none(address()))
 
 
 def inquiry() -> Inquiry | None:
@@ -173,22 +185,30 @@ def inquiry() -> Inquiry | None:
         step = st.session_state.get(data_sets.step_key(entry))
         shape = DeclaredShape(entry.n_users, entry.n_items, each, entry.bounds, step)
         data_id = shape.id
-    protect, goal = _value_of("protect"), _value_of("goal")
-    wish = _value_of("wish") if entry.public else "spend"
-    limits = {
-        "spend": _value_of("spend"),
-        "keep": _value_of("keep") / 100,
-        "reach": _value_of("found") / 100 if goal == "lists" else _value_of("error"),
+    wish = "spend"
+    if entry.public:
+        wish = _value_of("wish")
+    values = {
+        "data": {"id": data_id},
+        "protect": _value_of("protect"),
+        "goal": _value_of("goal"),
+        "delta": _value_of("budget_delta") or default_delta(entry.n_users),
+        wish: _limit(wish),
     }
-    question = Question.parse(
-        data={"id": data_id},
-        protect=protect,
-        group=_value_of("group") if protect == "group" else 1,
-        goal=goal,
-        delta=_value_of("budget_delta") or default_delta(entry.n_users),
-        **{wish: limits[wish]},
-    )
-    return Inquiry(question, entry, entry.shape())
+    if values["protect"] == "group":
+        values["group"] = _value_of("group")
+    return Inquiry(Question.parse(**values), entry, entry.shape())
+
+
+def _limit(wish: str) -> float:
+    """Return the number that belongs to a wish; shares are percentages in their boxes."""
+    if wish == "spend":
+        return float(_value_of("spend"))
+    if wish == "keep":
+        return float(_value_of("keep") / 100)
+    if _value_of("goal") == "lists":
+        return float(_value_of("found") / 100)
+    return float(_value_of("error"))
 
 
 def current(now: Inquiry | None) -> Inquiry | None:
@@ -196,15 +216,21 @@ def current(now: Inquiry | None) -> Inquiry | None:
     if now is None:
         return None
     last: Inquiry | None = st.session_state.get(INQUIRY)
-    if last is None and (draws := _value_of("draws")):
-        last = st.session_state[INQUIRY] = now.in_full(draws == "many")
-    return last if last is not None and last.entry.id == now.entry.id else None
+    draws = _value_of("draws")
+    if last is None and draws:
+        last = now.in_full(draws == "many")
+        st.session_state[INQUIRY] = last
+    if last is None or last.entry.id != now.entry.id:
+        return None
+    return last
 
 
 def answered_method(entry: Any) -> str:
     """Return the method of the last answer about a data set; '' if there is none."""
     data_id, method = st.session_state.get(METHOD, ("", ""))
-    return str(method) if data_id == entry.id else ""
+    if data_id != entry.id:
+        return ""
+    return str(method)
 
 
 # ---- widgets -------------------------------------------------------------------------------------
@@ -218,7 +244,7 @@ def draw() -> Inquiry | None:
     with whom:
         _draw_whom()
     with goal:
-        _segments("3. Ratings or lists?", GOALS, "goal")
+        segments("3. Ratings or lists?", GOALS, _key("goal"), label_visibility="visible")
         st.caption(
             "Ratings: the error of predictions. Lists: how many liked items are among the top 20."
         )
@@ -226,15 +252,16 @@ def draw() -> Inquiry | None:
         _draw_cost(entry.public)
     with st.expander("More: δ"):
         usual = f"{delta_text(default_delta(entry.n_users))}, 1/(10 n)"
-        look: dict[str, Any] = {"format": "%.1e", "placeholder": usual, "width": 300}
-        _number("δ", "budget_delta", 1e-15, 0.49, **look)
+        _number("δ", "budget_delta", 1e-15, 0.49, format="%.1e", placeholder=usual, width=300)
     return inquiry()
 
 
 def draw_unread(entry: Any, remedy: str) -> None:
     """Draw a warning if an uploaded file is not in use. entry: the data set in use."""
-    if name := st.session_state.get(data_sets.UNREAD):
-        file, title = map(safe_text.escape_letters, (name, entry.title))
+    name = st.session_state.get(data_sets.UNREAD)
+    if name:
+        file = safe_text.escape_letters(name)
+        title = safe_text.escape_letters(entry.title)
         st.warning(f"**{file} is not in use.** The next steps use {title}. {remedy}")
 
 
@@ -253,12 +280,13 @@ def _draw_data(entry: Any) -> None:
     draw_unread(entry, "To use the file, upload it again under Data and press “Check and use”.")
     low, high = entry.bounds
     words, button = st.columns([4, 1], vertical_alignment="center")
-    words.markdown(
+    description = (
         f"**{safe_text.escape_letters(entry.title)}**: {entry.n_users:,} people,"
         f" {entry.n_items:,} items, ratings from {low:g} to {high:g}."
-        + " Public or synthetic: trying methods is free."
-        * entry.public
     )
+    if entry.public:
+        description += " Public or synthetic: trying methods is free."
+    words.markdown(description)
     with button:
         links.to("data", "Other data", {})
     if entry.public:
@@ -297,21 +325,19 @@ def draw_each(entry: Any) -> float | None:
     return each
 
 
-def _segments(label: str, options: dict[Any, str], name: str) -> None:
-    look: dict[str, Any] = {"format_func": options.__getitem__, "required": True}
-    look |= {"default": _value_of(name), "key": _key(name), "persist_state": "session"}
-    st.segmented_control(label, list(options), **look)
-
-
-def _number(label: str, name: str, low: float, high: float | None, **more: Any) -> None:
+def _number(label: str, name: str, low: float, high: float | None, **options: Any) -> None:
+    """Draw the box of a part. options: further arguments of `st.number_input`."""
     emptiable = PARTS[name][0] is None
-    st.number_input(label, low, high, **bind(_key(name), emptiable=emptiable), **more)
+    st.number_input(label, low, high, **bind(_key(name), emptiable=emptiable), **options)
 
 
 def _draw_whom() -> None:
-    options = list(WHOM)
-    bound = bind(_key("protect"), options)
-    st.radio("1. Whom must it protect?", options, format_func=WHOM.__getitem__, **bound)
+    st.radio(
+        "1. Whom must it protect?",
+        list(WHOM),
+        **bind(_key("protect"), list(WHOM)),
+        format_func=WHOM.__getitem__,
+    )
     if _value_of("protect") == "group":
         _number("People in a group, at most", "group", 2, LARGEST_GROUP)
     st.caption(SINGLE_RATING)
@@ -321,7 +347,7 @@ def _draw_cost(public: bool) -> None:
     """Ask for a limit. On private data only an epsilon is one that can be kept."""
     label = "2. What may it cost? At most ε"
     if public:
-        _segments("2. What may it cost?", WISHES, "wish")
+        segments("2. What may it cost?", WISHES, _key("wish"), label_visibility="visible")
         label = "ε, at most"
     if not public or _value_of("wish") == "spend":
         text = "Smaller is more private; 1 is considered strong."

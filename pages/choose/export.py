@@ -31,6 +31,7 @@ from pages.kit import (
     forms,
     links,
     odometer,
+    purchases,
     safe_text,
     sidebar,
     sidebar_values,
@@ -44,7 +45,9 @@ REQUESTED = "export.requested"  # in the session: the run that the button asked 
 PACKED = "export.packed"  # in the session: a trained run and its ZIP file
 FROM_TUNE = "export.tuned"  # in the session: the data set and the method that Tune sent here
 WHICH = "export.which"  # in the session and, as `export`, in the address: TUNED or ANSWER
-TUNED, ANSWER = "tuned", "answer"
+# what may be exported: the method that Tune sent here, or the answer to the question
+TUNED = "tuned"
+ANSWER = "answer"
 Find = Callable[[Inquiry], Finding | None]
 
 
@@ -97,9 +100,10 @@ def send(data_id: str, algorithm: str) -> None:
 
 def _of_tune(entry: Any) -> Export | None:
     """Return what Tune sent here, also by the address; None if that is about other data."""
-    is_linked = st.query_params.get("export") == TUNED and FROM_TUNE not in st.session_state
-    if is_linked and (method := sidebar_values.value("algorithm")) != data_sets.BEST:
-        send(entry.id, method)
+    if FROM_TUNE not in st.session_state and st.query_params.get("export") == TUNED:
+        linked_method = sidebar_values.value("algorithm")
+        if linked_method != data_sets.BEST:
+            send(entry.id, linked_method)
     data_id, method = st.session_state.get(FROM_TUNE, ("", ""))
     if data_id != entry.id:
         return None
@@ -112,11 +116,15 @@ def _of_tune(entry: Any) -> Export | None:
 
 def _exports(tuned: Export | None, current: Inquiry | None, find: Find) -> dict[str, Export] | None:
     """Return what may be exported; None while the answer is computed, with its progress drawn."""
-    finding = None if current is None else find(current)
-    if current is not None and finding is None:
+    exports = {}
+    if tuned is not None:
+        exports[TUNED] = tuned
+    if current is None:
+        return exports
+    finding = find(current)
+    if finding is None:
         return None
-    exports = {} if tuned is None else {TUNED: tuned}
-    if current is None or finding is None or finding.run is None:
+    if finding.run is None:
         return exports
     answer = Export(on_data(finding.run, current.entry.id), current.entry, finding)
     if tuned is not None and tuned.run == answer.run:
@@ -150,9 +158,12 @@ def draw(find: Find) -> None:
 
 
 def _draw_nothing(is_asked: bool) -> None:
-    title, label = "There is no answer to export yet", "Ask the question"
     if is_asked:
-        title, label = "No method is recommended", "Back to the answer"
+        title = "No method is recommended"
+        label = "Back to the answer"
+    else:
+        title = "There is no answer to export yet"
+        label = "Ask the question"
     st.title(title, anchor=False)
     st.write("Ask which method suits your data, or choose a method and its parameters in Tune.")
     with st.container(horizontal=True):
@@ -182,10 +193,12 @@ def _write_to_address(which: str, export: Export) -> None:
     """Put what a reload needs into the address."""
     if which == TUNED:
         sidebar_values.write_to_address()
-    method, parameters = export.run.algorithm, export.run.parameters
-    forms.write_to_address(method, parameters)
-    name = method if which == TUNED else None
-    links.put_in_address(controls.address() | {"algorithm": name, "export": which})
+    method = export.run.algorithm
+    forms.write_to_address(method, export.run.parameters)
+    texts = controls.address() | {"algorithm": None, "export": which}
+    if which == TUNED:
+        texts["algorithm"] = method
+    links.put_in_address(texts)
 
 
 def _draw_head(export: Export, origin: str) -> None:
@@ -212,7 +225,7 @@ def _draw_head(export: Export, origin: str) -> None:
 
 def _request(works: Sequence[RunSpec]) -> None:
     st.session_state[REQUESTED] = works[0]
-    odometer.buy(works)
+    purchases.buy(works)
 
 
 def is_trained(run: RunSpec) -> bool:
@@ -255,7 +268,7 @@ def _draw_button(export: Export) -> None:
         st.caption(f"{words} The data are public or synthetic: it adds to no account.")
         return
     works = [export.run]
-    account = odometer.draw_button("export.train", title, works, _request, (works,))
+    account = purchases.draw_button("export.train", title, works, _request, (works,))
     if account is not None:
         st.caption(safe_text.escape(odometer.terms(account.after(charges_of(works)))))
     st.caption(f"**Training is another release from your data.** {words}")

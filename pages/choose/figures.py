@@ -1,7 +1,6 @@
 """The figures of an answer: every method against epsilon, or the range over worlds."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -20,8 +19,11 @@ from dpmf_core.runs.tuning.choosing.steps import Step
 from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
 from pages.kit import charts, colours
 from pages.kit.runs import note_shipped
+from pages.kit.session_widgets import segments
 
-SHARE, FIGURE = "share", "metric"  # what the figure shows
+# what the figure shows
+SHARE = "share"
+FIGURE = "metric"
 SCALE = "choose.scale"  # in the session: one of these
 
 
@@ -30,35 +32,50 @@ def front(answer: Answer, scale: str) -> go.Figure:
 
     scale: SHARE or FIGURE.
     """
-    best, question, judgement = answer.best, answer.question, answer.judgement
-    ticks = [budget_text(epsilon) for epsilon in question.epsilons]
-    x_axis = {"type": "log", "tickvals": question.epsilons, "ticktext": ticks}
-    title, references = answer.metric.label, conclusions.reference_lines(judgement, best)
-    y_axis: dict[str, Any] = {}
+    best = answer.best
+    judgement = answer.judgement
+    title = answer.metric.label
+    labels = dict.fromkeys(one.label for one in judgement.ranked)
+    lines = [judgement.line(label) for label in labels]
+    references = conclusions.reference_lines(judgement, best)
+    hover = "%{y:.3f}"
+    is_up = bool(answer.metric.larger_is_better)
     if scale == SHARE:
         title = "Share kept"
-        y_axis = {"tickformat": ".0%", "autorangeoptions": {"clipmin": charts.LOWEST_SHARE}}
+        lines = [judgement.shares_along(line) for line in lines]
         references = conclusions.share_lines(judgement, best)
-    fig = charts.figure("ε, total (log scale)", title, 400, xaxis=x_axis, yaxis=y_axis)
-    for label in dict.fromkeys(one.label for one in judgement.ranked):
-        line = judgement.line(label)
-        if scale == SHARE:
-            line = judgement.shares_along(line)
-        _draw_line(fig, line, best, "%{y:.0%}" if scale == SHARE else "%{y:.3f}")
+        hover = "%{y:.0%}"
+        is_up = True
+    fig = _figure_by_epsilon(title, answer.question.epsilons)
+    if scale == SHARE:
+        fig.update_yaxes(tickformat=".0%", autorangeoptions={"clipmin": charts.LOWEST_SHARE})
+    for line in lines:
+        _draw_line(fig, line, best, hover)
     colour = colours.of(best.algorithm) if best else ""
-    is_up = scale == SHARE or bool(answer.metric.larger_is_better)
     for end in references:
         charts.reference_line(fig, end, colour, above=is_up != (end.reference is Reference.FLOOR))
     return fig
+
+
+def _figure_by_epsilon(title: str, epsilons: Sequence[float]) -> go.Figure:
+    """Return an empty figure against epsilon. title: of the other axis."""
+    x_axis = {
+        "type": "log",
+        "tickvals": list(epsilons),
+        "ticktext": [budget_text(epsilon) for epsilon in epsilons],
+    }
+    return charts.figure("ε, total (log scale)", title, 400, xaxis=x_axis)
 
 
 def _draw_line(fig: go.Figure, line: Sequence[Measured], best: Measured | None, value: str) -> None:
     """Draw a method's medians; for the answer's also intervals and a ring. value: of the hover."""
     if not line:
         return
-    method, label = line[0].algorithm, line[0].label
+    method = line[0].algorithm
+    label = line[0].label
     is_best = best is not None and label == best.label
-    colour, x = colours.of(method), [one.epsilon for one in line]
+    colour = colours.of(method)
+    x = [one.epsilon for one in line]
     fig.add_scatter(
         x=x,
         y=[one.median for one in line],
@@ -72,26 +89,16 @@ def _draw_line(fig: go.Figure, line: Sequence[Measured], best: Measured | None, 
         return
     # a share of medians alone has no interval
     ends = [one.interval if len(one.draws) > 1 else (one.median, one.median) for one in line]
-    fig.add_scatter(
-        x=[*x, *reversed(x)],
-        y=[*(high for _, high in ends), *(low for low, _ in reversed(ends))],
-        mode="none",
-        fill="toself",
-        fillcolor=colour,
-        opacity=0.15,
-        **charts.SILENT,
-    )
+    charts.band(fig, x, [low for low, _ in ends], [high for _, high in ends], colour)
     heights = [one.median for one in line if one.epsilon == best.epsilon]
+    ring = {"color": "rgba(0,0,0,0)", "size": 22, "line": {"color": colour, "width": 3}}
     fig.add_scatter(
         x=[best.epsilon for _ in heights],
         y=heights,
         mode="markers",
-        marker={
-            "color": "rgba(0,0,0,0)",
-            "size": 22,
-            "line": {"color": colour, "width": 3},
-        },
-        **charts.SILENT,
+        marker=ring,
+        showlegend=False,
+        hoverinfo="skip",
     )
 
 
@@ -135,20 +142,11 @@ def _draw_range(finding: PrivateFinding) -> None:
 def range_figure(expected: UnpaidRange, epsilon: float) -> go.Figure:
     """Return the gain of each world against epsilon, with the band between least and most."""
     epsilons = list(expected.epsilons)
-    x_axis = {"type": "log", "tickvals": epsilons, "ticktext": [*map(budget_text, epsilons)]}
-    label = wording.range_label(expected)
-    fig = charts.figure("ε, total (log scale)", label, 400, xaxis=x_axis)
+    fig = _figure_by_epsilon(wording.range_label(expected), epsilons)
     colour = colours.of(expected.method)
     spans = [expected.gain(one) for one in epsilons]
-    fig.add_scatter(
-        x=[*epsilons, *reversed(epsilons)],
-        y=[*(span.high for span in spans), *(span.low for span in reversed(spans))],
-        mode="none",
-        fill="toself",
-        fillcolor=colour,
-        opacity=0.15,
-        **charts.SILENT,
-    )
+    lows = [span.low for span in spans]
+    charts.band(fig, epsilons, lows, [span.high for span in spans], colour)
     worlds = zip(*(expected.gains(one) for one in epsilons), strict=True)
     for number, gains in enumerate(worlds, 1):
         fig.add_scatter(
@@ -189,14 +187,4 @@ def _scale(answer: Answer) -> str:
     """Ask whether the figure shows the share kept or the metric."""
     options = {SHARE: "Share kept", FIGURE: answer.metric.label}
     st.session_state.setdefault(SCALE, SHARE)
-    scale: str = st.segmented_control(
-        "Scale",
-        list(options),
-        default=st.session_state[SCALE],
-        key=SCALE,
-        persist_state="session",
-        format_func=options.__getitem__,
-        label_visibility="collapsed",
-        required=True,
-    )
-    return scale
+    return str(segments("Scale", options, SCALE))

@@ -15,7 +15,7 @@ from dpmf_core.runs.tuning.choosing.question import LARGEST_SPEND, Question
 from dpmf_core.runs.tuning.choosing.steps import USUAL_EPSILON, Step
 from dpmf_core.teaching.glossary import linked
 from pages.choose.controls import press
-from pages.kit import odometer, safe_text, sidebar_values
+from pages.kit import odometer, purchases, safe_text, sidebar_values
 from pages.kit.runs import ask, request_at
 from pages.kit.session_widgets import number_within
 
@@ -64,7 +64,7 @@ def _request(one: Requested, entry: Any) -> None:
     requested = _requested(entry)
     if one not in requested:
         requested.append(one)
-    odometer.buy([one.work])
+    purchases.buy([one.work])
     st.session_state[sidebar_values.EPSILON] = one.epsilon
     press(in_full=False)
 
@@ -113,6 +113,6 @@ def _draw_request(
     one = Requested(work, epsilon, question.group, question.delta)
     if request_at("choose.measured").busy:
         return
-    account = odometer.draw_button("choose.measure", title, [work], _request, (one, entry))
+    account = purchases.draw_button("choose.measure", title, [work], _request, (one, entry))
     if account is not None:
         st.caption(safe_text.escape(odometer.terms(account.after(work.charges))))

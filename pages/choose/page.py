@@ -38,6 +38,7 @@ from pages.kit import (
     links,
     odometer,
     privacy_card,
+    purchases,
     safe_text,
     time_estimate,
 )
@@ -57,8 +58,14 @@ def draw_button(inquiry: Inquiry, runs: Runs | WorldRuns) -> None:
         amount = f"about {duration(time_estimate.seconds(missing))} (an estimate)"
     with st.container(key="choose.ask"):
         button, words = st.columns([1, 3], vertical_alignment="center")
-    press: dict[str, Any] = {"on_click": controls.press, "args": (False,), "width": "stretch"}
-    button.button("Find the answer", type="primary", key="choose.go", **press)
+    button.button(
+        "Find the answer",
+        type="primary",
+        key="choose.go",
+        width="stretch",
+        on_click=controls.press,
+        args=(False,),
+    )
     n_epsilons = len(inquiry.question.epsilons)
     if isinstance(runs, WorldRuns):
         words.caption(
@@ -82,15 +89,15 @@ def asked_inquiry(inquiry: Inquiry, runs: Runs | WorldRuns) -> Inquiry | None:
     current = controls.current(inquiry)
     if current is None:
         return None
-    now = inquiry.in_full() if current.question.every else inquiry
     if set(runs.specs) <= set(current.runs().specs):
-        current = st.session_state[controls.INQUIRY] = now
+        current = inquiry.in_full() if current.question.every else inquiry
+        st.session_state[controls.INQUIRY] = current
     return current
 
 
 def find(inquiry: Inquiry) -> Finding | None:
     """Return the finding once every run has finished; before that, draw the progress."""
-    finding = _private_finding(inquiry) if inquiry.question.is_private else _public_finding(inquiry)
+    finding = _finding(inquiry)
     if finding is None or not finding.algorithm:
         return finding
     method = finding.algorithm
@@ -105,8 +112,15 @@ def find(inquiry: Inquiry) -> Finding | None:
     return replace(finding, is_trained_on_all=is_trained)
 
 
+def _finding(inquiry: Inquiry) -> Finding | None:
+    if inquiry.question.is_private:
+        return _private_finding(inquiry)
+    return _public_finding(inquiry)
+
+
 def _public_finding(inquiry: Inquiry) -> PublicFinding | None:
-    runs, entry = Runs(inquiry.question, inquiry.shape), inquiry.entry
+    entry = inquiry.entry
+    runs = Runs(inquiry.question, inquiry.shape)
     answer = _answer(runs)
     if answer is None:
         return None
@@ -122,7 +136,8 @@ def _public_finding(inquiry: Inquiry) -> PublicFinding | None:
 
 def _private_finding(inquiry: Inquiry) -> PrivateFinding | None:
     """Return the range, or have its runs computed and draw the progress."""
-    runs, entry = inquiry.runs(), inquiry.entry
+    entry = inquiry.entry
+    runs = inquiry.runs()
     assert isinstance(runs, WorldRuns)
     expected = UnpaidRange.of(runs, _finished(runs.points))
     finished_runs = ask("choose", runs.specs, by_button=True, whole=())
@@ -143,8 +158,12 @@ def _private_finding(inquiry: Inquiry) -> PrivateFinding | None:
     finding = replace(finding, steps=measuring.steps_of(finding.question, entry))
     finding = _with_account(finding, entry)
     spec = _selection_spec(finding, entry)
-    selection = st.session_state.setdefault(WINNERS, {}).get(spec and spec.model_dump_json())
-    return finding if selection is None else finding.with_selection(selection)
+    if spec is None:
+        return finding
+    selection = st.session_state.setdefault(WINNERS, {}).get(spec.model_dump_json())
+    if selection is None:
+        return finding
+    return finding.with_selection(selection)
 
 
 def _answer(runs: Runs) -> Answer | None:
@@ -166,15 +185,13 @@ def _answer(runs: Runs) -> Answer | None:
 def _finished(points: Sequence[Point]) -> Draws:
     """Return the table of these runs as far as this session or the store has them."""
     here = request_at("choose").results
-    others = [point.spec for point in points if point.key not in here]
-    summaries = iter(engine().known_runs.find_all(others))
-    return Draws.of(
-        points,
-        [
-            summarise(here[point.key].record) if point.key in here else next(summaries)
-            for point in points
-        ],
-    )
+    others = [point for point in points if point.key not in here]
+    stored = engine().known_runs.find_all([point.spec for point in others])
+    summaries = dict(zip([point.key for point in others], stored, strict=True))
+    for point in points:
+        if point.key in here:
+            summaries[point.key] = summarise(here[point.key].record)
+    return Draws.of(points, [summaries[point.key] for point in points])
 
 
 def _draw_waiting(runs: Runs, points: Sequence[Point]) -> None:
@@ -202,7 +219,7 @@ def _selection_spec(finding: PrivateFinding, entry: Any) -> PrivateSelection | N
     return among_the_best(finding.question, DataSpec(id=entry.id))
 
 
-def check(finding: PrivateFinding, entry: Any) -> None:
+def draw_check(finding: PrivateFinding, entry: Any) -> None:
     st.subheader("Or let your data choose the method", anchor="own-data")
     spec = _selection_spec(finding, entry)
     if spec is None:
@@ -223,7 +240,7 @@ def check(finding: PrivateFinding, entry: Any) -> None:
         selected = replace(finding, earlier=(*finding.earlier, *spec.charges)).decision
         if selected is not None:
             st.write(linked(f"With one training afterwards: {selected.cost}."))
-        odometer.draw_selection_button("Choose on my data", "choose.own", spec, _select)
+        purchases.draw_selection_button("Choose on my data", "choose.own", spec, _select)
     total = st.container()
     if finding.selection is not None:
         st.success(safe_text.escape(finding.confirmation))
@@ -237,7 +254,7 @@ def check(finding: PrivateFinding, entry: Any) -> None:
 
 def _select(spec: PrivateSelection) -> None:
     st.session_state[SELECTING] = spec
-    odometer.buy([spec])
+    purchases.buy([spec])
 
 
 def use(finding: Finding, entry: Any) -> None:
@@ -281,7 +298,8 @@ def draw_refinement(full: Inquiry) -> None:
 def draw_answer_step() -> None:
     if controls.is_file_missing():
         controls.draw_missing_file()
-    head, below = st.container(), st.container(border=True)
+    head = st.container()
+    below = st.container(border=True)
     with below:
         inquiry = controls.draw()
         current = None
@@ -308,7 +326,7 @@ def draw_answer_step() -> None:
         draw_answer(current, finding)
         if isinstance(finding, PrivateFinding):
             measuring.draw(finding, current.entry)
-            check(finding, current.entry)
+            draw_check(finding, current.entry)
         if inquiry not in (current, current.in_full(False)):
             st.info("The question below has changed. Press the button to answer it.")
     privacy_card.who_sees_what(privacy_card.USERS)

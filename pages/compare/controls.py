@@ -1,7 +1,7 @@
 """The question of Compare, in widgets and in the link."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,23 +16,27 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.first_views import COMPARE_DRAWS, COMPARE_EPSILONS, COMPARE_METHODS
 from dpmf_core.runs.measurements import Point
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known_on
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep, typed_grid, with_open
 from pages.kit import lesson, links, safe_text, session_widgets
-from pages.kit.session_widgets import bind, one_of, within
-from pages.kit.sidebar_values import Choice
+from pages.kit.session_widgets import bind, one_of, segments, within
+from pages.kit.sidebar_values import SidebarChoice
 from pages.kit.sweep_charts import SOURCE_SUFFIX
 
 # the best known method without privacy, and what needs no model of others
 ALWAYS = ("bmf", GLOBAL_MEAN, OWN_MEAN)
-SHARE, FIGURE = "share", "metric"  # what the figure shows
+# what the figure shows
+SHARE = "share"
+FIGURE = "metric"
 NOISES = {"exact": "exact accounting", "source": "each source's rule", "both": "both"}
 # metrics that rank methods
 MEASURES = tuple(
     metric.id for metric in METRICS.values() if metric.ranks and "ratings" in metric.tasks
 )
-MOST_DRAWS, MOST_EPSILONS = 20, 20
+MOST_DRAWS = 20
+MOST_EPSILONS = 20
 VALID = "compare.valid"  # in the session: the values of the last comparison
 # a text between spaces that may be one number or two
 AMBIGUOUS = re.compile(r"[+-]?(\d+),(\d+(?:e[+-]?\d+)?)", re.I)
@@ -79,7 +83,8 @@ def typed_epsilons(text: str) -> tuple[float, ...]:
 def typed_values(text: str) -> dict[str, list[str]]:
     """Return the values of one or two parameters; raise BadInput."""
     out: dict[str, list[str]] = {}
-    for part in filter(None, (part.strip() for part in text.split(";"))):
+    parts = [part.strip() for part in text.split(";")]
+    for part in filter(None, parts):
         name, equals, values = part.partition("=")
         choices = _list_parts(values)
         if not (equals and name.strip() and choices):
@@ -103,17 +108,13 @@ def _method_names(text: str) -> list[str]:
     return names
 
 
-def _first_letters(text: str) -> str:
-    return text[:200]
-
-
 def _spaced(text: str) -> str:
     """Return a link's list with a space after each comma, which links may lack."""
     return re.sub(r",(?=\S)", ", ", text[:200])
 
 
 # by name in the link: the default, and how to read a text
-CONTROLS: dict[str, tuple[Any, session_widgets.Read]] = {
+CONTROLS: dict[str, tuple[Any, session_widgets.ReadText]] = {
     "methods": (list(COMPARE_METHODS), _method_names),
     "epsilons": (", ".join(f"{epsilon:g}" for epsilon in COMPARE_EPSILONS), _spaced),
     "draws": (COMPARE_DRAWS, within(int, 1, MOST_DRAWS)),
@@ -148,10 +149,17 @@ def _keep_measure(key: str, lead: str) -> None:
     st.session_state["compare.metric"] = "" if metric in (None, lead) else metric
 
 
-def measure(available: Sequence[str], lead: str) -> str:
-    """Ask which available measure the figure shows. lead: the default."""
-    last, key = st.session_state["compare.metric"], f"compare.measure.{lead}"
-    metric = st.session_state[key] = last if last in available else lead
+def ask_measure(runs: Mapping[str, Run], lead: str) -> str:
+    """Ask which measure of these runs the figure shows. lead: the default."""
+    metrics = {name for run in runs.values() for name in run.record.metrics}
+    available = [name for name in MEASURES if name in metrics]
+    if lead not in available:
+        lead = "rmse"
+    metric: str = st.session_state["compare.metric"]
+    if metric not in available:
+        metric = lead
+    key = f"compare.measure.{lead}"
+    st.session_state[key] = metric
     st.segmented_control(
         "Measure",
         available,
@@ -164,27 +172,18 @@ def measure(available: Sequence[str], lead: str) -> str:
         wrap=True,
         disabled=lesson.page_values() is not None,
     )
-    return str(metric)
+    return metric
 
 
-def of_shares(metric: str) -> bool:
+def ask_of_shares(metric: str) -> bool:
     """Ask whether the figure shows the share kept, and not the metric itself."""
     names = {SHARE: "Share kept", FIGURE: METRICS[metric].label}
-    scale = st.segmented_control(
-        "Scale",
-        list(names),
-        default=st.session_state["compare.scale"],
-        key="compare.scale",
-        persist_state="session",
-        format_func=names.__getitem__,
-        label_visibility="collapsed",
-        required=True,
-        disabled=lesson.page_values() is not None,
-    )
+    is_fixed = lesson.page_values() is not None
+    scale = segments("Scale", names, "compare.scale", disabled=is_fixed)
     return bool(scale == SHARE)
 
 
-def draw(choice: Choice) -> CompareQuestion:
+def draw(choice: SidebarChoice) -> CompareQuestion:
     """Draw the widgets and return their question.
 
     A box that cannot be used says why, and its last valid value stays. Raises BadInput if that
@@ -211,7 +210,9 @@ def _in_link(name: str, value: Any) -> str | None:
     """Return a value as text for the address, or None to omit it."""
     if value == CONTROLS[name][0]:
         return None
-    return ",".join(value) if isinstance(value, list) else str(value or "")
+    if isinstance(value, list):
+        return ",".join(value)
+    return str(value or "")
 
 
 def _last_valid(
@@ -223,7 +224,9 @@ def _last_valid(
     """
     first = {name: first for name, (first, _) in CONTROLS.items()}
     last: dict[str, Any] = st.session_state.get(VALID, first)
-    kept = values | {error.box: last[error.box]} if error.box else last
+    kept = last
+    if error.box:
+        kept = values | {error.box: last[error.box]}
     if kept == values:
         raise error
     stays = {
@@ -240,7 +243,6 @@ def _last_valid(
 def _widgets(fixed: bool) -> dict[str, DeltaGenerator]:
     """Draw the widgets; return a place for complaints under each box that may be wrong."""
     below = {}
-    common: dict[str, Any] = {"disabled": fixed}
     st.multiselect(
         "Methods",
         [name for name in algorithms.of_task("ratings") if name not in ALWAYS],
@@ -250,22 +252,31 @@ def _widgets(fixed: bool) -> dict[str, DeltaGenerator]:
         persist_state="session",
         help="The best known method without privacy, the global mean and each person's own mean are"
         " always compared.",
-        **common,
+        disabled=fixed,
     )
     below["methods"] = st.container()
     first, second, third = st.columns([3, 2, 3])
-    epsilons_help = "Total ε, separated by commas: 0.5, 1, 2, 5."
-    first.text_input("Epsilons", **bind("compare.epsilons"), help=epsilons_help, **common)
+    first.text_input(
+        "Epsilons",
+        **bind("compare.epsilons"),
+        help="Total ε, separated by commas: 0.5, 1, 2, 5.",
+        disabled=fixed,
+    )
     below["epsilons"] = first.container()
-    draws_help = "Seeds, starting with the sidebar's. Each has its own split and noise."
-    draws = bind("compare.draws") | common
-    second.number_input("Draws", 1, MOST_DRAWS, help=draws_help, **draws)
+    second.number_input(
+        "Draws",
+        1,
+        MOST_DRAWS,
+        **bind("compare.draws"),
+        help="Seeds, starting with the sidebar's. Each has its own split and noise.",
+        disabled=fixed,
+    )
     third.selectbox(
         "Noise is set by",
         list(NOISES),
         **bind("compare.calibrations", list(NOISES)),
         format_func=NOISES.__getitem__,
-        **common,
+        disabled=fixed,
     )
     st.text_input(
         "Grid",
@@ -273,7 +284,7 @@ def _widgets(fixed: bool) -> dict[str, DeltaGenerator]:
         placeholder="none; for example: rank = 2, 4, 8; steps = 2, 5",
         help="One or two parameters and their values; every combination runs. It is evaluated on a"
         " validation split, a tenth of the training ratings; test ratings stay unused.",
-        **common,
+        disabled=fixed,
     )
     below["grid"] = st.container()
     st.caption("The sidebar sets the data set, items, δ and the first seed.")
@@ -283,7 +294,9 @@ def _widgets(fixed: bool) -> dict[str, DeltaGenerator]:
 # ---- the question --------------------------------------------------------------------------------
 
 
-def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple[Method, ...]:
+def _methods(
+    names: list[str], noise: str, metric: str, choice: SidebarChoice
+) -> tuple[Method, ...]:
     """Return the methods, by each rule of noise, and the non-private ones; raise BadInput.
 
     metric: ranks them; '' is the error.
@@ -291,7 +304,6 @@ def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple
     if not names:
         raise BadInput("Choose at least one method.")
     out = []
-    budget = Budget(epsilon=1.0, delta=choice.delta)
     for name in names:
         method = Method(algorithm=name, label=algorithms.find(name).title)
         if method.kind.needs_item_features and choice.known_features == "none":
@@ -299,23 +311,36 @@ def _methods(names: list[str], noise: str, metric: str, choice: Choice) -> tuple
                 f"{method.label} needs item features. Remove it, or choose a data set with features"
                 " and make them public."
             )
-        by_source = method.is_private and noise != "exact"
-        if by_source:
-            try:
-                algorithms.build(name, {}, choice.shape, budget).source_level(choice.shape, budget)
-            except BadInput:  # its source states no noise
-                by_source = False
-        if not by_source or noise == "both":
+        if noise == "exact" or not _has_source_rule(method, choice):
             out.append(method)
-        if by_source:
-            label = f"{method.label}{SOURCE_SUFFIX}"
-            rule = {"label": label, "calibration": Calibration.SOURCE}
-            out.append(method.model_copy(update=rule))
-    features = ("content",) if choice.known_features == "public" else ()
+            continue
+        if noise == "both":
+            out.append(method)
+        label = f"{method.label}{SOURCE_SUFFIX}"
+        rule = {"label": label, "calibration": Calibration.SOURCE}
+        out.append(method.model_copy(update=rule))
     data = DataSpec(id=choice.dataset)
-    best = [best_known_on(data, choice.shape, ranking) for ranking in ("rmse", metric or "rmse")]
-    plain = [name for name in dict.fromkeys((*best, *ALWAYS[1:], *features)) if name not in names]
-    return *out, *(Method(algorithm=name, label=algorithms.find(name).title) for name in plain)
+    plain = [best_known_on(data, choice.shape, ranking) for ranking in ("rmse", metric or "rmse")]
+    plain += ALWAYS[1:]
+    if choice.known_features == "public":
+        plain.append("content")
+    for name in dict.fromkeys(plain):
+        if name not in names:
+            out.append(Method(algorithm=name, label=algorithms.find(name).title))
+    return tuple(out)
+
+
+def _has_source_rule(method: Method, choice: SidebarChoice) -> bool:
+    """Return whether a method's source states how much noise it adds."""
+    if not method.is_private:
+        return False
+    budget = Budget(epsilon=1.0, delta=choice.delta)
+    try:
+        algorithm = algorithms.build(method.algorithm, {}, choice.shape, budget)
+        algorithm.source_level(choice.shape, budget)
+    except BadInput:
+        return False
+    return True
 
 
 @contextmanager
@@ -327,17 +352,19 @@ def _reading(box: str) -> Iterator[None]:
         raise BoxError(box, error.args[0]) from None
 
 
-def _kept_question(choice: Choice, values: dict[str, Any]) -> CompareQuestion:
+def _kept_question(choice: SidebarChoice, values: dict[str, Any]) -> CompareQuestion:
     """Return the session's question, which may have thousands of runs, or a new one."""
     of_runs = {name: value for name, value in values.items() if name != "scale"}
     settings = f"{choice} {of_runs}"
     last: tuple[str, CompareQuestion] | None = st.session_state.get("compare.question")
-    if last is None or last[0] != settings:
-        last = st.session_state["compare.question"] = (settings, _question(choice, values))
-    return last[1]
+    if last is not None and last[0] == settings:
+        return last[1]
+    question = _question(choice, values)
+    st.session_state["compare.question"] = (settings, question)
+    return question
 
 
-def _question(choice: Choice, values: dict[str, Any]) -> CompareQuestion:
+def _question(choice: SidebarChoice, values: dict[str, Any]) -> CompareQuestion:
     """Return the question of these values; raise BoxError."""
     with _reading("epsilons"):
         epsilons = typed_epsilons(values["epsilons"] or "")
@@ -347,6 +374,13 @@ def _question(choice: Choice, values: dict[str, Any]) -> CompareQuestion:
         grid = typed_grid(methods, typed_values(values["grid"] or ""))
     if len(grid) < 2:  # a heat map shows no lines, and has as many runs as a sweep may hold
         methods = with_open(methods)
+    validation_fraction = 0.0
+    axis = "epsilon"
+    metric = "rmse"
+    if grid:
+        validation_fraction = 0.1
+        axis = next(iter(grid))
+        metric = "validation_rmse"
     sweep = Sweep(
         data=DataSpec(
             id=choice.dataset,
@@ -360,14 +394,9 @@ def _question(choice: Choice, values: dict[str, Any]) -> CompareQuestion:
         delta=choice.delta,
         grid=grid,
         split=SplitSpec(
-            test_fraction=choice.test_fraction, validation_fraction=0.1 if grid else 0.0
+            test_fraction=choice.test_fraction, validation_fraction=validation_fraction
         ),
     )
     with _reading(""):
         points = sweep.points_on(choice.shape)
-    return CompareQuestion(
-        points,
-        next(iter(grid)) if grid else "epsilon",
-        "validation_rmse" if grid else "rmse",
-        sweep,
-    )
+    return CompareQuestion(points, axis, metric, sweep)

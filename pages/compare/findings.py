@@ -1,7 +1,7 @@
 """Sentences, figures and tables about a comparison's finished runs."""
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -27,7 +27,7 @@ from dpmf_core.runs.conclusions import (
 )
 from dpmf_core.runs.draws import Draws, Judgement
 from dpmf_core.runs.measurements import Measured, Point, is_reference
-from dpmf_core.runs.record import RunRecord
+from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.references import best_known
 from dpmf_core.runs.reports import notebook_of_sweep
 from dpmf_core.runs.specification import RunSpec
@@ -35,7 +35,7 @@ from dpmf_core.runs.sweep import rows
 from pages.compare.controls import ALWAYS, CompareQuestion
 from pages.kit import charts, privacy_card, safe_text, sweep_charts
 from pages.kit.exports import draw_files
-from pages.kit.sweep_charts import Runs, parameter, place
+from pages.kit.sweep_charts import parameter, place
 
 QUESTION = "Which method, at which ε?"
 PRIVATE = (
@@ -49,17 +49,13 @@ PRIVATE = (
 KnownDraws = Callable[[RunSpec], Draws]  # the table of a run's data set, as far as it is stored
 
 
-def no_draws(_: RunSpec) -> Draws:
-    return Draws(())
-
-
 def middle(epsilons: Iterable[float]) -> float:
     """Return the epsilon of the headline."""
     ascending = sorted(epsilons)
     return ascending[(len(ascending) - 1) // 2]
 
 
-def headline(judgement: Judgement, known_draws: KnownDraws = no_draws) -> tuple[str, str]:
+def title_and_text(judgement: Judgement, known_draws: KnownDraws) -> tuple[str, str]:
     """Return title and sentences: the best private method at the middle epsilon, what it keeps.
 
     No method is called best before all runs at that epsilon have finished, nor on private data.
@@ -82,31 +78,31 @@ def headline(judgement: Judgement, known_draws: KnownDraws = no_draws) -> tuple[
 
 def _title(judgement: Judgement, top: Measured) -> str:
     kind = judgement.metric
-    at = f"At ε = {budget_text(top.epsilon or 0.0)}, {top.label}"
-    count = len(judgement.at(top.epsilon or 0.0))
+    epsilon = top.epsilon or 0.0
+    at = f"At ε = {budget_text(epsilon)}"
+    count = len(judgement.at(epsilon))
     if count == 1:
-        return f"{at} has {kind.title} {kind.text(top.median)}"
+        return f"{at}, {top.label} has {kind.title} {kind.text(top.median)}"
     if judgement.no_different(top):
-        return (
-            f"At ε = {budget_text(top.epsilon or 0.0)}, none of {count} methods is clearly better"
-            f" than {top.label} by {kind.title}"
-        )
-    return f"{at} is the best of {count} methods by {kind.title}"
+        return f"{at}, none of {count} methods is clearly better than {top.label} by {kind.title}"
+    return f"{at}, {top.label} is the best of {count} methods by {kind.title}"
 
 
 def _sentences(judgement: Judgement, top: Measured, known_draws: KnownDraws) -> list[str]:
     """Return what a method keeps, which other is as good or better, what it costs, the scale."""
-    cost = judgement.cost(top)
-    grid = f"With {place(dict(top.grid), [top.algorithm])}." if top.grid else ""
-    sentences = [
-        grid,
+    sentences = []
+    if top.grid:
+        sentences.append(f"With {place(dict(top.grid), [top.algorithm])}.")
+    sentences += [
         f"It **{kept_words(judgement, top)}**.",
         _known_better(judgement, top, known_draws),
         no_difference_words(judgement, top),
-        "" if cost is None else cost_words(judgement, cost),
-        scale_words(judgement),
-        *not_ranked_words(judgement),
     ]
+    cost = judgement.cost(top)
+    if cost is not None:
+        sentences.append(cost_words(judgement, cost))
+    sentences.append(scale_words(judgement))
+    sentences += not_ranked_words(judgement)
     return [sentence for sentence in sentences if sentence]
 
 
@@ -120,9 +116,10 @@ def _known_better(judgement: Judgement, top: Measured, known_draws: KnownDraws) 
     )
     known = known_draws(spec).by(judgement.metric.id)
     own = next((one for one in known.measured if _is_same(one, top)), None)
-    better = None if own is None else known.better(own)
-    compared_algorithms = {point.spec.algorithm for point in points}
-    if own is None or better is None or better.algorithm in compared_algorithms:
+    if own is None:
+        return ""
+    better = known.better(own)
+    if better is None or better.algorithm in {point.spec.algorithm for point in points}:
         return ""
     return better_words(known, own)
 
@@ -152,7 +149,7 @@ def weak_references(judgement: Judgement) -> list[str]:
 # ---- figures and tables --------------------------------------------------------------------------
 
 
-def figure(
+def draw_figure(
     question: CompareQuestion, judgement: Judgement, aside: DeltaGenerator, of_shares: bool
 ) -> None:
     """Draw the share kept or the metric against epsilon or a parameter, or over two parameters.
@@ -196,20 +193,25 @@ def _pick_epsilon(question: CompareQuestion, place: DeltaGenerator) -> float:
 def _lines(
     question: CompareQuestion, judgement: Judgement, table: pd.DataFrame, of_shares: bool
 ) -> None:
-    kind, axis = judgement.metric, question.axis
-    title = "privacy loss ε, total"
-    if table["source"].any():
-        title = "ε, total; dotted lines: by the source's own rule"
+    axis = question.axis
     if axis != "epsilon":
         title = parameter(axis, dict.fromkeys(table["id"]))
+    elif table["source"].any():
+        title = "ε, total; dotted lines: by the source's own rule"
+    else:
+        title = "privacy loss ε, total"
+    kind = judgement.metric
+    quantity = kind.label
+    text: Callable[[float], str] = kind.text
+    if of_shares:
+        quantity = "share kept"
+        text = share_text
     # the ends of the scale are lines of their own
     known = best_known(kind.id, in_parts=is_in_parts(question.sweep.data.id))
     table = table[~table["id"].isin({*ALWAYS, known})]
-    quantity = "share kept" if of_shares else kind.label
     fig = sweep_charts.against(table, axis, quantity, title, of_shares=of_shares)
     _draw_ends(fig, judgement, of_shares)
     medians = table.groupby("name", sort=False)["value"].median()
-    text = share_text if of_shares else kind.text
     words = "; ".join(f"{name} {text(value)}" for name, value in medians.items())
     alt = f"{quantity} against {title}. Medians over the axis: {words}."
     caption = "Each dot is one draw of split and noise; lines are medians, bands the range."
@@ -224,12 +226,15 @@ def _lines(
 
 def _draw_ends(fig: Any, judgement: Judgement, of_shares: bool) -> None:
     """Draw the best known method without privacy and the floor as lines."""
-    is_up = of_shares or bool(judgement.metric.larger_is_better)
-    for line in share_lines(judgement) if of_shares else reference_lines(judgement):
+    is_up = bool(judgement.metric.larger_is_better)
+    lines = reference_lines(judgement)
+    if of_shares:
+        is_up = True
+        lines = share_lines(judgement)
+        fig.update_yaxes(autorangeoptions={"clipmin": charts.LOWEST_SHARE})
+    for line in lines:
         is_top = (line.reference is Reference.BEST_KNOWN) == is_up
         charts.reference_line(fig, line, above=is_top)
-    if of_shares:
-        fig.update_yaxes(autorangeoptions={"clipmin": charts.LOWEST_SHARE})
 
 
 def _heat_map(question: CompareQuestion, table: pd.DataFrame, kind: Metric) -> None:
@@ -247,7 +252,7 @@ def _heat_map(question: CompareQuestion, table: pd.DataFrame, kind: Metric) -> N
     charts.show(fig, "compare.heat", f"{kind.title} of {name} over {x} and {y}.", own)
 
 
-def promises(points: Sequence[Point], runs: Runs) -> None:
+def draw_promises(points: Sequence[Point], runs: Mapping[str, Run]) -> None:
     with st.expander("Guarantee and time of each method"):
         safe_text.words_table(methods_table(points, runs))
         guarantees = [run.record.guarantee for run in runs.values()]
@@ -256,23 +261,21 @@ def promises(points: Sequence[Point], runs: Runs) -> None:
             st.markdown(f"{privacy_card.badge(status)} {words}")
 
 
-def exports(question: CompareQuestion, runs: Runs) -> None:
+def draw_exports(question: CompareQuestion, runs: Mapping[str, Run]) -> None:
     finished = [point for point in question.points if point.key in runs]
+    keys = dict.fromkeys(point.key for point in finished)
+
+    def to_csv() -> str:
+        return safe_text.to_csv(pd.DataFrame(rows(finished, runs)))
+
+    def all_to_json() -> str:
+        return to_json([runs[key].export() for key in keys])
+
+    notebook = notebook_of_sweep(question.sweep.model_dump(mode="json"), question.metric)
     files = {
-        "compare.csv": (
-            "Runs as CSV",
-            lambda: safe_text.to_csv(pd.DataFrame(rows(finished, runs))),
-        ),
-        "compare.json": (
-            "Runs as JSON",
-            lambda: to_json(
-                [runs[key].export() for key in dict.fromkeys(point.key for point in finished)]
-            ),
-        ),
-        "compare.ipynb": (
-            "Notebook",
-            notebook_of_sweep(question.sweep.model_dump(mode="json"), question.metric),
-        ),
+        "compare.csv": ("Runs as CSV", to_csv),
+        "compare.json": ("Runs as JSON", all_to_json),
+        "compare.ipynb": ("Notebook", notebook),
     }
     draw_files(files, "Contains the data set, δ, the seed and the whole comparison.")
     if any(not runs[point.key].record.public for point in finished):
@@ -282,7 +285,7 @@ def exports(question: CompareQuestion, runs: Runs) -> None:
         )
 
 
-def methods_table(points: Sequence[Point], runs: Runs) -> pd.DataFrame:
+def methods_table(points: Sequence[Point], runs: Mapping[str, Run]) -> pd.DataFrame:
     """Return each method's guarantee, its true at its largest nominal epsilon, and its time."""
     records: dict[str, list[RunRecord]] = {}
     for point in points:
@@ -291,19 +294,40 @@ def methods_table(points: Sequence[Point], runs: Runs) -> pd.DataFrame:
     return pd.DataFrame(_promise(label, of_label) for label, of_label in records.items())
 
 
-def _promise(label: str, records: Sequence[RunRecord]) -> dict[str, str]:
-    def nominal(record: RunRecord) -> float:
-        return record.spec.budget.epsilon if record.spec.budget else 0.0
+def _nominal(record: RunRecord) -> float:
+    """Return a run's nominal epsilon; 0 without privacy."""
+    budget = record.spec.budget
+    return 0.0 if budget is None else budget.epsilon
 
-    record = max(records, key=nominal)
-    at, guarantee, exact = nominal(record), record.guarantee, record.epsilon.exact
-    has_epsilon = exact is not None and at and guarantee.has_epsilon
-    fits = [record.seconds["fit"] for record in records]
-    seconds = [fit for fit in fits if fit is not None]
-    median = f"{statistics.median(seconds):.2f}" if seconds else "-"
+
+def _promise(label: str, records: Sequence[RunRecord]) -> dict[str, str]:
+    record = max(records, key=_nominal)
     return {
         "method": label,
-        "guarantee": f"{guarantee.status}{f', one {guarantee.unit}' if at else ''}",
-        "true ε": f"{epsilon_text(exact)} at nominal {budget_text(at)}" if has_epsilon else "-",
-        "seconds": f"{median} ({len(records)} run{'s' * (len(records) > 1)})",
+        "guarantee": _guarantee_text(record),
+        "true ε": _true_epsilon(record),
+        "seconds": _seconds_text(records),
     }
+
+
+def _guarantee_text(record: RunRecord) -> str:
+    guarantee = record.guarantee
+    if not _nominal(record):
+        return str(guarantee.status)
+    return f"{guarantee.status}, one {guarantee.unit}"
+
+
+def _true_epsilon(record: RunRecord) -> str:
+    exact = record.epsilon.exact
+    nominal = _nominal(record)
+    if exact is None or not nominal or not record.guarantee.has_epsilon:
+        return "-"
+    return f"{epsilon_text(exact)} at nominal {budget_text(nominal)}"
+
+
+def _seconds_text(records: Sequence[RunRecord]) -> str:
+    fits = [record.seconds["fit"] for record in records]
+    known_seconds = [fit for fit in fits if fit is not None]
+    median = f"{statistics.median(known_seconds):.2f}" if known_seconds else "-"
+    count = "1 run" if len(records) == 1 else f"{len(records)} runs"
+    return f"{median} ({count})"

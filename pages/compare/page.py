@@ -1,23 +1,26 @@
 """Which method, at which epsilon? Many methods, epsilons and draws compared."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.draws import Draws, Judgement
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.compare import controls, findings
 from pages.compare.controls import CompareQuestion
-from pages.kit import data_sets, epsilon_grid, links, odometer, privacy_card, sidebar
+from pages.kit import data_sets, epsilon_grid, links, privacy_card, purchases, sidebar
 from pages.kit.runs import AT_ONCE, ask, note_shipped
-from pages.kit.sweep_charts import Runs
 
 
-def request_runs(question: CompareQuestion) -> Runs:
+def request_runs(question: CompareQuestion) -> dict[str, Run]:
     distinct = {point.key: point.spec for point in question.points}
-    seed = min((point.spec.seed for point in question.points), default=0)
-    first = [point.key for point in question.points if point.spec.seed == seed][:AT_ONCE]
-    # private ones have buttons of their own
-    confirm = "" if odometer.names_of_private(distinct) else question.signature
+    # the first draw of each method at each epsilon, for a first answer
+    first_seed = min((spec.seed for spec in distinct.values()), default=0)
+    first = [key for key, spec in distinct.items() if spec.seed == first_seed][:AT_ONCE]
+    confirm = question.signature
+    if purchases.names_of_private(distinct):
+        confirm = ""  # each of them has its own button
     return ask("compare", distinct, first=first, confirm=confirm, whole=())
 
 
@@ -26,6 +29,38 @@ def known_draws(spec: RunSpec) -> Draws:
     if spec.budget is None or not data_sets.is_public(spec.data.id):
         return Draws(())
     return epsilon_grid.read(spec, sidebar.choice().shape, (spec.budget.epsilon,))
+
+
+def draw_headline(judgement: Judgement, has_runs: bool) -> None:
+    title, sentence = findings.title_and_text(judgement, known_draws)
+    if not has_runs:
+        sentence = purchases.opening_text("compare", sentence)
+    st.title(title)
+    st.write(sentence)
+    if not judgement.table.is_public:
+        links.to("choose", "Select a method privately", {})
+
+
+def draw_comparison(
+    question: CompareQuestion, runs: dict[str, Run], words: DeltaGenerator
+) -> Judgement:
+    """Draw the headline above, and once a run has finished the figure with its switches here."""
+    switches = st.container(horizontal=True)
+    metric = question.metric
+    if runs:
+        with switches:
+            metric = controls.ask_measure(runs, metric)
+    judgement = Draws.of_runs(question.points, runs).by(metric)
+    with words:
+        draw_headline(judgement, bool(runs))
+    if runs:
+        of_shares = False
+        if judgement.is_sharing_worth and len(question.sweep.grid) < 2:
+            with switches:
+                of_shares = controls.ask_of_shares(metric)
+        findings.draw_figure(question, judgement, switches, of_shares)
+        note_shipped([point.spec for point in question.points])
+    return judgement
 
 
 def main() -> None:
@@ -39,34 +74,14 @@ def main() -> None:
     with head:
         words = st.container()
         runs = request_runs(question)
-        switches = st.container(horizontal=True)
-        metric = question.metric
-        if runs:
-            metrics = {name for run in runs.values() for name in run.record.metrics}
-            available = [name for name in controls.MEASURES if name in metrics]
-            with switches:
-                metric = controls.measure(available, metric if metric in available else "rmse")
-        judgement = Draws.of_runs(question.points, runs).by(metric)
-        title, sentence = findings.headline(judgement, known_draws)
-        words.title(title)
-        words.write(sentence if runs else odometer.opening_text("compare", sentence))
-        if not judgement.table.is_public:
-            with words:
-                links.to("choose", "Select a method privately", {})
-        if runs:
-            of_shares = False
-            if judgement.is_sharing_worth and len(question.sweep.grid) < 2:
-                with switches:
-                    of_shares = controls.of_shares(metric)
-            findings.figure(question, judgement, switches, of_shares)
-            note_shipped([point.spec for point in question.points])
+        judgement = draw_comparison(question, runs, words)
         privacy_card.who_sees_what(privacy_card.USERS)
     if runs:
         for line in findings.weak_references(judgement):
             st.warning(line)
-        findings.promises(question.points, runs)
+        findings.draw_promises(question.points, runs)
         with st.expander("Export"):
-            findings.exports(question, runs)
+            findings.draw_exports(question, runs)
 
 
 main()

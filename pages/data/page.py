@@ -69,16 +69,22 @@ def main() -> None:
         " with the app's links."
     )
     left, right = st.columns([1, 3])
-    look: dict[str, Any] = {"default": "ratings", "required": True}
-    look |= {"key": "data.kind", "format_func": KINDS.__getitem__}
-    kind = left.segmented_control("It holds", list(KINDS), **look)
+    kind: str = left.segmented_control(
+        "It holds",
+        list(KINDS),
+        default="ratings",
+        required=True,
+        key="data.kind",
+        format_func=KINDS.__getitem__,
+    )
     file = right.file_uploader("File", type=ENDINGS[kind], key=f"data.file.{kind}")
+    st.session_state[data_sets.UNREAD] = None
     if file is None:
         st.caption(FITS[kind])
     else:
-        read(kind, file)
-    is_unread = file is not None and not session_data.data_id_of(file.file_id)
-    st.session_state[data_sets.UNREAD] = file.name if file is not None and is_unread else None
+        draw_form(kind, file)
+        if not session_data.data_id_of(file.file_id):
+            st.session_state[data_sets.UNREAD] = file.name
     with choice:
         draw_choice()
     uploaded_data.draw()
@@ -96,9 +102,15 @@ def draw_choice() -> None:
     # a new widget for each value: the server never sets one
     key = f"data.choice.{data_sets.name_in_keys(now)}"
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    look: dict[str, Any] = {"format_func": titles.__getitem__, "on_change": _choose, "args": (key,)}
-    label = "Synthetic, published or your own ratings"
-    left.selectbox(label, list(titles), list(titles).index(now), key=key, **look)
+    left.selectbox(
+        "Synthetic, published or your own ratings",
+        list(titles),
+        list(titles).index(now),
+        key=key,
+        format_func=titles.__getitem__,
+        on_change=_choose,
+        args=(key,),
+    )
     with right:
         links.to("choose", "Next: the question", {})
     controls.draw_unread(data_sets.find(now), "Answer the questions below to use it instead.")
@@ -108,7 +120,7 @@ def _choose(key: str) -> None:
     data_sets.choose(data_sets.find(st.session_state[key]))
 
 
-def read(kind: str, file: Any) -> None:
+def draw_form(kind: str, file: Any) -> None:
     """Draw the form of a file, folded once it was read, and what is wrong with it."""
     is_read = bool(session_data.data_id_of(file.file_id))
     with st.expander("Read this file differently") if is_read else st.container():
@@ -127,9 +139,9 @@ def draw_catalogue() -> None:
         f" --partitioned` adds up to about {data_sets.LARGEST_IN_PARTS:,} ratings to this list."
     )
     missing = {
-        it.id: it
-        for it in datasets.catalogue()
-        if it.kind == "download" and not datasets.present(it.id)
+        entry.id: entry
+        for entry in datasets.catalogue()
+        if entry.kind == "download" and not datasets.present(entry.id)
     }
     if not missing:
         return
@@ -140,7 +152,7 @@ def draw_catalogue() -> None:
         "Download",
         list(missing),
         index=None,
-        format_func=lambda it: f"{missing[it].title}, {missing[it].size_mb:g} MB",
+        format_func=lambda name: f"{missing[name].title}, {missing[name].size_mb:g} MB",
         key="data.download",
     )
     if data_id:
@@ -148,18 +160,27 @@ def draw_catalogue() -> None:
 
 
 def _draw_table() -> None:
-    ids = {it.id for it in datasets.catalogue()}
+    entries: list[Any] = list(datasets.catalogue())
+    entries += [entry for entry in data_sets.in_parts() if limits.allowed_here(entry.id)]
     rows = [
-        {"id": it.id, "data": it.title, "here": datasets.present(it.id)}
-        | {"what": it.words, "licence": it.licence}
-        for it in (*datasets.catalogue(), *data_sets.in_parts())
-        if it.id in ids or limits.allowed_here(it.id)
+        {
+            "id": entry.id,
+            "data": entry.title,
+            "here": datasets.present(entry.id),
+            "what": entry.words,
+            "licence": entry.licence,
+        }
+        for entry in entries
     ]
-    widths = {"id": 120, "data": 200, "what": 400, "licence": 330}
-    texts = {name: st.column_config.TextColumn(width=width) for name, width in widths.items()}
     safe_text.table(
         pd.DataFrame(rows),
-        column_config={**texts, "here": st.column_config.CheckboxColumn(width=50)},
+        column_config={
+            "id": st.column_config.TextColumn(width=120),
+            "data": st.column_config.TextColumn(width=200),
+            "here": st.column_config.CheckboxColumn(width=50),
+            "what": st.column_config.TextColumn(width=400),
+            "licence": st.column_config.TextColumn(width=330),
+        },
         row_height=56,  # pixels of two lines
     )
 

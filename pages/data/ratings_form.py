@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.data.addresses import written
 from dpmf_core.data.column_names import REQUIRED_ROLES
@@ -24,8 +25,7 @@ from pages.kit.session_widgets import UNBOUNDED, optional_number
 ANOTHER = "another"
 MOST_VALUES = 3  # of a column
 LAYOUTS = {"long": "one rating", "wide": "all ratings of one person"}
-Bounds = tuple[float, float]
-SCALES: dict[str, Bounds] = {
+SCALES: dict[str, tuple[float, float]] = {
     "1 to 5": (1, 5),
     "half stars, 0.5 to 5": (0.5, 5),
     "1 to 10": (1, 10),
@@ -74,7 +74,8 @@ def draw(file: Any) -> None:
     facts = {**layout, **columns, **scale}
     if pressed:
         _check(file, facts)
-    if answer := _about_outside(file, facts):
+    answer = _about_outside(file, facts)
+    if answer:
         del st.session_state[OUTSIDE]
         session_data.keep(session_data.read(file, {**facts, **answer}), file.file_id)
 
@@ -99,7 +100,9 @@ def _about_outside(file: Any, facts: dict[str, str]) -> dict[str, str] | None:
         return None
     problem = question.problem
     low, high = (f"{float(bound):g}" for bound in facts["bounds"].split(","))
-    value = "" if "missing" in facts else _commonest(problem)
+    value = ""
+    if "missing" not in facts:
+        value = _commonest(problem)
     sentences = [
         f"**{problem.count:,} ratings lie outside {low} to {high}:"
         f" {safe_text.escape_letters(problem.examples)}** ({problem.place}). Nothing is used yet."
@@ -127,9 +130,11 @@ def _about_outside(file: Any, facts: dict[str, str]) -> dict[str, str] | None:
 
 
 def _commonest(problem: Problem) -> str:
-    """The value of most of the ratings outside the scale; "" if none is repeated so often."""
-    value, count = (*problem.commonest, ("", 0))[0]
-    return value if count > 1 and 2 * count > problem.count else ""
+    """Return the value of most of the ratings outside the scale; "" if there is none."""
+    value, count = next(iter(problem.commonest), ("", 0))
+    if count > 1 and 2 * count > problem.count:
+        return value
+    return ""
 
 
 def _long_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str]]:
@@ -138,16 +143,18 @@ def _long_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str
     st.subheader(f"{known} of {len(preview.columns)} columns recognised", anchor=False)
     st.caption(f"{safe_text.escape_letters(name)}: {preview.layout}")
     roles = _roles(preview, name)
-    uploaded_data.draw_unused([it for it in preview.columns if it not in roles.values()])
-    facts = {role: it for role, it in roles.items() if it or role in preview.roles}
+    used_columns = roles.values()
+    uploaded_data.draw_unused([column for column in preview.columns if column not in used_columns])
+    # a role without a column is stated if one was detected
+    facts = {role: column for role, column in roles.items() if column or role in preview.roles}
     missing = [
         f"the column for {title}"
         for role, title in LABELS.items()
         if role in REQUIRED_ROLES and not roles[role]
     ]
-    column = roles["time"]
-    if column in preview.dates:
-        order = _order_of_dates(column, preview.dates[column], name)
+    time_column = roles["time"]
+    if time_column in preview.dates:
+        order = _order_of_dates(time_column, preview.dates[time_column], name)
         if order is None:
             missing.append("how dates are written")
         else:
@@ -158,19 +165,26 @@ def _long_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str
 def _roles(preview: Preview, name: str) -> dict[str, str]:
     """Ask for the column of each role ("" for none), with its first values below."""
     roles: dict[str, str] = {}
-    options = ["", *preview.columns]
     places = st.columns(len(LABELS))
-    for place, (column, (role, title)) in enumerate(zip(places, LABELS.items(), strict=True)):
-        detected = preview.roles.get(role, "")
-        roles[role] = column.selectbox(
-            title,
-            options,
-            options.index(detected) if detected in options else 0,
-            key=f"data.role.{place}.{name}",
-            format_func=lambda it: it or "none",
-        )
-        column.caption(_values_text(preview, roles[role]) or "&nbsp;")
+    for number, (role, title) in enumerate(LABELS.items()):
+        key = f"data.role.{number}.{name}"
+        roles[role] = _ask_column(places[number], preview, role, title, key)
     return roles
+
+
+def _ask_column(place: DeltaGenerator, preview: Preview, role: str, label: str, key: str) -> str:
+    """Ask for the column of a role ("" for none), with its first values below."""
+    options = ["", *preview.columns]
+    detected = preview.roles.get(role, "")
+    column: str = place.selectbox(
+        label,
+        options,
+        options.index(detected) if detected in options else 0,
+        format_func=lambda option: option or "none",
+        key=key,
+    )
+    place.caption(_values_text(preview, column) or "&nbsp;")
+    return column
 
 
 def _wide_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str]]:
@@ -179,17 +193,9 @@ def _wide_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str
         f"{safe_text.escape_letters(name)}: {preview.layout} Each other column is one item, and its"
         " cells are ratings."
     )
-    options = ["", *preview.columns]
     left, right = st.columns(2)
-    detected = preview.roles.get("user", "")
-    user = left.selectbox(
-        "The column that names the person",
-        options,
-        options.index(detected) if detected in options else 0,
-        format_func=lambda it: it or "none",
-        key=f"data.person.{name}",
-    )
-    left.caption(_values_text(preview, user) or "&nbsp;")
+    label = "The column that names the person"
+    user = _ask_column(left, preview, "user", label, f"data.person.{name}")
     others = [column for column in preview.columns if column != user]
     unused = right.multiselect(
         "Columns without ratings, such as a time or an age", others, key=f"data.leave.{name}"
@@ -197,7 +203,10 @@ def _wide_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str
     facts = {"layout": "wide", "user": user}
     if unused:
         facts["leave"] = ",".join(unused)
-    return facts, [] if user else ["the column that names the person"]
+    missing = []
+    if not user:
+        missing.append("the column that names the person")
+    return facts, missing
 
 
 def _values_text(preview: Preview, column: str) -> str:
@@ -226,7 +235,7 @@ def _scale(name: str) -> dict[str, str]:
     return facts
 
 
-def _bounds(name: str) -> Bounds | None:
+def _bounds(name: str) -> tuple[float, float] | None:
     """Ask for the lowest and highest possible rating; return None until both are given."""
     scale = st.segmented_control(
         "Rating scale", [*SCALES, ANOTHER], key=f"data.scale.{name}", wrap=True
@@ -251,7 +260,9 @@ def _bounds(name: str) -> Bounds | None:
         UNBOUNDED,
         placeholder="e.g. 20",
     )
-    return None if low is None or high is None else (low, high)
+    if low is None or high is None:
+        return None
+    return low, high
 
 
 def _order_of_dates(column: str, clear_order: Order | None, name: str) -> Order | None:

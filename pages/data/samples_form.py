@@ -55,23 +55,23 @@ def draw(file: Any) -> None:
 
 
 def _ending(name: str) -> str:
-    """The ending of a file's name, without that of one packed file."""
+    """Return the ending of a file's name, of a packed file the one before that of the packing."""
     parts = name.lower().split(".")
-    if parts[-1] in PACKED:
-        parts.pop()
-        return "tgz" if parts[-1] == "tar" else parts[-1]
-    return parts[-1]
+    if parts[-1] not in PACKED:
+        return parts[-1]
+    if parts[-2] == "tar":
+        return "tgz"
+    return parts[-2]
 
 
 def _texts(ending: str) -> dict[str, str]:
     """Ask for texts about the file; return those that were given."""
-    questions = [(fact, words) for fact, words in TEXTS.items() if ending in words[1]]
+    asked_facts = [fact for fact, (_, endings, _) in TEXTS.items() if ending in endings]
     facts: dict[str, str] = {}
-    if not questions:
+    if not asked_facts:
         return facts
-    for column, (fact, (label, _, example)) in zip(
-        st.columns(len(questions)), questions, strict=True
-    ):
+    for column, fact in zip(st.columns(len(asked_facts)), asked_facts, strict=True):
+        label, _, example = TEXTS[fact]
         text = column.text_input(
             label, max_chars=200, key=f"data.{fact}.{ending}", placeholder=example
         )
@@ -122,7 +122,7 @@ def _of_table(file: Any) -> dict[str, str] | None:
     group = right.selectbox(
         "The column that names the person",
         ["", *preview.columns],
-        format_func=lambda it: it or NOBODYS,
+        format_func=lambda column: column or NOBODYS,
         key=f"data.group.{file.name}",
     )
     if group:

@@ -42,7 +42,8 @@ def _draw_one(entry: Any) -> None:
         "Every page of this session can use it. It is not stored or put in links, and is deleted"
         " when the session ends."
     )
-    if (record := session_data.record_of(entry.id)) is not None:
+    record = session_data.record_of(entry.id)
+    if record is not None:
         _draw_report(record.report)
     kind = entry.holds
     links.draw_ways(f"data.next.{name}", NEXT[kind], partial(data_sets.choose, entry))
@@ -57,15 +58,16 @@ def _draw_one(entry: Any) -> None:
 
 def _draw_item_table(entry: Any) -> None:
     """Draw what is known of the items, and a form for a public table of them."""
+    title = "Add public facts about the items"
     if entry.item_features:
+        title = "Another item table"
         st.markdown(
             f"**Public: the items' {entry.item_features}.** A switch in the sidebar lets every"
             " method use them; the privacy card then lists them as public."
         )
         record = session_data.record_of(entry.id)
-        for sentence in record.item_table if record else ():
-            st.markdown(f"- {safe_text.escape_letters(sentence)}")
-    title = "Another item table" if entry.item_features else "Add public facts about the items"
+        if record is not None:
+            _draw_sentences(record.item_table)
     with st.expander(title):
         _item_table_form(entry)
 
@@ -95,37 +97,54 @@ def _draw_report(report: Report) -> None:
         st.markdown("**What was read**")
         safe_text.words_table(_columns(report))
     draw_unused(report.ignored)
-    left_out = [it.row for it in report.problems if it.is_left_out]
-    changed = [it.row for it in report.problems if not it.is_left_out]
+    left_out = [problem.row for problem in report.problems if problem.is_left_out]
+    changed = [problem.row for problem in report.problems if not problem.is_left_out]
     for title, rows in (("What was left out", left_out), ("What was changed", changed)):
         if rows:
             st.markdown(f"**{title}**")
             safe_text.words_table(pd.DataFrame(rows))
     if not left_out:
         st.markdown("**Every row was understood.**")
-    for sentence in report.assumed:
+    _draw_sentences(report.assumed)
+
+
+def _draw_sentences(sentences: Sequence[str]) -> None:
+    for sentence in sentences:
         st.markdown(f"- {safe_text.escape_letters(sentence)}")
 
 
 def draw_unused(columns: Sequence[str]) -> None:
-    if columns:
-        names = safe_text.escape_letters(", ".join(columns[:MOST_NAMED]))
-        more = f" and {len(columns) - MOST_NAMED:,} more" * (len(columns) > MOST_NAMED)
-        st.caption(f"Not used: {names}{more}.")
+    if not columns:
+        return
+    names = safe_text.escape_letters(", ".join(columns[:MOST_NAMED]))
+    n_more = len(columns) - MOST_NAMED
+    if n_more > 0:
+        names += f" and {n_more:,} more"
+    st.caption(f"Not used: {names}.")
 
 
 def _counts(report: Report) -> None:
-    rows, columns = report.what or ("users", "items")
-    first = ("Rows read", report.read) if report.what else ("Ratings kept", report.kept)
-    counts = [first, (rows.capitalize(), report.n_users), (columns.capitalize(), report.n_items)]
-    counts.append(("Rows left out", report.rows_left_out))
-    for column, (label, count) in zip(st.columns(4), counts, strict=True):
+    if report.what:
+        rows, columns = report.what
+        counts = {
+            "Rows read": report.read,
+            rows.capitalize(): report.n_users,
+            columns.capitalize(): report.n_items,
+        }
+    else:
+        counts = {
+            "Ratings kept": report.kept,
+            "Users": report.n_users,
+            "Items": report.n_items,
+        }
+    counts["Rows left out"] = report.rows_left_out
+    for column, (label, count) in zip(st.columns(4), counts.items(), strict=True):
         column.metric(label, f"{count:,}")
 
 
 def _columns(report: Report) -> pd.DataFrame:
-    rows = [
-        (LABELS.get(role, role), column, ", ".join(it[:LONGEST] for it in values) or "empty")
-        for (role, column), values in zip(report.columns, report.values, strict=False)
-    ]
+    rows = []
+    for (role, column), values in zip(report.columns, report.values, strict=False):
+        examples = ", ".join(value[:LONGEST] for value in values)
+        rows.append((LABELS.get(role, role), column, examples or "empty"))
     return pd.DataFrame(rows, columns=["Read as", "Column", "First values"])

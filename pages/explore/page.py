@@ -22,8 +22,8 @@ from dpmf_core.runs.planning import PreparedRun
 from dpmf_core.runs.recommendations import someone, top_rated
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.explore import story
-from pages.explore.story import PERSON, USUAL, start_person
+from pages.explore import person_shown, story
+from pages.explore.story import USUAL
 from pages.kit import (
     comparison,
     data_sets,
@@ -33,16 +33,16 @@ from pages.kit import (
     forms,
     lesson,
     links,
-    odometer,
     payers,
     privacy_card,
+    purchases,
     safe_text,
     sidebar,
 )
 from pages.kit.components import draw_hero, draw_hundred
 from pages.kit.runs import ask, note_shipped
 from pages.kit.session_widgets import bind
-from pages.kit.sidebar_values import Choice, put
+from pages.kit.sidebar_values import SidebarChoice, put
 
 EVERY = "explore.every"  # in the session: whether every private method is compared
 COMPARED = (MAIN, BEST_KNOWN, TRIVIAL)
@@ -55,7 +55,7 @@ WITH_LISTS = (MAIN, OPEN)  # runs whose recommendations are shown
 
 
 def draw_story(
-    choice: Choice, spec: RunSpec, judgement: Judgement, label: str, waits: bool
+    choice: SidebarChoice, spec: RunSpec, judgement: Judgement, label: str, waits: bool
 ) -> bool:
     """Draw the figure that follows epsilon; return whether it was drawn.
 
@@ -65,8 +65,7 @@ def draw_story(
     new_story = story.of_table(choice, judgement, label)
     line = story.line_of(choice, judgement, label)
     if new_story is not None:
-        user = story.person(choice, spec)
-        new_story["lists"] = story.lists(choice, spec, line, user)
+        new_story["lists"] = person_shown.lists(choice, spec, line)
     visible_story = epsilon_grid.displayed("explore", choice, new_story, waits)
     if visible_story is None:
         return False
@@ -76,18 +75,21 @@ def draw_story(
     )
     shares = judgement.shares_along(line)
     if new_story is not None and len(shares) > 1:  # a single point needs no question
-        wanted_share(choice.epsilon, new_story["method"]["name"], shares)
+        draw_wanted_share(choice.epsilon, new_story["method"]["name"], shares)
     return True
 
 
-def offered_methods(choice: Choice) -> list[dict[str, object]]:
+def offered_methods(choice: SidebarChoice) -> list[dict[str, object]]:
     """Return what a click shows: the best method, and each method of a paper."""
     if lesson.fixed_value("algorithm") is not None:
         return []
-    first = "Best at each ε" if choice.entry.public else "Recommended"
-    titles = {data_sets.BEST: first} | story.papers_methods(data_sets.private_algorithms())
+    best = "Best at each ε" if choice.entry.public else "Recommended"
+    titles = {data_sets.BEST: best} | story.papers_methods(data_sets.private_algorithms())
     method_here = data_sets.BEST if choice.is_best else choice.algorithm
-    return [{"id": name, "title": titles[name], "shown": name == method_here} for name in titles]
+    return [
+        {"id": method, "title": title, "shown": method == method_here}
+        for method, title in titles.items()
+    ]
 
 
 BETWEEN = (
@@ -97,7 +99,7 @@ BETWEEN = (
 
 
 @st.fragment
-def wanted_share(now: float, title: str, shares: list[Measured]) -> None:
+def draw_wanted_share(now: float, title: str, shares: list[Measured]) -> None:
     """Answer which epsilon keeps a share, without drawing the whole page again.
 
     now: the chosen epsilon. title: of the line.
@@ -119,27 +121,28 @@ def wanted_share(now: float, title: str, shares: list[Measured]) -> None:
             st.rerun()
 
 
-def plain_finding(
-    choice: Choice, proved: bool, selection: Comparison, runs: dict[str, Run]
+def draw_plain_finding(
+    choice: SidebarChoice, proved: bool, selection: Comparison, runs: dict[str, Run]
 ) -> None:
     """Draw the headline without a proven epsilon, or before its references are finished."""
-    own = []
-    if MAIN in runs:
-        judgement = selection.table(runs).by(story.METRIC)
-        own = judgement.line(selection.label)
-    if not own:
+    judgement = selection.table(runs).by(story.METRIC)
+    line = judgement.line(selection.label)
+    if MAIN not in runs or not line:
         st.title(f"What does ε = {budget_text(choice.epsilon)} cost?", anchor=False)
-        st.write(odometer.opening_text("explore"))
+        st.write(purchases.opening_text("explore"))
         return
-    clause = conclusions.kept_words(judgement, own[0])
+    method = line[0]
+    clause = conclusions.kept_words(judgement, method)
     if proved:
-        words = comparison.headline(choice, own[0], clause)
+        words = comparison.headline(choice, method, clause)
     else:
-        words = f"With no proven ε, {own[0].title} {clause}"
+        words = f"With no proven ε, {method.title} {clause}"
     st.title(words, anchor=False)
 
 
-def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> DeltaGenerator:
+def draw_meaning_and_card(
+    choice: SidebarChoice, spec: RunSpec, ready: PreparedRun
+) -> DeltaGenerator:
     """Draw the meaning of epsilon and the privacy label; return the place below the label."""
     left, right = st.columns(2, gap="large")
     with right:
@@ -156,33 +159,34 @@ def meaning_and_card(choice: Choice, spec: RunSpec, ready: PreparedRun) -> Delta
 # ---- the run in detail ---------------------------------------------------------------------------
 
 
-def methods(selection: Comparison, runs: dict[str, Run]) -> None:
+def draw_methods(selection: Comparison, runs: dict[str, Run]) -> None:
     comparison.draw_methods("explore", selection, runs, story.METRIC)
     if not selection.every or st.session_state.get(EVERY):
         text = "Trains all with the same seeds; the slowest take a minute on large data."
         st.toggle("Every private method", key=EVERY, help=text)
 
 
-def who_pays(runs: dict[str, Run]) -> None:
+def draw_who_pays(runs: dict[str, Run]) -> None:
     draws: dict[str, list[Run]] = {}
     for name, run in runs.items():
         if split_name(name)[0] in COMPARED:
             draws.setdefault(run.record.title, []).append(run)
-    titles = (runs[who].record.title if who in runs else "" for who in COMPARED[:2])
-    heading, sentence = payers.finding(draws, *titles)
+    best_known = runs[BEST_KNOWN].record.title if BEST_KNOWN in runs else ""
+    heading, sentence = payers.finding(draws, runs[MAIN].record.title, best_known)
     st.header(heading, anchor="who-pays")
     st.caption("Held-out RMSE by quarter, on raw data; mean over draws.")
     st.markdown(sentence)
     payers.draw_payers("explore.pays", draws)
 
 
-def person(choice: Choice, run: Run) -> None:
-    key = start_person(choice, partial(someone, run))
+def draw_person(choice: SidebarChoice, run: Run) -> None:
+    key = person_shown.start(choice, partial(someone, run))
     left, right = st.columns([1, 4], vertical_alignment="bottom")
-    box = bind(key, emptiable=True)
-    user = left.number_input("Show person", 0, choice.entry.n_users - 1, **box)
+    user = left.number_input(
+        "Show person", 0, choice.entry.n_users - 1, **bind(key, emptiable=True)
+    )
     is_shared = user is not None and choice.entry.public
-    links.put_in_address({PERSON: str(user) if is_shared else None})
+    links.put_in_address({person_shown.PERSON: str(user) if is_shared else None})
     if user is None:
         right.info("Enter a person's number.")
         return
@@ -190,15 +194,17 @@ def person(choice: Choice, run: Run) -> None:
     right.caption(f"Rated highest: {titles}. Ratings are private: only this person sees them.")
 
 
-def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: PreparedRun) -> None:
+def draw_below(
+    choice: SidebarChoice, selection: Comparison, runs: dict[str, Run], ready: PreparedRun
+) -> None:
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
     if MAIN in runs:
         left, right = st.columns(2, gap="large")
         with left:
-            methods(selection, runs)
+            draw_methods(selection, runs)
         drawing.let_answers_pass()
         with right:
-            who_pays(runs)
+            draw_who_pays(runs)
         drawing.let_answers_pass()
         if comparison.has_steps(runs[MAIN]):
             with st.expander("Error by step"):
@@ -217,11 +223,13 @@ def below(choice: Choice, selection: Comparison, runs: dict[str, Run], ready: Pr
 
 def floor_of(judgement: Judgement) -> tuple[str, float | None]:
     """Return the name and the figure of what needs no model of others."""
-    floor = judgement.floor
-    return conclusions.floor_words(judgement), None if floor is None else floor.median
+    words = conclusions.floor_words(judgement)
+    if judgement.floor is None:
+        return words, None
+    return words, judgement.floor.median
 
 
-def parameters_of(choice: Choice) -> dict[str, Any]:
+def parameters_of(choice: SidebarChoice) -> dict[str, Any]:
     """Return the chosen method's parameters that a link, a lesson or Tune set.
 
     The best known method is compared with others as recommended, so it has none.
@@ -232,9 +240,16 @@ def parameters_of(choice: Choice) -> dict[str, Any]:
     return forms.linked_parameters(choice.algorithm)
 
 
+def ask_for_runs(choice: SidebarChoice, spec: RunSpec, selection: Comparison) -> dict[str, Run]:
+    """Return the finished runs, and draw the progress of the rest."""
+    confirm = ""
+    if choice.entry.public and is_in_parts(choice.dataset):
+        confirm = spec.model_dump_json()  # such runs take long
+    return ask("explore", selection.runs, whole=WITH_LISTS, confirm=confirm)
+
+
 def main() -> None:
     choice = sidebar.choice()
-    head, shown_person, waiting_place, middle, going = (st.container() for _ in range(5))
     with st.sidebar:
         links.to("tune", "Advanced: parameters", {})
     spec = choice.spec(parameters=parameters_of(choice))
@@ -242,35 +257,38 @@ def main() -> None:
     ready, selection = story.plan(spec.model_dump_json(), choice.shape, choice.assumptions, every)
     proved = ready.guarantee.has_epsilon
 
+    # the places in the order of the screen; what takes longest is drawn last
+    head = st.container()
+    shown_person = st.container()
+    missing_result = st.container()
+    middle = st.container()
+    missing_references = st.container()
+
     judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)
     is_measured = proved and story.is_known(choice, judgement, selection.label)
-    news = going if is_measured else waiting_place  # a result does not wait for its references
     with head:
         is_drawn = is_measured and draw_story(choice, spec, judgement, selection.label, waits=False)
     with middle:
-        beneath = meaning_and_card(choice, spec, ready)
-    with news:
-        runs = selection.runs
-        is_slow = choice.entry.public and is_in_parts(choice.dataset)
-        confirm = spec.model_dump_json() if is_slow else ""
-        finished_runs = ask("explore", runs, whole=WITH_LISTS, confirm=confirm)
-    if not is_drawn:
-        judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)
+        beneath = draw_meaning_and_card(choice, spec, ready)
+    with missing_references if is_measured else missing_result:
+        runs = ask_for_runs(choice, spec, selection)
+    if not is_drawn and proved:
+        judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)  # more may be known now
         with head:
-            is_drawn = proved and draw_story(choice, spec, judgement, selection.label, waits=True)
+            is_drawn = draw_story(choice, spec, judgement, selection.label, waits=True)
     if not is_drawn:
         with head:
-            plain_finding(choice, proved, selection, finished_runs)
+            draw_plain_finding(choice, proved, selection, runs)
     if proved:
         with beneath:
             own = epsilon_grid.specs(spec, choice.shape)
             note_shipped([*selection.runs.values(), *own])
-    if MAIN in finished_runs:
+    if MAIN in runs:
         with shown_person:
-            person(choice, finished_runs[MAIN])
+            draw_person(choice, runs[MAIN])
     drawing.first_view_ends(is_drawn)
-    below(choice, selection, finished_runs, ready)
-    if proved and MAIN in finished_runs and len(finished_runs) == len(runs):
+    draw_below(choice, selection, runs, ready)
+    if proved and MAIN in runs and len(runs) == len(selection.runs):
         epsilon_grid.keep_filling("explore", spec, choice.shape)
 
 

@@ -5,66 +5,62 @@ All of it comes from the table of measured draws, so the browser can follow the 
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
-
-import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Shape
-from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import Event, Gaussian
 from dpmf_core.privacy.certainty import certainty_of
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_mu
 from dpmf_core.privacy.interpretation import success_of
-from dpmf_core.runs import conclusions, shipped_runs
-from dpmf_core.runs.comparison import EPSILONS, TRIVIAL, Comparison, at_epsilon, references
+from dpmf_core.runs import conclusions
+from dpmf_core.runs.comparison import EPSILONS, Comparison, at_epsilon
 from dpmf_core.runs.comparison import comparison as comparison_of
 from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.planning import PreparedRun, prepare
-from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.references import paper_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
-from pages.kit import colours, data_sets, privacy_card
+from pages.kit import colours, privacy_card
 from pages.kit.comparison import headline, purchase_text
 from pages.kit.sidebar_values import EPSILONS as SLIDER_STOPS
-from pages.kit.sidebar_values import Choice
+from pages.kit.sidebar_values import SidebarChoice
 
 METRIC = "rmse"
 USUAL = 80  # percent to keep, by default
-LIST_LENGTH = 6  # recommendations in the first view
-USER = "explore.user."  # in the session, by data set: the person shown
-PERSON, LISTS = "person", "lists"  # names of data shipped with runs
-CACHE_SIZE = 4000  # lists in memory, for all sessions
 BEST_LINE = "Best proven"  # name of the line of the best method at each epsilon
 # names that fit next to a narrow figure
 SHORT = {BEST_LINE: "Best", "DPFW with Oja": "DPFW-Oja", "Private biases": "Biases"}
-Items = list[dict[str, Any]]
 
 
 # ---- what is known -------------------------------------------------------------------------------
 
 
-def line_of(choice: Choice, judgement: Judgement, label: str) -> list[Measured]:
+def line_of(choice: SidebarChoice, judgement: Judgement, label: str) -> list[Measured]:
     """Return the private draws along epsilon that the figure shows, ascending.
 
     label: of the chosen method in the table. In best mode each epsilon has the best proven method,
     and the chosen one where the best is not known.
     """
     own = judgement.line(label)
-    if not (choice.is_best and choice.entry.public):
+    if not _shows_best(choice):
         return own
     by_epsilon = {one.epsilon or 0.0: one for one in (*own, *judgement.best_line)}
     return [by_epsilon[epsilon] for epsilon in sorted(by_epsilon)]
 
 
-def is_known(choice: Choice, judgement: Judgement, label: str) -> bool:
+def _shows_best(choice: SidebarChoice) -> bool:
+    """Return whether each epsilon has a method of its own; on private data none is the best."""
+    return choice.is_best and bool(choice.entry.public)
+
+
+def is_known(choice: SidebarChoice, judgement: Judgement, label: str) -> bool:
     """Return whether the line has a point at the chosen epsilon."""
     return any(one.epsilon == choice.epsilon for one in line_of(choice, judgement, label))
 
@@ -78,22 +74,19 @@ def papers_methods(offered: Iterable[str]) -> dict[str, str]:
     }
 
 
-def run_of(spec: RunSpec, one: Measured) -> RunSpec:
-    """Return the run of a point of the figure with the seed of `spec`."""
-    run = spec.on(one.algorithm, parameters=dict(one.parameters))
-    return at_epsilon(run, one.epsilon or 0.0)
-
-
 # ---- what the browser draws ----------------------------------------------------------------------
 
 
-def of_table(choice: Choice, judgement: Judgement, label: str) -> dict[str, Any] | None:
+def of_table(choice: SidebarChoice, judgement: Judgement, label: str) -> dict[str, Any] | None:
     """Return what the browser draws; None without a point or an end of the scale.
 
     label: of the chosen method in the table.
     """
-    make = _cached_parts if choice.entry.public else _parts
-    parts = make(replace(choice, epsilon=DEFAULT_EPSILON), judgement, label, colours.is_dark())
+    any_choice = replace(choice, epsilon=DEFAULT_EPSILON)
+    if choice.entry.public:
+        parts = _cached_parts(any_choice, judgement, label, colours.is_dark())
+    else:
+        parts = _parts(any_choice, judgement, label)
     if parts is None:
         return None
     epsilons = [point["epsilon"] for point in parts["points"]]
@@ -108,22 +101,20 @@ def of_table(choice: Choice, judgement: Judgement, label: str) -> dict[str, Any]
     }
 
 
-def _parts(
-    choice: Choice, judgement: Judgement, label: str, is_dark: bool
-) -> dict[str, Any] | None:
-    """Return what does not depend on the chosen epsilon. is_dark: distinguishes colours."""
+def _parts(choice: SidebarChoice, judgement: Judgement, label: str) -> dict[str, Any] | None:
+    """Return what does not depend on the chosen epsilon."""
     line = line_of(choice, judgement, label)
     if not line or judgement.floor is None or judgement.best_known is None:
         return None
-    method = _line_name(choice, line)
+    method = BEST_LINE if _shows_best(choice) else line[0].title
     return {
         "title": "",
         "sentence": "",
         "alt": _alt(judgement, line, method),
         "method": _name_of(method),
-        "colour": colours.text() if method == BEST_LINE else colours.of(line[0].algorithm),
+        "colour": _colour_of_line(method, line),
         "points": [_point(choice, judgement, one) for one in line],
-        "others": _other_lines(judgement, line, method),
+        "others": _other_lines(judgement, method),
         "levels": _levels(judgement),
         "units": ["share", "error"] if judgement.is_sharing_worth else ["error"],
         "digits": judgement.metric.digits,
@@ -132,27 +123,37 @@ def _parts(
     }
 
 
-_cached_parts = functools.lru_cache(maxsize=64)(
-    _parts
-)  # a judgement is the same while its table is
-
-
-def _line_name(choice: Choice, line: Sequence[Measured]) -> str:
-    is_best = choice.is_best and choice.entry.public
-    return BEST_LINE if is_best else line[0].title
+@functools.lru_cache(maxsize=64)  # a judgement is the same while its table is
+def _cached_parts(
+    choice: SidebarChoice, judgement: Judgement, label: str, _is_dark: bool
+) -> dict[str, Any] | None:
+    return _parts(choice, judgement, label)
 
 
 def _name_of(name: str) -> dict[str, str]:
     return {"name": name, "short": SHORT.get(name, name)}
 
 
-def _point(choice: Choice, judgement: Judgement, one: Measured) -> dict[str, Any]:
+def _colour_of_line(name: str, line: Sequence[Measured]) -> str:
+    if name == BEST_LINE:
+        return colours.text()
+    return colours.of(line[0].algorithm)
+
+
+def _point(choice: SidebarChoice, judgement: Judgement, one: Measured) -> dict[str, Any]:
     """Return a point: its figures in both units, its texts, and its row in the table of numbers."""
-    shares = judgement.shares(one)
-    kept = "" if shares is None else conclusions.share_text(shares.median)
     text = judgement.metric.text
     label = f"ε = {budget_text(one.epsilon or 0.0)}: {one.title}, held-out RMSE {text(one.median)}"
-    if kept:
+    shares = judgement.shares(one)
+    if shares is None:
+        kept = ""
+        share = None
+        clause = conclusions.kept_words(judgement, one)
+    else:
+        kept = conclusions.share_text(shares.median)
+        share = _figures(shares)
+        # without the range over draws, which is among the details
+        clause = conclusions.share_words(judgement, shares.median)
         label = f"{label}, {kept} kept"
     purchase = purchase_text(choice, one)
     if purchase:
@@ -161,9 +162,9 @@ def _point(choice: Choice, judgement: Judgement, one: Measured) -> dict[str, Any
         "epsilon": one.epsilon,
         "method": one.title,
         "colour": colours.of(one.algorithm),
-        "share": None if shares is None else _figures(shares),
+        "share": share,
         "error": _figures(one),
-        "title": headline(choice, one, _clause(judgement, one, shares)),
+        "title": headline(choice, one, clause),
         "sentence": _second_sentence(choice, judgement, one),
         "details": _details(judgement, one),
         "label": label,
@@ -182,14 +183,7 @@ def _figures(one: Measured) -> dict[str, Any]:
     return {"median": one.median, "low": one.low, "high": one.high, "values": list(one.draws)}
 
 
-def _clause(judgement: Judgement, one: Measured, shares: Measured | None) -> str:
-    """Return what a method does; its range over draws is among the details."""
-    if shares is None:
-        return conclusions.kept_words(judgement, one)
-    return conclusions.share_words(judgement, shares.median)
-
-
-def _second_sentence(choice: Choice, judgement: Judgement, one: Measured) -> str:
+def _second_sentence(choice: SidebarChoice, judgement: Judgement, one: Measured) -> str:
     """Return how a point compares with the other proven methods at its epsilon, or its price."""
     if not choice.entry.public:
         return f"{purchase_text(choice, one)}."
@@ -207,18 +201,17 @@ def _second_sentence(choice: Choice, judgement: Judgement, one: Measured) -> str
 
 def _details(judgement: Judgement, one: Measured) -> str:
     """Return the ends of the scale with their figures, the range over draws, and the costs."""
-    cost = judgement.cost(one)
     sentences = [
         f"{one.title} {conclusions.kept_words(judgement, one)}.",
         conclusions.scale_words(judgement),
-        "" if cost is None else conclusions.cost_words(judgement, cost),
     ]
-    return " ".join(sentence for sentence in sentences if sentence)
+    cost = judgement.cost(one)
+    if cost is not None:
+        sentences.append(conclusions.cost_words(judgement, cost))
+    return " ".join(filter(None, sentences))
 
 
-def _other_lines(
-    judgement: Judgement, line: Sequence[Measured], method: str
-) -> list[dict[str, Any]]:
+def _other_lines(judgement: Judgement, method: str) -> list[dict[str, Any]]:
     """Return the thin lines: the papers' methods, and next to a chosen method the best ones."""
     lines = {}
     if method != BEST_LINE and judgement.best_line:
@@ -229,13 +222,13 @@ def _other_lines(
     return [
         {
             **_name_of(name),
-            "colour": colours.text() if name == BEST_LINE else colours.of(along[0].algorithm),
+            "colour": _colour_of_line(name, line),
             "points": [
                 {"epsilon": one.epsilon, "share": judgement.share(one), "error": one.median}
-                for one in along
+                for one in line
             ],
         }
-        for name, along in lines.items()
+        for name, line in lines.items()
     ]
 
 
@@ -264,76 +257,6 @@ def _levels(judgement: Judgement) -> list[dict[str, Any]]:
     return levels
 
 
-# ---- one person's list ---------------------------------------------------------------------------
-
-
-def person(choice: Choice, spec: RunSpec) -> int | None:
-    """Return the person whose list is shown: the chosen one, otherwise one with many ratings.
-
-    None while no run tells who there is.
-    """
-
-    def usual() -> int | None:
-        trivial = references(spec)[TRIVIAL]
-        run = engine().known_runs.whole(trivial)
-        return shipped_runs.view_data(trivial, PERSON) if run is None else someone(run)
-
-    user: int | None = st.session_state.get(start_person(choice, usual))
-    return user
-
-
-def start_person(choice: Choice, usual: Callable[[], int | None]) -> str:
-    """Return the session's key of the person shown for these data, and set it if it is new.
-
-    The person in the address comes first, if this session has shown no one yet, then the usual one.
-    """
-    key = f"{USER}{data_sets.name_in_keys(choice.dataset)}"
-    if key not in st.session_state:
-        is_first = not any(str(name).startswith(USER) for name in st.session_state)
-        text = st.query_params.get(PERSON, "") if is_first else ""
-        is_linked = text.isdecimal() and int(text) < choice.entry.n_users
-        user = int(text) if is_linked else usual()
-        if user is not None:
-            st.session_state[key] = user
-    return key
-
-
-def lists(
-    choice: Choice, spec: RunSpec, line: Sequence[Measured], user: int | None
-) -> dict[str, Any] | None:
-    """Return one person's lists at each point of the first draw, and without noise."""
-    if user is None:
-        return None
-    read = _cached_items if choice.entry.public else _items
-
-    def items(run: RunSpec) -> Items:
-        with contextlib.suppress(LookupError):
-            return read(run.model_dump_json(), user)
-        return []
-
-    at = []
-    for one in line:
-        run = run_of(spec, one)
-        private = items(run)
-        without_noise = items(run.open()) if private else []
-        if without_noise:
-            at.append({"epsilon": one.epsilon, "items": private, "open": without_noise})
-    return {"person": user, "at": at} if at else None
-
-
-def _items(spec: str, user: int) -> Items:
-    """Return a run's recommendations for a person; raise LookupError if unknown. spec: JSON."""
-    run_spec = RunSpec.model_validate_json(spec)
-    run = engine().known_runs.whole(run_spec)
-    if run is None:
-        stored_lists: dict[str, Items] = shipped_runs.view_data(run_spec, LISTS) or {}
-        return stored_lists[str(user)]
-    return [{"id": film.item, "title": film.title} for film in recommend(run, user, LIST_LENGTH)]
-
-
-_cached_items = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(_items)
-
-
 @functools.lru_cache(maxsize=256)
 def plan(
     spec: str, shape: Shape, assumptions: tuple[str, ...], every: bool
@@ -346,25 +269,24 @@ def plan(
 # ---- what epsilon means --------------------------------------------------------------------------
 
 
-def meanings(choice: Choice, spec: RunSpec, ready: PreparedRun) -> list[dict[str, object]]:
+def meanings(choice: SidebarChoice, spec: RunSpec, ready: PreparedRun) -> list[dict[str, object]]:
     """Return what the browser shows of each epsilon at which the slider stops, ascending.
 
     Only of the chosen one if the noise is not Gaussian, because others take long.
     """
-    unit, delta = ready.guarantee.unit, choice.delta
-    own = _meaning(choice, ready.plan, unit, choice.epsilon)
-    events: Mapping[float, Event] = {}
+    events: dict[float, Event] = {}
     if all_gaussian(ready.plan) and choice.calibration == "exact":
-        events = {at: Gaussian(1 / gaussian_mu(at, delta)) for at in SLIDER_STOPS}
+        for epsilon in SLIDER_STOPS:
+            events[epsilon] = Gaussian(1 / gaussian_mu(epsilon, choice.delta))
     elif all_gaussian(ready.plan):
-        anywhere = at_epsilon(spec, EPSILONS[0]).model_dump_json()
-        events = _along_grid(anywhere, choice.shape, choice.assumptions)
-    points = {at: _meaning(choice, event, unit, at) for at, event in events.items()}
-    points[choice.epsilon] = own
-    return [points[at] for at in sorted(points)]
+        any_run = at_epsilon(spec, EPSILONS[0]).model_dump_json()
+        events |= _along_grid(any_run, choice.shape, choice.assumptions)
+    events[choice.epsilon] = ready.plan
+    unit = ready.guarantee.unit
+    return [_meaning(choice, events[epsilon], unit, epsilon) for epsilon in sorted(events)]
 
 
-def _meaning(choice: Choice, event: Event, unit: str, epsilon: float) -> dict[str, object]:
+def _meaning(choice: SidebarChoice, event: Event, unit: str, epsilon: float) -> dict[str, object]:
     """Return one point. epsilon: the nominal one, which a source's rule does not keep."""
     certainty = certainty_of(event, choice.delta, unit)
     nominal = "nominal " if choice.calibration == "source" else ""
@@ -376,9 +298,9 @@ def _along_grid(spec: str, shape: Shape, assumptions: tuple[str, ...]) -> dict[f
     """Return the plan at each epsilon of the grid, from public facts. spec: JSON."""
     any_run = RunSpec.model_validate_json(spec)
     plans = {}
-    for at in EPSILONS:
+    for epsilon in EPSILONS:
         with contextlib.suppress(BadInput):  # a source's rule may not cover an epsilon
-            plans[at] = prepare(at_epsilon(any_run, at), shape, assumptions).plan
+            plans[epsilon] = prepare(at_epsilon(any_run, epsilon), shape, assumptions).plan
     return plans
 
 
@@ -398,24 +320,29 @@ def _alt(judgement: Judgement, line: Sequence[Measured], method: str) -> str:
     return f"Held-out RMSE of {method} against epsilon: {ends[0]}, {ends[-1]}."
 
 
-def _templates(choice: Choice, judgement: Judgement) -> dict[str, Any]:
+def _templates(choice: SidebarChoice, judgement: Judgement) -> dict[str, Any]:
     """Return the browser's texts while the slider is held; it fills in {..}."""
-    is_mine = not choice.entry.public
-    measured = "Nothing was trained on your data at" if is_mine else "No run was made at"
+    unknown = "No run was made at ε = {epsilon}"
+    pending = "This ε itself is being computed."
+    caption = CAPTION
+    if not choice.entry.public:
+        unknown = "Nothing was trained on your data at ε = {epsilon}"
+        pending = ""
+        caption += PRIVATELY
     return {
         "across": ALONG_SOURCE if choice.calibration == "source" else ALONG,
         "units": {"share": "Share kept", "error": "RMSE"},
         "methods": "Method that is shown",
         "worse": "worse than no model",
-        "unknown": f"{measured} ε = {{epsilon}}",
+        "unknown": unknown,
         "start": "At ε = {epsilon}, {method}",
         **_clauses(judgement),
         "several": "the best proven method",
         "sentence": "Its held-out RMSE is about {private}.",
         "interpolated": "≈ Interpolated between runs at ε = {low} and {high}.",
-        "pending": "" if is_mine else "This ε itself is being computed.",
+        "pending": pending,
         "stale": "",
-        "caption": CAPTION + PRIVATELY if is_mine else CAPTION,
+        "caption": caption,
         "list": "Person {person} at ε = {epsilon}",
         "stay": "{stay} of {all} recommendations are the same as without noise.",
         "stayNear": "{stay} of {all} are the same; from the nearest run, ε = {epsilon}.",

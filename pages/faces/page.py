@@ -11,13 +11,13 @@ from pages.kit import data_sets, factorisation, lesson, safe_text
 from pages.kit.data_sets import session_key
 from pages.kit.factorisation import COMPONENTS
 from pages.kit.session_widgets import bind
-from pages.kit.sidebar_values import Choice, put
+from pages.kit.sidebar_values import SidebarChoice, put
 
 PLANTED = "faces.outliers"  # in the session: whether outliers are planted
 USUAL_OUTLIERS = {"outlier_rows": 0.1, "outlier_cells": 0.7}  # the source's shares
 
 
-def outlier_settings(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
+def ask_outliers(choice: SidebarChoice) -> tuple[dict[str, object], tuple[str, ...]]:
     """Ask whether to plant outliers as the source does; return it, and what is taken as public.
 
     A lesson that fixes parameters plants none.
@@ -53,7 +53,7 @@ def _image(picture: Any, caption: str) -> None:
     st.image(picture, caption=caption, width=170, alt=caption)
 
 
-def one_image(choice: Choice, runs: dict[str, Run]) -> None:
+def draw_one_image(choice: SidebarChoice, runs: dict[str, Run]) -> None:
     st.header("One image as a sum of components", anchor=False)
     key = f"faces.image.{data_sets.name_in_keys(choice.dataset)}"
     row = st.number_input("Image", 1, choice.entry.n_samples, 1, key=key, step=1)
@@ -85,24 +85,32 @@ def one_image(choice: Choice, runs: dict[str, Run]) -> None:
     )
 
 
-def recovery_table(runs: dict[str, Run]) -> None:
-    names = ("precision", "recall", "f1")
-    rows = [
-        {"method": run.record.title} | {it: run.record.metrics[f"outlier_{it}"] for it in names}
-        for name in SIDES
-        if (run := runs.get(name)) and "outlier_f1" in run.record.metrics
-    ]
+def draw_recovery(runs: dict[str, Run]) -> None:
+    rows = []
+    for name in SIDES:
+        if name not in runs:
+            continue
+        record = runs[name].record
+        if "outlier_f1" in record.metrics:
+            rows.append(
+                {
+                    "method": record.title,
+                    "precision": record.metrics["outlier_precision"],
+                    "recall": record.metrics["outlier_recall"],
+                    "f1": record.metrics["outlier_f1"],
+                }
+            )
     if rows:
         st.markdown("**Outlier detection** (planted: pixels changed by over 1% of the largest)")
         safe_text.table(pd.DataFrame(rows))
 
 
-def below(choice: Choice, runs: dict[str, Run]) -> None:
-    recovery_table(runs)
+def draw_below(choice: SidebarChoice, runs: dict[str, Run]) -> None:
+    draw_recovery(runs)
     if "main" in runs:
-        one_image(choice, runs)
+        draw_one_image(choice, runs)
 
 
 factorisation.draw_page(
-    COMPONENTS, "Components, outliers and parameters", outlier_settings, lambda count: count, below
+    COMPONENTS, "Components, outliers and parameters", ask_outliers, lambda count: count, draw_below
 )

@@ -3,7 +3,7 @@
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -21,10 +21,10 @@ from pages.kit import colours, data_sets, safe_text
 # Streamlit has its own; applying plotly's takes longer than drawing the figure
 plotly.io.templates.default = None
 
-Settings = Mapping[str, Any]
-NONE: Settings = MappingProxyType({})
-SILENT: Settings = {"showlegend": False, "hoverinfo": "skip"}  # of a trace that only adds to others
-MOST_LINES, LETTERS = 9, 16  # of a legend on the right; letters in one of its rows
+PlotlySettings = Mapping[str, Any]
+NONE: PlotlySettings = MappingProxyType({})
+MOST_LINES = 9  # of a legend on the right
+LETTERS = 16  # in a row of that legend
 CACHE_SIZE = 200  # figures in memory
 LOWEST_SHARE = -0.5  # of an axis of shares: further down a method is far worse than no model
 LABEL = 0.8  # opacity behind words, which lines may cross
@@ -32,7 +32,12 @@ ROOMY = 0.3  # error rate on the diagonal above which words fit below the curve
 
 
 def figure(
-    x: str, y: str, height: int = 340, xaxis: Settings = NONE, yaxis: Settings = NONE, **layout: Any
+    x: str,
+    y: str,
+    height: int = 340,
+    xaxis: PlotlySettings = NONE,
+    yaxis: PlotlySettings = NONE,
+    **layout: Any,
 ) -> go.Figure:
     """Return an empty figure with titled axes that keeps its zoom over reruns.
 
@@ -66,16 +71,23 @@ def note(
     at: coordinates, logarithms on a logarithmic axis. aside: offset to the right and up, in pixels;
     without an arrow the text starts there, and (0, 0) centres it.
     """
+    x, y = at
     right, up = aside
-    font, behind = {"color": colours.text(), "size": 12}, colours.page(LABEL)
-    common = {"x": at[0], "y": at[1], "text": text, "font": font, "bgcolor": behind}
+    annotation = go.layout.Annotation(
+        x=x,
+        y=y,
+        text=text,
+        font={"color": colours.text(), "size": 12},
+        bgcolor=colours.page(LABEL),
+        showarrow=arrow,
+    )
     if arrow:
-        fig.add_annotation(
-            **common, ax=right, ay=-up, arrowcolor=colours.ink(), arrowwidth=1, arrowhead=2
-        )
-        return
-    starts = {"xanchor": "left", "yanchor": "bottom"} if any(aside) else {}
-    fig.add_annotation(**common, **starts, xshift=right, yshift=up, showarrow=False)
+        annotation.update(ax=right, ay=-up, arrowcolor=colours.ink(), arrowwidth=1, arrowhead=2)
+    else:
+        annotation.update(xshift=right, yshift=up)
+        if any(aside):
+            annotation.update(xanchor="left", yanchor="bottom")
+    fig.add_annotation(annotation)
 
 
 def with_legend(fig: go.Figure) -> go.Figure:
@@ -134,7 +146,8 @@ def of_runs(what: str, runs: Iterable[tuple[str, Run]], make: Callable[[], Ready
     """
     if not data_sets.chosen_is_public():
         return make()
-    return _cached((what, colours.is_dark(), [(name, run.key) for name, run in runs]), make)
+    keys = [(name, run.key) for name, run in runs]
+    return _cached((what, colours.is_dark(), keys), make)
 
 
 @st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
@@ -160,11 +173,14 @@ def show(
 def show_ready(
     ready_figure: Ready, key: str, leaves: bool | None = None, caption: str = ""
 ) -> None:
-    leaves = data_sets.chosen_is_public() if leaves is None else leaves
-    buttons = ["select2d", "lasso2d", "autoScale2d", *([] if leaves else ["toImage"])]
+    if leaves is None:
+        leaves = data_sets.chosen_is_public()
+    hidden_buttons = ["select2d", "lasso2d", "autoScale2d"]
+    if not leaves:
+        hidden_buttons.append("toImage")
     config = {
         "displaylogo": False,
-        "modeBarButtonsToRemove": buttons,
+        "modeBarButtonsToRemove": hidden_buttons,
         "toImageButtonOptions": {"filename": key, "scale": 2},
     }
     st.plotly_chart(ready_figure.figure, key=key, alt=ready_figure.alt, config=config)
@@ -175,20 +191,25 @@ def below(key: str, numbers: Ready, leaves: bool, caption: str = "") -> None:
     """Draw a caption, and a button that shows a figure's numbers."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.caption(caption, width="stretch")
-        look: dict[str, Any] = {"icon": ":material/table:", "type": "tertiary"}
-        with st.popover("Numbers", key=f"{key}.numbers", **look):
-            st.markdown(f"**{safe_text.escape(re.split(r'[.:,;](?= |$)', numbers.alt)[0])}**")
-            hidden = dict.fromkeys(it for it in UNSHOWN if it in numbers.table)
-            # as wide as its columns; the panel grows with it
-            look = {"width": "content", "column_config": hidden}
-            safe_text.table(numbers.table, key=f"{key}.table", **look)
-            if leaves:
-                # made now: a file made at a click is lost if the page reruns at that moment
-                name = f"{key}.csv"
-                st.download_button("Download as CSV", numbers.csv, name, "text/csv", key=name)
-            else:
-                words = "Computed on your raw data, without noise, so it cannot be downloaded."
-                st.caption(words)
+        numbers_button = st.popover(
+            "Numbers", key=f"{key}.numbers", icon=":material/table:", type="tertiary"
+        )
+    with numbers_button:
+        hidden = dict.fromkeys(name for name in UNSHOWN if name in numbers.table)
+        first_clause = re.split(r"[.:,;](?= |$)", numbers.alt)[0]
+        st.markdown(f"**{safe_text.escape(first_clause)}**")
+        safe_text.table(
+            numbers.table,
+            key=f"{key}.table",
+            width="content",  # as wide as its columns; the panel grows with it
+            column_config=hidden,
+        )
+        if leaves:
+            # made now: a file made at a click is lost if the page reruns at that moment
+            name = f"{key}.csv"
+            st.download_button("Download as CSV", numbers.csv, name, "text/csv", key=name)
+        else:
+            st.caption("Computed on your raw data, without noise, so it cannot be downloaded.")
 
 
 def level(
@@ -208,19 +229,37 @@ def level(
     fig.add_shape(type="line", x0=0, x1=1, xref="x domain", y0=y, y1=y, line=line)
     if not text:
         return
-    # on a logarithmic axis Plotly takes values for shapes and logarithms for annotations
-    at = math.log10(y) if fig.layout.yaxis.type == "log" else y
+    label_y = y
+    if fig.layout.yaxis.type == "log":
+        # there Plotly takes values for shapes and logarithms for annotations
+        label_y = math.log10(y)
     fig.add_annotation(
         text=text,
         font={"color": colours.text()},
         bgcolor=colours.page(LABEL),
         borderpad=1,
         showarrow=False,
-        y=at,
+        y=label_y,
         yanchor="bottom" if above else "top",
-        x=0 if x == "left" else 1,
+        x={"left": 0, "right": 1}[x],
         xref="x domain",
         xanchor=x,
+    )
+
+
+def band(
+    fig: go.Figure, x: Sequence[Any], low: Sequence[float], high: Sequence[float], colour: str
+) -> None:
+    """Fill the area between two lines."""
+    fig.add_scatter(
+        x=[*x, *reversed(x)],
+        y=[*high, *reversed(low)],
+        fill="toself",
+        fillcolor=colour,
+        opacity=0.15,
+        mode="none",
+        showlegend=False,
+        hoverinfo="skip",
     )
 
 
@@ -232,10 +271,13 @@ def reference_line(
     Solid, in its colour: the method without noise. Dashed: the best known method without privacy.
     Dotted: what needs no model of others.
     """
-    own = line.reference is Reference.WITHOUT_NOISE
-    tint = colour if own and colour else colours.ink()
-    stroke = {"dash": str(line.reference), "color": tint, "width": 1.5}
-    level(fig, line.value, line.label, stroke, "right" if own else "left", above)
+    stroke = {"dash": str(line.reference), "color": colours.ink(), "width": 1.5}
+    if line.reference is not Reference.WITHOUT_NOISE:
+        level(fig, line.value, line.label, stroke, "left", above)
+        return
+    if colour:
+        stroke["color"] = colour
+    level(fig, line.value, line.label, stroke, "right", above)
 
 
 def trade_off(curve: pd.DataFrame | None) -> go.Figure:
@@ -263,9 +305,13 @@ def trade_off(curve: pd.DataFrame | None) -> go.Figure:
             hovertemplate="at %{x:.1%} false alarms an attack misses at least %{y:.1%}"
             "<extra></extra>",
         )
-        even = float(curve.iloc[(curve["fpr"] - curve["fnr"]).abs().argmin()].mean())
-        aside = (0, 0) if even > ROOMY else (110, 60)
-        note(fig, "no attack gets here", (even / 2, even / 2), aside, arrow=any(aside))
+        diagonal = (curve["fpr"] - curve["fnr"]).abs().argmin()
+        even = float(curve.iloc[diagonal].mean())  # the error rate where both are equal
+        middle = (even / 2, even / 2)
+        if even > ROOMY:
+            note(fig, "no attack gets here", middle, (0, 0))
+        else:
+            note(fig, "no attack gets here", middle, (110, 60), arrow=True)
     line = {"color": colours.ink(), "dash": "dash"}
     fig.add_scatter(x=[0, 1], y=[1, 0], mode="lines", line=line, hoverinfo="skip")
     note(fig, "blind guessing", (0.25, 0.75), (8, 4))
@@ -278,14 +324,10 @@ def heat_map(values: pd.DataFrame, text: pd.DataFrame, x: str, y: str) -> go.Fig
     Darker is smaller.
     """
     fig = figure(x, y, xaxis={"type": "category"}, yaxis={"type": "category"})
-    across, up = (
-        [f"{it:g}" if isinstance(it, float) else str(it) for it in axis]
-        for axis in (values.columns, values.index)
-    )
     fig.add_heatmap(
         z=values.to_numpy(),
-        x=across,
-        y=up,
+        x=[_category(value) for value in values.columns],
+        y=[_category(value) for value in values.index],
         text=text.to_numpy(),
         texttemplate="%{text}",
         colorscale="Cividis",
@@ -293,3 +335,7 @@ def heat_map(values: pd.DataFrame, text: pd.DataFrame, x: str, y: str) -> go.Fig
         hovertemplate=f"{x} %{{x}}, {y} %{{y}}: %{{text}}<extra></extra>",
     )
     return fig
+
+
+def _category(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

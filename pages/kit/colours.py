@@ -6,7 +6,7 @@ deuteranopia. They start from those of Okabe & Ito.
 
 import streamlit as st
 
-from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.algorithms import REGISTRY, Algorithm, PrivateAlgorithm
 from dpmf_core.runs.comparison import PLAIN
 
 # name: (colour on a light page, on a dark page)
@@ -28,6 +28,8 @@ PALETTE = {
 }
 UNCOLOURED = "teal"  # private methods without a colour of their own
 NOT_PRIVATE = ("#4a4f59", "#b8bec9")
+TEXT = ("#1f2937", "#fafafa")
+BACKGROUND = ("255,255,255", "18,22,29")  # red, green, blue
 # variants drawn next to their method
 VARIANTS = {PLAIN: "periwinkle"}
 
@@ -38,33 +40,44 @@ def is_dark() -> bool:
 
 def of(name: str) -> str:
     """Return the colour of a method, a variant or a palette entry; grey without privacy."""
-    return _pair(name)[is_dark()]
+    return _here(_pair(name))
 
 
 def ink() -> str:
     """Return the colour of axes and levels."""
-    return "#8b93a1" if is_dark() else "#6b7280"
+    return _here(PALETTE["grey"])
 
 
 def text() -> str:
-    return "#fafafa" if is_dark() else "#1f2937"
+    return _here(TEXT)
 
 
 def page(alpha: float) -> str:
     """Return the page's background with opacity `alpha`, from 0 to 1."""
-    red, green, blue = (18, 22, 29) if is_dark() else (255, 255, 255)
-    return f"rgba({red},{green},{blue},{alpha:g})"
+    return f"rgba({_here(BACKGROUND)},{alpha:g})"
 
 
 def marker(method: str) -> str:
     return REGISTRY[method].marker if method in REGISTRY else "circle"
 
 
+def _here(pair: tuple[str, str]) -> str:
+    """Return the colour on this page. pair: on a light page, and on a dark one."""
+    light, dark = pair
+    return dark if is_dark() else light
+
+
 def _pair(method: str) -> tuple[str, str]:
-    if method in PALETTE:
-        return PALETTE[method]
-    kind = REGISTRY.get(method)
-    colour = VARIANTS.get(method, kind.colour if kind is not None else "")
-    if not colour and kind is not None and issubclass(kind, PrivateAlgorithm):
-        colour = UNCOLOURED
-    return PALETTE[colour] if colour else NOT_PRIVATE
+    name = method
+    if method in VARIANTS:
+        name = VARIANTS[method]
+    elif method in REGISTRY:
+        name = _name_of_colour(REGISTRY[method])
+    return PALETTE.get(name, NOT_PRIVATE)
+
+
+def _name_of_colour(kind: type[Algorithm]) -> str:
+    """Return the palette's name of a method's colour; '' for non-private ones without one."""
+    if not kind.colour and issubclass(kind, PrivateAlgorithm):
+        return UNCOLOURED
+    return kind.colour

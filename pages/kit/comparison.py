@@ -14,9 +14,8 @@ from dpmf_core.runs.comparison import BEST_KNOWN, MAIN, NAMES, Comparison, split
 from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.references import best_known
 from pages.kit import charts, colours, sweep_charts
-from pages.kit.sidebar_values import Choice
+from pages.kit.sidebar_values import SidebarChoice
 
 VARIANTS = {title: name for name, title in NAMES.items()}  # ids by title, for colours
 ALL_DRAWN = "Dots are draws of split and noise, bars are medians. All methods share {draws} draws."
@@ -48,12 +47,11 @@ def draw_methods(
 
 def _caption(selection: Comparison, runs: Mapping[str, Run], remark: str) -> str:
     draws = 1 + max(split_name(name)[1] for name in selection.runs)
-    sentences = [remark] if remark else []
-    sentences.append(ALL_DRAWN.format(draws=draws))
+    sentences = [remark, ALL_DRAWN.format(draws=draws)]
     if len(runs) < len(selection.runs):
         sentences.append(SOME_MISSING)
     sentences += [f"{name} is missing: {why}" for name, why in selection.refusals.items()]
-    return " ".join(sentences)
+    return " ".join(filter(None, sentences))
 
 
 def name_of(one: Measured) -> str:
@@ -83,11 +81,13 @@ def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
     tints = points["id"].map(colours.of)
     low = points[metric].min()
     high = points[metric].max()
+    span = high - low
     fig = charts.figure(
         kind.title,
         "",
         height=60 + 29 * len(names),
-        xaxis={"range": [low - 0.06 * (high - low) - 1e-3, high + 0.25 * (high - low) + 1e-3]},
+        # room for the figures on the right, and for equal values
+        xaxis={"range": [low - 0.06 * span - 1e-3, high + 0.25 * span + 1e-3]},
         yaxis={
             "categoryorder": "array",
             "categoryarray": names[::-1],
@@ -107,7 +107,14 @@ def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
     )
     bars = tints.groupby(points["name"]).first()[names].tolist()
     marks = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": bars}}
-    fig.add_scatter(x=medians.tolist(), y=names, mode="markers", marker=marks, **charts.SILENT)
+    fig.add_scatter(
+        x=medians.tolist(),
+        y=names,
+        mode="markers",
+        marker=marks,
+        showlegend=False,
+        hoverinfo="skip",
+    )
     ends = points.groupby("name")[metric].max()
     fig.add_scatter(  # right of all dots of a row: above a bar lies the row before
         x=[ends[name] for name in names],
@@ -116,7 +123,8 @@ def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
         text=[f"\u2003{kind.text(median)}" for median in medians],
         textposition="middle right",
         textfont={"color": colours.ink()},
-        **charts.SILENT,
+        showlegend=False,
+        hoverinfo="skip",
     )
     fig.update_traces(cliponaxis=False)
     return fig
@@ -161,8 +169,8 @@ def _curves(runs: Mapping[str, Run], parts: Mapping[str, str]) -> list[sweep_cha
     first_part = dict(list(parts.items())[:1])
     curves = []
     for name, run in runs.items():
-        who, draw = split_name(name)
-        if who in (MAIN, BEST_KNOWN):
+        method, draw = split_name(name)
+        if method in (MAIN, BEST_KNOWN):
             shown_parts = first_part if draw else parts
             record = run.record
             curves.append((record.title, record.spec.algorithm, draw, run, shown_parts))
@@ -171,8 +179,9 @@ def _curves(runs: Mapping[str, Run], parts: Mapping[str, str]) -> list[sweep_cha
 
 def _steps_chart(curves: pd.DataFrame, metric: str, floor: tuple[str, float | None]) -> go.Figure:
     """Return held-out (solid) and training (dotted) error by step. curves: from `curve_frame`."""
-    ticks = {"dtick": 1} if curves["step"].max() <= 12 else {}
-    fig = charts.figure("step", METRICS[metric].title, xaxis=ticks)
+    fig = charts.figure("step", METRICS[metric].title)
+    if curves["step"].max() <= 12:
+        fig.update_xaxes(dtick=1)
     lines = ["name", "id", "part", curves["draw"] == 0]
     for (name, ident, part, is_first), rows in curves.groupby(lines, sort=False):
         label = f"{name}, {part}"
@@ -185,20 +194,21 @@ def _steps_chart(curves: pd.DataFrame, metric: str, floor: tuple[str, float | No
                 y.append(None)
             x += draw["step"].tolist()
             y += draw[metric].tolist()
-        fig.add_scatter(
+        line = go.Scatter(
             x=x,
             y=y,
             name=label,
-            showlegend=bool(is_first),
-            mode="lines+markers" if is_first else "lines",
-            opacity=1.0 if is_first else 0.35,
             line={
                 "color": colours.of(str(ident)),
                 "dash": "dot" if part == "train" else "solid",
-                "width": 2.5 if is_first else 1,
             },
-            hovertemplate=f"{label}<br>step %{{x}}: %{{y:.3f}}" + "<extra></extra>",
+            hovertemplate=f"{label}<br>step %{{x}}: %{{y:.3f}}<extra></extra>",
         )
+        if is_first:
+            line.update(showlegend=True, mode="lines+markers", opacity=1.0, line_width=2.5)
+        else:
+            line.update(showlegend=False, mode="lines", opacity=0.35, line_width=1)
+        fig.add_trace(line)
     name, value = floor
     if value is not None:
         words = f"{name}: {METRICS[metric].text(value)}"
@@ -209,23 +219,20 @@ def _steps_chart(curves: pd.DataFrame, metric: str, floor: tuple[str, float | No
 # ---- headlines of first views --------------------------------------------------------------------
 
 
-def best_known_title(algorithm: str) -> str:
-    """Return the title of the best known method without privacy for an algorithm's task."""
-    return algorithms.find(best_known("rmse", algorithms.find(algorithm).task)).title
-
-
-def headline(choice: Choice, one: Measured, clause: str) -> str:
+def headline(choice: SidebarChoice, one: Measured, clause: str) -> str:
     """Return the headline of a measured epsilon. clause: what the method does there.
 
     With the source's rule it states the total first.
     """
-    start = f"At ε = {budget_text(one.epsilon or 0.0)}"
-    total = one.totals[0] if one.totals else None
+    nominal = f"ε = {budget_text(one.epsilon or 0.0)}"
+    words = f"At {nominal}, {one.title} {clause}"
+    total = next(iter(one.totals), None)
     if choice.calibration == "source" and total is not None:
-        rule = f"{source_rule(one.algorithm)}: ε = {budget_text(one.epsilon or 0.0)}"
-        start = f"At ε = {epsilon_text(total)} in total ({rule})"
-    first = ", in the first draw" if len(one.draws) == 1 else ""
-    return f"{start}, {one.title} {clause}{first}"
+        rule = f"{source_rule(one.algorithm)}: {nominal}"
+        words = f"At ε = {epsilon_text(total)} in total ({rule}), {one.title} {clause}"
+    if len(one.draws) == 1:
+        words += ", in the first draw"
+    return words
 
 
 def source_rule(algorithm: str) -> str:
@@ -237,7 +244,7 @@ def source_rule(algorithm: str) -> str:
     return f"the source's rule, for {kind.source_epsilon_of}"
 
 
-def purchase_text(choice: Choice, one: Measured) -> str:
+def purchase_text(choice: SidebarChoice, one: Measured) -> str:
     """Return what a measured epsilon cost on private data; '' on public data."""
     if choice.entry.public:
         return ""

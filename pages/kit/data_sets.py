@@ -14,8 +14,9 @@ from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs import first_views
+from dpmf_core.runs.first_views import DataKind
 from dpmf_core.runs.references import RECOMMENDED
-from pages.kit.page_table import DataKind, Page
+from pages.kit.page_table import Page
 
 LARGEST_IN_PARTS = 100_000_000  # declared ratings of a partitioned set; more would time out
 EACH = 20  # ratings per person if undeclared
@@ -47,7 +48,9 @@ def data_kind() -> DataKind:
 def session_key(name: str, kind: DataKind | None = None) -> str:
     """Return the session's key of a sidebar value, shared by all pages or by a kind of data."""
     kind = kind or data_kind()
-    return f"sidebar.{kind}.{name}" if name in OF_KIND and kind != "ratings" else f"sidebar.{name}"
+    if name in OF_KIND and kind != "ratings":
+        return f"sidebar.{kind}.{name}"
+    return f"sidebar.{name}"
 
 
 def find(data_id: str) -> Any:
@@ -115,7 +118,7 @@ def n_ratings(entry: Any) -> int:
 
 def in_parts() -> tuple[Any, ...]:
     """Return the partitioned rating sets that are small enough for a page."""
-    return tuple(it for it in datasets.in_parts() if n_ratings(it) <= LARGEST_IN_PARTS)
+    return tuple(entry for entry in datasets.in_parts() if n_ratings(entry) <= LARGEST_IN_PARTS)
 
 
 def why_unsuited(page: Page) -> str:
@@ -135,25 +138,27 @@ def why_unsuited(page: Page) -> str:
 def entries() -> tuple[Any, ...]:
     """Return the catalogue's and the session's data sets of the page's kind."""
     kind = data_kind()
-    partitioned = in_parts() if kind == "ratings" else ()
-    catalogue = [*(it for it in datasets.catalogue() if it.holds == kind), *partitioned]
-    own = st.session_state.get(OWN, {}).values()
+    here: list[Any] = [entry for entry in datasets.catalogue() if entry.holds == kind]
+    if kind == "ratings":
+        here += in_parts()
     data_id = st.session_state.get(session_key("dataset")) or ""
-    declared = (find(data_id),) if datasets.is_stand_in(data_id) else ()
-    return (*catalogue, *declared, *(entry for entry in own if entry.holds == kind))
+    if datasets.is_stand_in(data_id):
+        here.append(find(data_id))
+    own = st.session_state.get(OWN, {}).values()
+    return (*here, *(entry for entry in own if entry.holds == kind))
 
 
 def usable() -> dict[str, str]:
     """Return titles by id of data sets that may be used here; the default's if there are none."""
-    titles = {
-        it.id: it.title
-        for it in entries()
-        if datasets.is_own(it.id)
-        or datasets.is_stand_in(it.id)
-        or (datasets.present(it.id) and limits.allowed_here(it.id))
-    }
+    titles = {entry.id: entry.title for entry in entries() if _is_usable(entry.id)}
     first = FIRST[data_kind()]["dataset"]
     return titles or {first: title_of(first)}
+
+
+def _is_usable(data_id: str) -> bool:
+    if datasets.is_own(data_id) or datasets.is_stand_in(data_id):
+        return True
+    return datasets.present(data_id) and limits.allowed_here(data_id)
 
 
 def add_own(entry: Any) -> None:
@@ -175,8 +180,9 @@ def choose(entry: Any) -> None:
 
 def remove_own(entry: Any) -> None:
     """Remove a data set of this session; pages that showed it return to their default."""
-    own = st.session_state.get(OWN, {})
-    st.session_state[OWN] = {name: it for name, it in own.items() if name != entry.id}
+    own = dict(st.session_state.get(OWN, {}))
+    own.pop(entry.id, None)
+    st.session_state[OWN] = own
     for key, value in list(st.session_state.items()):
         if str(key).endswith(".dataset") and value == entry.id:
             del st.session_state[key]
@@ -184,8 +190,10 @@ def remove_own(entry: Any) -> None:
 
 def offered_methods() -> list[str]:
     """Return what the sidebar offers: the best known method for ratings, then single methods."""
-    best = [BEST] if data_kind() == "ratings" else []
-    return [*best, *private_algorithms()]
+    methods = private_algorithms()
+    if data_kind() == "ratings":
+        methods.insert(0, BEST)
+    return methods
 
 
 def private_algorithms() -> list[str]:

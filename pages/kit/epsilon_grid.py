@@ -7,7 +7,7 @@ previous result stays on the page meanwhile.
 import functools
 import math
 import statistics
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import accumulate
 from typing import Any
 
@@ -26,11 +26,12 @@ from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.references import RECOMMENDED
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, runs, time_estimate
-from pages.kit.sidebar_values import Choice
+from pages.kit.components import Story
+from pages.kit.run_request import RunRequest
+from pages.kit.sidebar_values import SidebarChoice
 
 LOOK = 2.0  # seconds between updates of a filling grid
 WINNERS = "choose.selected"  # in the session: results of private selections, by specification
-Story = dict[str, Any]  # data of a first view's component
 
 
 def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
@@ -48,9 +49,15 @@ def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
     if not shipped_draws.missing:
         return shipped_draws
     computed = _find(shipped_draws.missing).rows
-    rows = {row.point.key: row for row in (*shipped_draws.rows, *computed)}
-    missing = tuple(point for point in points if point.key not in rows)
-    return Draws(tuple(rows[point.key] for point in points if point.key in rows), missing)
+    row_by_key = {row.point.key: row for row in (*shipped_draws.rows, *computed)}
+    rows = []
+    missing = []
+    for point in points:
+        if point.key in row_by_key:
+            rows.append(row_by_key[point.key])
+        else:
+            missing.append(point)
+    return Draws(tuple(rows), tuple(missing))
 
 
 def _any_run(spec: RunSpec) -> str:
@@ -71,47 +78,59 @@ def _shipped(spec: str, shape: Any, epsilons: tuple[float, ...]) -> tuple[tuple[
     return points, Draws.of(points, [shipped_runs.summary(point.spec) for point in points])
 
 
-def read_for(choice: Choice, spec: RunSpec) -> Draws:
+def read_for(choice: SidebarChoice, spec: RunSpec) -> Draws:
     """Return the table of a page's run; raise BadInput.
 
     For the best known method it is the table in which that is the best, whichever it is.
     """
-    is_any = choice.is_best and choice.entry.public
-    run = choice.spec(algorithm=RECOMMENDED["ratings"]) if is_any else spec
-    return read(run, choice.shape, also=(choice.epsilon,))
+    if choice.is_best and choice.entry.public:
+        spec = choice.spec(algorithm=RECOMMENDED["ratings"])
+    return read(spec, choice.shape, also=(choice.epsilon,))
 
 
 def _find(points: Collection[Point]) -> Draws:
-    return Draws.of(points, engine().known_runs.find_all([point.spec for point in points]))
+    """Return the table of these points as far as their runs are known."""
+    specs = [point.spec for point in points]
+    return Draws.of(points, engine().known_runs.find_all(specs))
 
 
-def best_method(choice: Choice) -> str:
+def best_method(choice: SidebarChoice) -> str:
     """Return the best proven method for these ratings at this epsilon, as far as it is known.
 
     On public data it is the best at the nearest epsilon where all rivals have finished. On private
     data it is what a paid selection chose. Otherwise it is the recommended method.
     """
-    recommended = RECOMMENDED["ratings"]
-    if not choice.entry.public:
-        winners = [
-            str(result.winner["method"])
-            for result in st.session_state.get(WINNERS, {}).values()
-            if result.winner and result.spec.searches[0].data.id == choice.dataset
-        ]
-        return winners[-1] if winners else recommended
+    method = _best_measured(choice) if choice.entry.public else _last_winner(choice.dataset)
+    return method or RECOMMENDED["ratings"]
+
+
+def _last_winner(data_id: str) -> str:
+    """Return the method that a private selection on these data chose last; '' if there is none."""
+    for result in reversed(st.session_state.get(WINNERS, {}).values()):
+        if result.winner and result.spec.searches[0].data.id == data_id:
+            return str(result.winner["method"])
+    return ""
+
+
+def _best_measured(choice: SidebarChoice) -> str:
+    """Return the best method at the nearest epsilon where all finished; '' if there is none."""
     judgement = read_for(choice, choice.spec()).by("rmse")
     if not judgement.epsilons:
-        return recommended
-    nearest = min(judgement.epsilons, key=lambda known: abs(math.log(known / choice.epsilon)))
-    best = judgement.best(nearest)
-    return recommended if best is None else best.algorithm
+        return ""
+    best = judgement.best(nearest(judgement.epsilons, choice.epsilon))
+    return "" if best is None else best.algorithm
+
+
+def nearest(epsilons: Iterable[float], epsilon: float) -> float:
+    """Return the nearest of these epsilons on a logarithmic scale."""
+    return min(epsilons, key=lambda known: abs(math.log(known / epsilon)))
 
 
 def specs(spec: RunSpec, shape: Any) -> list[RunSpec]:
     return [point.spec for point in _own_points(_any_run(spec), shape, EPSILONS)]
 
 
-def fill(place: str, missing: Collection[Point], n_finished: int) -> runs.Request:
+def fill(place: str, missing: Collection[Point], n_finished: int) -> RunRequest:
     """Request a grid's missing runs at low priority while its page is open, once each."""
     affordable = _affordable([point.spec for point in missing], n_finished)
     specs_by_text = {spec.model_dump_json(): spec for spec in affordable}
@@ -135,9 +154,9 @@ def keep_filling(place: str, spec: RunSpec, shape: Any) -> None:
 
     def watch() -> None:
         """Draw the page again once nothing more comes, or on a quiet server after a fifth."""
-        now = _find(points)
-        is_time = runs.strain() <= 1 and len(now.missing) <= 0.8 * len(before.missing)
-        if is_time or not request.busy:
+        n_missing = len(_find(points).missing)
+        has_filled = n_missing <= 0.8 * len(before.missing)
+        if not request.busy or (has_filled and runs.strain() <= 1):
             st.rerun()
 
     if request.busy:
@@ -153,12 +172,14 @@ def _affordable(missing: list[RunSpec], n_finished: int) -> list[RunSpec]:
         return []
     costs = time_estimate.costs(missing)
     remaining_seconds = engine().limits.ask_seconds - n_finished * statistics.median(costs)
-    return [
-        spec for spec, at in zip(missing, accumulate(costs), strict=True) if at <= remaining_seconds
-    ]
+    affordable = []
+    for spec, total_seconds in zip(missing, accumulate(costs), strict=True):
+        if total_seconds <= remaining_seconds:
+            affordable.append(spec)
+    return affordable
 
 
-def displayed(place: str, choice: Choice, story: Story | None, waits: bool) -> Story | None:
+def displayed(place: str, choice: SidebarChoice, story: Story | None, waits: bool) -> Story | None:
     """Return what is drawn: the new result, or the previous one, greyed, with its description.
 
     story: the new result, which is kept if it contains the chosen epsilon. waits: whether the

@@ -23,8 +23,14 @@ def draw_files(files: Mapping[str, tuple[str, Any]], share: str = "", first: str
     """
     with st.container(horizontal=True):
         for name, (label, data) in files.items():
-            look: Any = {"type": "primary" if name == first else "secondary", "on_click": "ignore"}
-            st.download_button(label, data, name, mimetypes.guess_type(name)[0], **look)
+            st.download_button(
+                label,
+                data,
+                name,
+                mimetypes.guess_type(name)[0],
+                type="primary" if name == first else "secondary",
+                on_click="ignore",
+            )
         if share:
             with st.popover("Share link"):
                 base = (st.context.url or "").split("?")[0]
@@ -32,18 +38,23 @@ def draw_files(files: Mapping[str, tuple[str, Any]], share: str = "", first: str
                 st.caption(share)
 
 
-def _files(key: str, _main: Run) -> tuple[str, str, Any]:
-    exported = _main.record.exported()
-    return to_json(_main.export(), indent=1), script(exported), notebook_of_run(exported)
+def _files(run: Run) -> tuple[str, str, Any]:
+    """Return a run as JSON, as a script and as a notebook."""
+    exported = run.record.exported()
+    return to_json(run.export(), indent=1), script(exported), notebook_of_run(exported)
 
 
-_cached_files = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(_files)
+@st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)
+def _cached_files(key: str, _run: Run) -> tuple[str, str, Any]:
+    return _files(_run)
 
 
 def draw(main: Run) -> None:
     # made now: a file made at a click is lost if the page reruns at that moment
-    make = _cached_files if main.record.public and main.key else _files
-    json, code, notebook = make(main.key, main)
+    if main.record.public and main.key:
+        json, code, notebook = _cached_files(main.key, main)
+    else:
+        json, code, notebook = _files(main)
     files = {
         f"{main.name}.json": ("The run as JSON", json),
         f"{main.name}.py": ("The script", code),

@@ -37,20 +37,18 @@ from pages.kit import (
     exports,
     forms,
     links,
-    odometer,
     privacy_card,
+    purchases,
     sidebar,
 )
-from pages.kit.components import draw_matched_parts
-from pages.kit.epsilon_grid import Story
+from pages.kit.components import Story, draw_matched_parts
 from pages.kit.matched_parts import MatchedParts, find_parts
 from pages.kit.runs import ask, note_shipped
-from pages.kit.sidebar_values import Choice
+from pages.kit.sidebar_values import SidebarChoice
 
 METRIC = METRICS["objective"]
 WITH_COMPONENTS = ("main", "best")  # runs whose components are shown
 GOAL = 0.8  # the share kept whose epsilon is stated
-Runs = dict[str, Run]
 
 
 @dataclass(frozen=True)
@@ -72,28 +70,42 @@ class Subject:
 
 
 TOPICS = Subject(
-    *("topics", "Topics", "topics", "Topic {number}", "document", "a document"),
-    "Each list has the top ten words of a topic of {without}. Struck out: lost to privacy. +: added"
-    " by privacy.",
-    "“A topic in full” above is the source's Fig. 9. Its Fig. 1 draws the protocol.",
+    id="topics",
+    title="Topics",
+    many="topics",
+    numbered_title="Topic {number}",
+    row="document",
+    a_row="a document",
+    legend="Each list has the top ten words of a topic of {without}. Struck out: lost to privacy."
+    " +: added by privacy.",
+    source="“A topic in full” above is the source's Fig. 9. Its Fig. 1 draws the protocol.",
 )
 COMPONENTS = Subject(
-    *("faces", "Components", "components", "Component {number}", "image", "an image"),
-    "Each component stands above its partner, the most similar one of {without}. Each picture has"
-    " its own scale from black to white. The bar between them shows their similarity (cosine): full"
-    " for equal pictures.",
-    "“One image as a sum of components” above is the source's Fig. 11.",
+    id="faces",
+    title="Components",
+    many="components",
+    numbered_title="Component {number}",
+    row="image",
+    a_row="an image",
+    legend="Each component stands above its partner, the most similar one of {without}. Each"
+    " picture has its own scale from black to white. The bar between them shows their similarity"
+    " (cosine): full for equal pictures.",
+    source="“One image as a sum of components” above is the source's Fig. 11.",
 )
 
 
 # ---- the page ------------------------------------------------------------------------------------
 
-Settings = Callable[[Choice], tuple[dict[str, object], tuple[str, ...]]]
-Below = Callable[[Choice, Runs], None]
+DrawPreparation = Callable[[SidebarChoice], tuple[dict[str, object], tuple[str, ...]]]
+DrawBelow = Callable[[SidebarChoice, dict[str, Run]], None]
 
 
 def draw_page(
-    subject: Subject, heading: str, settings: Settings, most: Callable[[int], int], below: Below
+    subject: Subject,
+    heading: str,
+    settings: DrawPreparation,
+    most: Callable[[int], int],
+    below: DrawBelow,
 ) -> None:
     """Draw a page about documents or images.
 
@@ -101,10 +113,17 @@ def draw_page(
     returns it, and what is taken as public. most: number of components to show, from the number of
     all. below: draws the page's own part below the first view, which needs runs.
     """
-    choice, page = sidebar.choice(), subject.id
-    names = ("epsilon", "delta", "calibration", "noise")
-    budget = Budget(**{name: getattr(choice, name) for name in names})
-    head, card, beneath = (st.container() for _ in range(3))
+    page = subject.id
+    choice = sidebar.choice()
+    budget = Budget(
+        epsilon=choice.epsilon,
+        delta=choice.delta,
+        calibration=choice.calibration,
+        noise=choice.noise,
+    )
+    head = st.container()
+    card = st.container()
+    beneath = st.container()
     with st.expander(heading):
         data, assumptions = settings(choice)
         usual = {"n_components": choice.entry.n_components}
@@ -140,8 +159,13 @@ def draw_page(
 
 
 def _first_view(
-    subject: Subject, choice: Choice, spec: RunSpec, selection: Comparison, proved: bool, most: int
-) -> tuple[Runs, bool]:
+    subject: Subject,
+    choice: SidebarChoice,
+    spec: RunSpec,
+    selection: Comparison,
+    proved: bool,
+    most: int,
+) -> tuple[dict[str, Run], bool]:
     """Draw the headline and the components, which follow epsilon, and the progress of runs.
 
     proved: whether epsilon is guaranteed. most: the number of components shown. While nothing is
@@ -149,7 +173,8 @@ def _first_view(
     components are shown.
     """
     page = subject.id
-    head, news = st.container(), st.container()
+    head = st.container()
+    news = st.container()
 
     def draw(waits: bool) -> bool:
         table = epsilon_grid.read(spec, choice.shape, also=(choice.epsilon,))
@@ -173,13 +198,13 @@ def _first_view(
         with head:
             at = f"{subject.title} at ε = {budget_text(choice.epsilon)}"
             st.title(f"{at}, with privacy and without", anchor=False)
-            st.write(odometer.opening_text(page))
+            st.write(purchases.opening_text(page))
     if proved:
         note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec, choice.shape)])
     return runs, has_parts
 
 
-def _draw_price(subject: Subject, selection: Comparison, runs: Runs) -> None:
+def _draw_price(subject: Subject, selection: Comparison, runs: dict[str, Run]) -> None:
     """Draw every method at this epsilon, and the objective by step if the run has several."""
     trivial = runs["main"].record.metric("trivial_objective")
     several = comparison.has_steps(runs["main"])
@@ -200,11 +225,13 @@ def _draw_price(subject: Subject, selection: Comparison, runs: Runs) -> None:
             comparison.draw_steps(subject.id, "Objective by step", runs, parts, METRIC.id, floor)
 
 
-def _cost(selection: Comparison, runs: Runs, row: str) -> str:
+def _cost(selection: Comparison, runs: dict[str, Run], row: str) -> str:
     """Return what noise and method cost at this epsilon; '' while a run is missing."""
     judgement = selection.table(runs).by(METRIC.id)
     line = judgement.line(selection.label)
-    cost = judgement.cost(line[0]) if line else None
+    if not line:
+        return ""
+    cost = judgement.cost(line[0])
     return "" if cost is None else cost_words(judgement, cost, row)
 
 
@@ -213,7 +240,7 @@ def _cost(selection: Comparison, runs: Runs, row: str) -> str:
 
 def _story(
     subject: Subject,
-    choice: Choice,
+    choice: SidebarChoice,
     spec: RunSpec,
     judgement: Judgement,
     line: Sequence[Measured],
@@ -227,15 +254,18 @@ def _story(
     """
     best = references(spec)["best"]
     plain = find_parts(subject.id, choice, best, best)
-    points = list[dict[str, Any]]()
+    if plain is None or judgement.best_known is None:
+        return None
+    points = []
     for one in line:
-        at = one.epsilon or 0.0
-        if plain is not None and (proved or at == choice.epsilon):
-            private = find_parts(subject.id, choice, at_epsilon(spec, at), best)
-            if private is not None:
-                finding = _Finding(subject, choice, judgement, one, private, plain)
-                points.append(finding.point(line, proved, most))
-    if plain is None or not points or judgement.best_known is None:
+        epsilon = one.epsilon or 0.0
+        if not proved and epsilon != choice.epsilon:
+            continue
+        private = find_parts(subject.id, choice, at_epsilon(spec, epsilon), best)
+        if private is not None:
+            finding = _Finding(subject, choice, judgement, one, private, plain)
+            points.append(finding.point(line, proved, most))
+    if not points:
         return None
     title = algorithms.find(choice.algorithm).title
     without = algorithms.find(best.algorithm).title
@@ -258,7 +288,7 @@ class _Finding:
     """What was measured at one epsilon, and the components next to the non-private ones."""
 
     subject: Subject
-    choice: Choice
+    choice: SidebarChoice
     judgement: Judgement
     one: Measured
     private: MatchedParts
@@ -289,15 +319,15 @@ class _Finding:
         return fmean(len({*own} & {*other}) for own, other in both)
 
     def _sentences(self, line: Sequence[Measured]) -> list[str]:
-        judgement, one, row = self.judgement, self.one, self.subject.row
-        other = better_words(judgement, one) or no_difference_words(judgement, one)
+        judgement = self.judgement
+        other = better_words(judgement, self.one) or no_difference_words(judgement, self.one)
         return [
             other,
             self._needed(line),
             self._survival(),
-            _unexplained(judgement, one, row),
+            _unexplained(judgement, self.one, self.subject.row),
             self._coherence(),
-            comparison.purchase_text(self.choice, one),
+            comparison.purchase_text(self.choice, self.one),
         ]
 
     def _needed(self, line: Sequence[Measured]) -> str:
@@ -314,28 +344,32 @@ class _Finding:
         return f"On average, {words:.1f} of each topic's top ten words survive."
 
     def _coherence(self) -> str:
-        private, plain = self.private.coherence, self.plain.coherence
-        if private is None or plain is None:
+        with_privacy = self.private.coherence
+        without = self.plain.coherence
+        if with_privacy is None or without is None:
             return ""
-        return f"Coherence {private:.2f} with privacy, {plain:.2f} without."
+        return f"Coherence {with_privacy:.2f} with privacy, {without:.2f} without."
 
     def _cells(self) -> list[str]:
-        share = self.judgement.share(self.one)
         cells = [
-            "" if share is None else share_text(share),
+            _cell(self.judgement.share(self.one), share_text),
             METRIC.text(self.one.median),
             str(len(self.one.draws)),
-            f"{fmean(self.private.alike):.2f}",
+            _cell(fmean(self.private.alike)),
         ]
         if self.subject is TOPICS:
-            of_topics = (self._surviving_words, self.private.coherence)
-            cells += ["" if figure is None else f"{figure:.2f}" for figure in of_topics]
+            cells += [_cell(self._surviving_words), _cell(self.private.coherence)]
         return cells
+
+
+def _cell(figure: float | None, text: Callable[[float], str] = "{:.2f}".format) -> str:
+    return "" if figure is None else text(figure)
 
 
 def _unexplained(judgement: Judgement, one: Measured, row: str) -> str:
     """Return the unexplained part of a typical row with privacy, without, and by the average."""
-    best, floor = judgement.best_known, judgement.floor
+    best = judgement.best_known
+    floor = judgement.floor
     if best is None or floor is None:
         return ""
     return (
@@ -348,11 +382,15 @@ def _unexplained(judgement: Judgement, one: Measured, row: str) -> str:
 def _share(objective: float) -> str:
     """Return the objective, half a squared distance, as a percentage of a row's squared size."""
     percent = 200 * objective
-    return f"{percent:.0f}%" if percent >= 1 or percent == 0 else f"{percent:.1g}%"
+    if 0 < percent < 1:
+        return f"{percent:.1g}%"
+    return f"{percent:.0f}%"
 
 
 def _meanings(subject: Subject) -> dict[str, str]:
-    a_row, row, many = subject.a_row, subject.row, subject.many
+    a_row = subject.a_row
+    row = subject.row
+    many = subject.many
     return {
         "ε": TERMS["epsilon"].words,
         f"gains over the average {row}": f"How much more of {a_row} the {many} explain than the"
@@ -365,16 +403,22 @@ def _meanings(subject: Subject) -> dict[str, str]:
     }
 
 
-def _templates(subject: Subject, choice: Choice, title: str, without: str) -> dict[str, Any]:
+def _templates(subject: Subject, choice: SidebarChoice, title: str, without: str) -> dict[str, Any]:
     """Return the browser's texts; it fills in {..}."""
-    component, mine = subject.numbered_title, not choice.entry.public
-    similarity = "{stay} of {all} words survive" if subject is TOPICS else "{alike}% similar"
+    component = subject.numbered_title
+    columns = ["ε", "kept", "objective", "draws", "similarity (cosine)"]
+    similarity = "{alike}% similar"
+    if subject is TOPICS:
+        columns += ["surviving words", "coherence"]
+        similarity = "{stay} of {all} words survive"
     near = "≈ ε = {epsilon} was not measured; this is the nearest measured point, ε = {shown}."
+    pending = "This ε itself is being computed."
     caption = (
         f"{subject.legend.format(without=without)} The {subject.many} come from one draw, seed"
         f" {choice.seed}; percentages are medians over draws."
     )
-    if mine:
+    if not choice.entry.public:
+        pending = ""
         near = (
             "≈ Nothing was trained on your data at ε = {epsilon}; this is the nearest trained"
             " point, ε = {shown}."
@@ -382,7 +426,7 @@ def _templates(subject: Subject, choice: Choice, title: str, without: str) -> di
         caption += " All are computed on your raw data, without noise. Only you see them."
     return {
         "near": near,
-        "pending": "" if mine else "This ε itself is being computed.",
+        "pending": pending,
         "stale": "",
         "caption": caption,
         "part": component,
@@ -394,6 +438,5 @@ def _templates(subject: Subject, choice: Choice, title: str, without: str) -> di
         "alt": f"{component}, with privacy: {{alike}}% similar to its partner.",
         "plainAlt": f"{component}, without privacy: the partner of the one above.",
         "numbers": "The numbers",
-        "columns": ["ε", "kept", "objective", "draws", "similarity (cosine)"]
-        + ["surviving words", "coherence"] * (subject is TOPICS),
+        "columns": columns,
     }

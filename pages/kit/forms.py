@@ -25,24 +25,44 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
     label = str(field.get("title", name))
     if label[:1].isascii():  # no symbol
         label = label[:1].upper() + label[1:]
-    common: dict[str, Any] = {"key": key, "persist_state": "session"}
-    common["placeholder"] = f"recommended: {value_text(_short(recommendation))}"
-    common["help"] = linked(field.get("description") or "") or None
-    options = [True, False] if field.get("type") == "boolean" else field.get("enum")
-    if options:
-        return st.selectbox(label, options, index=None, format_func=value_text, **common)
+    placeholder = f"recommended: {value_text(_short(recommendation))}"
+    help_text = linked(field.get("description") or "") or None
+    values = field.get("enum")
+    if field.get("type") == "boolean":
+        values = [True, False]
+    if values:
+        return st.selectbox(
+            label,
+            values,
+            index=None,
+            format_func=value_text,
+            key=key,
+            persist_state="session",
+            placeholder=placeholder,
+            help=help_text,
+        )
     low = field.get("minimum", field.get("exclusiveMinimum"))
     high = field.get("maximum", field.get("exclusiveMaximum"))
     if field.get("type") == "integer":
-        return st.number_input(label, low, high, value=None, step=1, **common)
+        return st.number_input(
+            label,
+            low,
+            high,
+            value=None,
+            step=1,
+            key=key,
+            persist_state="session",
+            placeholder=placeholder,
+            help=help_text,
+        )
     return optional_number(
         st.container(),
         label,
         key,
         -UNBOUNDED if low is None else low,
         UNBOUNDED if high is None else high,
-        placeholder=common["placeholder"],
-        help=common["help"],
+        placeholder=placeholder,
+        help=help_text,
     )
 
 
@@ -91,7 +111,8 @@ def read_address(algorithm_id: str, prefix: str = "explore") -> None:
     if method != algorithm_id and texts == _in_address():
         return
     for name, info in kind.model_fields.items():
-        key, text = f"{prefix}.{algorithm_id}.{name}", st.query_params.get(f"p.{name}")
+        key = f"{prefix}.{algorithm_id}.{name}"
+        text = st.query_params.get(f"p.{name}")
         if text is None or key in st.session_state:
             continue
         try:
@@ -108,9 +129,12 @@ def read_address(algorithm_id: str, prefix: str = "explore") -> None:
 
 def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
     """Return the parameters that this session has set; the others are as recommended."""
-    names, start = _fields(find(algorithm_id)), f"{prefix}.{algorithm_id}"
-    values = {name: st.session_state.get(f"{start}.{name}") for name in names}
-    return {name: value for name, value in values.items() if value is not None}
+    values = {}
+    for name in _fields(find(algorithm_id)):
+        value = st.session_state.get(f"{prefix}.{algorithm_id}.{name}")
+        if value is not None:
+            values[name] = value
+    return values
 
 
 def of_address(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
@@ -129,12 +153,18 @@ def choose(algorithm_id: str, values: Mapping[str, Any]) -> None:
 
 
 def in_words(algorithm: str, values: Mapping[str, Any]) -> str:
-    rounded = {name: _short(value) for name, value in values.items()}
-    return ", ".join(f"{parameter(it, [algorithm])} {value_text(rounded[it])}" for it in rounded)
+    texts = [
+        f"{parameter(name, [algorithm])} {value_text(_short(value))}"
+        for name, value in values.items()
+    ]
+    return ", ".join(texts)
 
 
 def _short(value: Any) -> Any:
-    return float(f"{value:.3g}") if isinstance(value, float) else value
+    """Return a number with three digits; any other value as it is."""
+    if isinstance(value, float):
+        return float(f"{value:.3g}")
+    return value
 
 
 def linked_parameters(algorithm_id: str) -> dict[str, Any]:
@@ -153,8 +183,12 @@ def linked_parameters(algorithm_id: str) -> dict[str, Any]:
         with st.container(horizontal=True, vertical_alignment="center"):
             text = f"Changed parameters: **{in_words(algorithm_id, values)}**."
             st.markdown(text, width="content")
-            reset: dict[str, Any] = {"on_click": choose, "args": (algorithm_id, {})}
-            st.button("Use recommended values", key="explore.recommended", **reset)
+            st.button(
+                "Use recommended values",
+                key="explore.recommended",
+                on_click=choose,
+                args=(algorithm_id, {}),
+            )
     return values
 
 
@@ -169,13 +203,15 @@ def parameters(
 
     The rest follow the recommendation for this shape and budget.
     """
-    kind, usual = find(algorithm_id), suggestion or {}
+    kind = find(algorithm_id)
+    usual = suggestion or {}
     if lesson.fixed_value("parameters") is not None:
         return usual | _of_lesson(kind)
     read_address(algorithm_id, prefix)
     session_values = set_parameters(algorithm_id, prefix)
     recommendation = kind.recommend(shape, budget, usual | session_values) | usual
-    columns, widget_values = st.columns(3), {}
+    columns = st.columns(3)
+    widget_values = {}
     for place, (name, field) in enumerate(_fields(kind).items()):
         hint = recommendation.get(name, field.get("default"))
         with columns[place % 3]:

@@ -11,12 +11,12 @@ from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.inspection import pairs, small_pictures, topics
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.kit.sidebar_values import Choice
+from pages.kit.sidebar_values import SidebarChoice
 
 TOPICS = "topics"  # the page whose components are lists of words
 MATCHED_PARTS = "matched"  # name of these data among those shipped with runs
 CACHE_SIZE = 1000  # runs whose components are in memory, for all sessions
-Part = list[str] | str  # a topic's words, or a picture's file in base64
+WordsOrPicture = list[str] | str  # a topic's words, or a picture's file in base64
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,23 @@ class MatchedParts:
     alike: cosine of each with its partner. coherence: of topics, if computed.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[WordsOrPicture]
     alike: Sequence[float]
     coherence: float | None
 
 
-def find_parts(page: str, choice: Choice, spec: RunSpec, best: RunSpec) -> MatchedParts | None:
+def find_parts(
+    page: str, choice: SidebarChoice, spec: RunSpec, best: RunSpec
+) -> MatchedParts | None:
     """Return components of a stored or shipped run, or None; cached on public data."""
-    texts = page, spec.model_dump_json(), best.model_dump_json()
+    match = _cached_parts if choice.entry.public else match_parts
     try:
-        return _cached_parts(*texts) if choice.entry.public else match_parts(*texts)
+        return match(page, spec.model_dump_json(), best.model_dump_json())
     except LookupError:
         package_parts = shipped_runs.view_data(spec, MATCHED_PARTS)
-        return None if package_parts is None else MatchedParts(**package_parts)
+    if package_parts is None:
+        return None
+    return MatchedParts(package_parts["parts"], package_parts["alike"], package_parts["coherence"])
 
 
 def match_parts(page: str, spec: str, best: str) -> MatchedParts:
@@ -46,21 +50,23 @@ def match_parts(page: str, spec: str, best: str) -> MatchedParts:
 
     spec, best: JSON.
     """
-    run, other = (engine().known_runs.whole(RunSpec.model_validate_json(it)) for it in (spec, best))
+    run = engine().known_runs.whole(RunSpec.model_validate_json(spec))
+    other = engine().known_runs.whole(RunSpec.model_validate_json(best))
     if run is None or other is None:
         raise LookupError
     contents = _contents(page, run)
-    partners = {pair.partner: pair for pair in pairs(run, other)}
-    order = [partners.get(place) for place in range(len(_contents(page, other)))]
-    nothing: Part = [] if page == TOPICS else ""
-    return MatchedParts(
-        tuple(nothing if pair is None else contents[pair.component] for pair in order),
-        tuple(0.0 if pair is None else pair.cosine for pair in order),
-        run.record.metrics.get("coherence"),
-    )
+    n_partners = len(_contents(page, other))
+    nothing: WordsOrPicture = [] if page == TOPICS else ""
+    parts = [nothing] * n_partners
+    alike = [0.0] * n_partners
+    for pair in pairs(run, other):
+        if pair.partner is not None:
+            parts[pair.partner] = contents[pair.component]
+            alike[pair.partner] = pair.cosine
+    return MatchedParts(parts, alike, run.record.metrics.get("coherence"))
 
 
-def _contents(page: str, run: Run) -> list[Part]:
+def _contents(page: str, run: Run) -> list[WordsOrPicture]:
     if page == TOPICS:
         return [[word for word, _ in topic] for topic in topics(run)]
     return [base64.b64encode(file).decode() for file in small_pictures(run)]

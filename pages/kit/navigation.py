@@ -39,10 +39,12 @@ def _freeze_startup_objects() -> None:
     gc.freeze()
 
 
-def _view(section: page_table.Section) -> page_table.Page | None:
+def _view(section: page_table.AppSection) -> page_table.Page | None:
     """Return the view of a section in the address, or None if this visitor may not open it."""
     page = page_table.page_of(section.id, st.query_params.get(section.parameter, ""))
-    return page if page is None or who.operator or not page.for_operator else None
+    if page is not None and page.for_operator and not who.operator:
+        return None
+    return page
 
 
 def _open(visible: bool) -> page_table.Page:
@@ -63,12 +65,18 @@ def _open(visible: bool) -> page_table.Page:
 
 
 def _draw_views(page: page_table.Page) -> None:
-    section_pages = [it for it in page_table.PAGES if it.section == page.section]
-    views = [it for it in section_pages if who.operator or not it.for_operator]
     parent = page.under or page.id
+    titles = {}
+    tabs = {}
+    for view in page_table.PAGES:
+        if view.section != page.section or (view.for_operator and not who.operator):
+            continue
+        if not view.under:
+            titles[view.id] = view.title
+        if parent in (view.id, view.under):
+            tabs[view.id] = view.tab or view.title
     with st.container(horizontal=True, gap="small", key="navigation.row"):
-        _draw_switch("View", {it.id: it.title for it in views if not it.under}, parent)
-        tabs = {it.id: it.tab or it.title for it in views if parent in (it.id, it.under)}
+        _draw_switch("View", titles, parent)
         _draw_switch("Tab", tabs, page.id)
 
 
@@ -112,18 +120,21 @@ def _draw_unknown(page: page_table.Page) -> None:
         )
     st.warning(safe_text.escape(words))
     with st.container(horizontal=True, gap="xsmall"):
-        for it in page_table.SECTIONS.values():
-            st.page_link(streamlit_pages[it.id], label=it.title, icon=it.material_icon)
+        for other in page_table.SECTIONS.values():
+            st.page_link(streamlit_pages[other.id], label=other.title, icon=other.material_icon)
 
 
 def _draw(page: page_table.Page) -> None:
     if page.data_kind is not None:
+        unused = list(page.unused)
         source = st.session_state.get("accountant.source", st.query_params.get("from", "hand"))
-        by_hand = page.id == "ledger" and source == "hand"  # it needs no epsilon
-        sidebar.draw(page.data_kind, (*page.unused, *["epsilon"] * by_hand))
-    section = page_table.SECTIONS[page.section].title
-    names = dict.fromkeys((page.title, section, PRODUCT))  # a section may be named as its view
-    st.set_page_config(page_title=PRODUCT if page.section == page_table.HOME else " · ".join(names))
+        if page.id == "ledger" and source == "hand":
+            unused.append("epsilon")
+        sidebar.draw(page.data_kind, unused)
+    if page.section != page_table.HOME:
+        section = page_table.SECTIONS[page.section].title
+        names = dict.fromkeys((page.title, section, PRODUCT))  # a section may be named as its view
+        st.set_page_config(page_title=" · ".join(names))
     if lesson_link is None:
         _draw_unknown(page)
         _draw_views(page)
@@ -131,7 +142,8 @@ def _draw(page: page_table.Page) -> None:
             room.draw()
     lesson_heading.draw()
     with following():
-        if words := data_sets.why_unsuited(page):
+        words = data_sets.why_unsuited(page)
+        if words:
             st.title(page.title, anchor=False)
             st.warning(safe_text.escape(words))
         else:

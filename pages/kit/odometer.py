@@ -1,37 +1,27 @@
-"""Private data on pages: training on request, prices on buttons, and the total so far."""
+"""The account of private data on pages: what was released so far, its total, and its budget."""
 
 import contextlib
-import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
-from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import default_delta, neighbours
 from dpmf_core.privacy.accounts import NOT_COVERED, Account
 from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.decision import Decision, decide
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
-from dpmf_core.privacy.odometer import Charge, Total, remaining
-from dpmf_core.privacy.odometer import check as fits
-from dpmf_core.runs.planning import account_of, charges_of
-from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.tuning.private_selection import PrivateSelection
-from dpmf_core.runs.tuning.selection_budget import under_budget
+from dpmf_core.privacy.odometer import Charge, Line, Total, remaining
+from dpmf_core.runs.planning import account_of
 from dpmf_core.teaching.glossary import linked
 from dpmf_datasets import is_own
-from pages.kit import data_sets, drawing, safe_text
+from pages.kit import drawing, safe_text
 from pages.kit.session_widgets import UNBOUNDED, number_within, optional_number
 
-Work = Any  # a RunSpec or a Measurement
 LOOK = 1.0  # seconds between updates of an account while runs go on
-# in the session: requested work that has not been submitted yet
-BOUGHT_WORK = "odometer.bought"
 WHOLE_PLAN = "Unfinished runs count at their full planned cost."
 NO_PROMISE = (
     "This is the composition of all releases so far. If results influenced later runs, it is no"
@@ -44,189 +34,6 @@ PROMISE = (
 )
 
 HELD_BEFORE = "odometer.held"  # in the session: totals when they were first shown, by data set
-FIRST = ("Run", "This run")  # a single run; the page's own among others
-
-
-def is_private(work: Work) -> bool:
-    """Return whether work is on data that are not public; an audit's data are simulated."""
-    return bool(names_of_private({"": work}))
-
-
-def names_of_private(works: Mapping[str, Work]) -> set[str]:
-    """Return names of works on private data, looking up each data set once."""
-    secret = functools.cache(lambda data_id: not data_sets.is_public(data_id))
-    datas = {name: getattr(work, "data", None) for name, work in works.items()}
-    return {name for name, data in datas.items() if data is not None and secret(data.id)}
-
-
-# ---- requests ------------------------------------------------------------------------------------
-
-
-def _identity(work: Work) -> str:
-    canonical = work.canonical() if isinstance(work, RunSpec) else work
-    return f"{type(work).__name__} {canonical.model_dump_json()}"
-
-
-def buy(works: Sequence[Work]) -> None:
-    """Mark work on private data as requested. Use it as a callback, before the page is drawn."""
-    st.session_state[BOUGHT_WORK] = st.session_state.get(BOUGHT_WORK, frozenset()) | {
-        _identity(work) for work in works
-    }
-
-
-def admit(
-    specs: Mapping[str, Work], current_work: Mapping[str, Any]
-) -> tuple[dict[str, Work], bool]:
-    """Return the works that may be submitted, and whether any of them was requested by a button.
-
-    All work on public data may. On private data, work that was requested, or is finished and
-    therefore costs nothing.
-
-    current_work: works that this session has already submitted, by name.
-    """
-    purchases: frozenset[str] = st.session_state.get(BOUGHT_WORK, frozenset())
-    secret = names_of_private(specs)
-    through = {
-        name: work
-        for name, work in specs.items()
-        if name not in secret
-        or current_work.get(name) == work
-        or _identity(work) in purchases
-        or engine().had(work)
-    }
-    # none as a rule, and an identity takes its time
-    remaining = purchases and purchases - {_identity(work) for work in through.values()}
-    st.session_state[BOUGHT_WORK] = remaining
-    return through, remaining != purchases
-
-
-def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) -> None:
-    """Draw a button for each kind of withheld work, with the total before and after."""
-    parts: dict[str, list[Work]] = {}
-    for name, work in withheld.items():
-        parts.setdefault(_part(name, work, specs.get("main")), []).append(work)
-    if not parts:
-        return
-    with st.container(border=True):
-        st.markdown(linked("**Your data are private: nothing is trained on them until you ask.**"))
-        columns = st.columns(min(len(parts), 2))
-        for place, (title, works) in enumerate(parts.items()):
-            many = f"{title} ({len(works)} runs)" if len(works) > 1 else title
-            with columns[place % len(columns)]:
-                _button(f"{page}.buy.{title}", many, works, primary=title in FIRST)
-
-
-def _part(name: str, work: Work, main: Work) -> str:
-    """Return what a button asks for: the page's run, further draws, or other methods."""
-    if main is None:
-        return FIRST[0]
-    if name == "main":
-        return FIRST[1]
-    if work.seed != main.seed:
-        return "Further draws of each"
-    private = issubclass(algorithms.find(work.algorithm), algorithms.PrivateAlgorithm)
-    without_noise = isinstance(work, RunSpec) and work.without_noise
-    return "Other private methods" if private and not without_noise else "Without privacy"
-
-
-def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
-    account = draw_button(key, title, works, buy, (works,), primary=primary)
-    if account is None:
-        return
-    charges = charges_of(works)
-    words = "No noise: nothing limits what the result reveals about one person."
-    if _draws(charges):
-        words = terms(account.after(charges))
-    st.caption(f"{words} Its errors are computed on raw data and have no ε.")
-
-
-def draw_button(
-    key: str,
-    title: str,
-    works: Sequence[Work],
-    on_click: Callable[..., None],
-    args: tuple[Any, ...],
-    *,
-    primary: bool = True,
-) -> Account | None:
-    """Draw a button for work on private data, with the total before and after.
-
-    Return their account; None if they have none, or if a budget refuses the work: then it says why.
-    """
-    account = account_of(works[0].data.id)
-    if account is None:
-        return None
-    charges, refusal = charges_of(works), ""
-    try:
-        if account.budget is not None:
-            fits([entry.charge for entry in account.entries], charges, account.budget)
-    except BadInput as error:
-        refusal = safe_text.message(error)
-    st.button(
-        f"{title}: {price_text(account, charges)}",
-        key=key,
-        type="primary" if primary else "secondary",
-        width="stretch",
-        on_click=on_click,
-        args=args,
-        disabled=bool(refusal),
-    )
-    if refusal:
-        st.caption(safe_text.escape(refusal))
-        return None
-    return account
-
-
-def price_text(account: Account, charges: Sequence[Charge]) -> str:
-    """Return the charges' price, such as "total ε 2.00 → 2.83, δ 1e-05 → 2e-05".
-
-    δ is left out if it does not change, or if nothing was released before.
-    """
-    before, after = account.total, account.after(charges)
-    if not _draws(charges):
-        return f"no ε of its own; the total stays {epsilon_text(before.epsilon)}"
-    price = f"total ε {epsilon_text(before.epsilon)} → {epsilon_text(after.epsilon)}"
-    deltas = [delta_text(it.delta) for it in (before, after) if it.delta is not None]
-    return f"{price}, δ {' → '.join(deltas)}" if len(set(deltas)) > 1 else price
-
-
-def _draws(charges: Sequence[Charge]) -> bool:
-    """Return whether any charge adds to the total."""
-    return any(charge.covered and (charge.ledger or charge.price) for charge in charges)
-
-
-def label(title: str, work: Work) -> str:
-    """Return a button's text, on private data with the price."""
-    account = account_of(work.data.id) if is_private(work) else None
-    return title if account is None else f"{title}: {price_text(account, charges_of([work]))}"
-
-
-def draw_selection_button(
-    title: str, key: str, spec: PrivateSelection, on_click: Callable[[PrivateSelection], None]
-) -> None:
-    """Draw the button of a private selection, and what a budget of its data says about it."""
-    account = account_of(spec.data.id) if is_private(spec) else None
-    offer = under_budget(spec, account)
-    is_refused = offer is not None and not offer.fits
-    text = label(title, spec)
-    st.button(text, key, type="primary", on_click=on_click, args=(spec,), disabled=is_refused)
-    if offer is not None:
-        st.caption(offer.words)
-
-
-TRAINING = (
-    "Loading stored runs and training missing ones. The privacy card below needs no data, so it"
-    " already holds."
-)
-
-
-def opening_text(page: str, otherwise: str = TRAINING) -> str:
-    if st.session_state.get(f"{page}.withheld"):
-        return (
-            "Nothing has been trained, because your data are private. Each button shows its price."
-            " Privacy cards need no data, so they already hold."
-        )
-    return otherwise
 
 
 def decision_about(data_id: str, planned: Sequence[Charge]) -> Decision:
@@ -235,9 +42,6 @@ def decision_about(data_id: str, planned: Sequence[Charge]) -> Decision:
     if account is None:
         return decide((), planned)
     return decide([entry.charge for entry in account.entries], planned, account.budget)
-
-
-# ---- the account ---------------------------------------------------------------------------------
 
 
 def terms(total: Total) -> str:
@@ -268,7 +72,10 @@ def panel(data_id: str, where: str, units: int, *, awaits: bool = False, title: 
         if ran and not is_running:
             st.rerun()
         _draw_total(account, title)
-        st.caption(terms(account.total) + (f" {WHOLE_PLAN}" if is_running else ""))
+        words = terms(account.total)
+        if is_running:
+            words += f" {WHOLE_PLAN}"
+        st.caption(words)
         with contextlib.ExitStack() as folded:
             if not title:
                 folded.enter_context(st.popover("Details and budget", width="stretch"))
@@ -284,9 +91,11 @@ def panel(data_id: str, where: str, units: int, *, awaits: bool = False, title: 
 
 def _draw_total(account: Account, title: str) -> None:
     """Draw what was drawn so far, and what a budget leaves."""
-    total, budget = account.total, account.budget
-    limit = f" of {epsilon_text(budget.epsilon)}" if budget else ""
-    what = f"ε = {epsilon_text(total.epsilon)}{limit}"
+    total = account.total
+    budget = account.budget
+    what = f"ε = {epsilon_text(total.epsilon)}"
+    if budget is not None:
+        what += f" of {epsilon_text(budget.epsilon)}"
     if title:
         st.header(f"Released from {safe_text.escape_letters(title)} so far: {what}", anchor=False)
     else:
@@ -340,29 +149,13 @@ def _draw_account(account: Account, total: Total) -> None:
         st.write("Nothing has been released yet.")
         return
 
-    def cell(epsilon: float | None, unit: str = "") -> str:
-        if epsilon is None:
-            return "none"
-        return f"{epsilon_text(epsilon)} per {unit}" if unit else epsilon_text(epsilon)
-
-    table = pd.DataFrame(
-        {
-            "what": line.title,
-            "times": line.times,
-            "ε each": cell(line.each, line.unit if line.together is None else ""),
-            "ε together": cell(line.together),
-            "state": line.state,
-            "first (UTC)": line.first[:16].replace("T", " "),
-            "last (UTC)": line.last[:16].replace("T", " "),
-        }
-        for line in lines
-    )
-    safe_text.table(table)
-    if not (raw := account.n_raw_errors):
+    safe_text.table(pd.DataFrame(map(_row, lines)))
+    if not account.n_raw_errors:
         return
+    runs = "1 run" if account.n_raw_errors == 1 else f"{account.n_raw_errors} runs"
     sentence = (
-        f"Errors of {raw} run{'s' * (raw != 1)} were computed on the raw data, and only you see"
-        " them: they have no ε, and the total does not cover them."
+        f"Errors of {runs} were computed on the raw data, and only you see them: they have no ε,"
+        " and the total does not cover them."
     )
     if total.n_uncovered:
         sentence += (
@@ -372,25 +165,55 @@ def _draw_account(account: Account, total: Total) -> None:
     st.caption(sentence)
 
 
+def _row(line: Line) -> dict[str, Any]:
+    """Return a line of an account as a row of its table."""
+    each = _epsilon_cell(line.each)
+    if line.each is not None and line.together is None:
+        each += f" per {line.unit}"  # it differs from that of the total
+    return {
+        "what": line.title,
+        "times": line.times,
+        "ε each": each,
+        "ε together": _epsilon_cell(line.together),
+        "state": line.state,
+        "first (UTC)": line.first[:16].replace("T", " "),
+        "last (UTC)": line.last[:16].replace("T", " "),
+    }
+
+
+def _epsilon_cell(epsilon: float | None) -> str:
+    return "none" if epsilon is None else epsilon_text(epsilon)
+
+
 def _budget(account: Account, where: str, units: int) -> None:
+    """Draw the boxes and buttons of the budget."""
     budget = account.budget
+    first_epsilon = None
+    first_delta = default_delta(units)
+    allowed_before = False
+    verb = "Set"
+    if budget is not None:
+        first_epsilon = budget.epsilon
+        first_delta = budget.delta
+        allowed_before = budget.allow_unprotected
+        verb = "Change"
     st.markdown("**A budget for all releases from these data**")
     left, right = st.columns(2)
     epsilon_key = f"{where}.budget.epsilon"
     delta_key = f"{where}.budget.delta"
-    st.session_state.setdefault(epsilon_key, budget.epsilon if budget else None)
-    st.session_state.setdefault(delta_key, budget.delta if budget else default_delta(units))
+    st.session_state.setdefault(epsilon_key, first_epsilon)
+    st.session_state.setdefault(delta_key, first_delta)
     epsilon = optional_number(
         left.container(), "Total ε", epsilon_key, 0, UNBOUNDED, placeholder="none"
     )
     delta = number_within(right.container(), "Total δ", delta_key, 1e-15, 0.49)
     allow_unprotected = st.checkbox(
         "Also allow methods without a guarantee",
-        budget.allow_unprotected if budget else False,
+        allowed_before,
         key=f"{where}.budget.unprotected",
     )
     if st.button(
-        "Change the budget" if budget else "Set the budget",
+        f"{verb} the budget",
         key=f"{where}.budget.set",
         disabled=epsilon is None,
         width="stretch",

@@ -3,13 +3,12 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 from urllib.parse import urlencode
 
 from dpmf_core.base.registry import by_id
+from dpmf_core.runs.first_views import DataKind
 
 FOLDER = Path(__file__).parents[1]
-DataKind = Literal["ratings", "documents", "images"]
 ONE_RUN = ("algorithm", "calibration", "noise", "row_count")  # controls of a single private run
 
 
@@ -27,7 +26,7 @@ class Titled:
 
 
 @dataclass(frozen=True)
-class Section(Titled):
+class AppSection(Titled):
     """A section of the app, shown in the header.
 
     id: its address. words: its purpose in a sentence. parameter: the address parameter that names
@@ -40,14 +39,15 @@ class Section(Titled):
 
 # fmt: off
 SECTIONS = by_id((
-    Section("start", "Start", "balance", "What this is."),
-    Section("learn", "Learn", "school", "A course of short lessons, and what the words mean."),
-    Section("explore", "Explore", "explore",
-            "Move epsilon and see what happens to recommendations, topics and faces."),
-    Section("choose", "Choose", "checklist", "A method and an epsilon for your own data.", "step"),
-    Section("verify", "Verify", "verified", "Account for every release, and attack it."),
-    Section("papers", "Papers", "fact_check", "What five papers claim, measured again."),
-    Section("history", "History", "history", "Stored runs, to compare and export."),
+    AppSection("start", "Start", "balance", "What this is."),
+    AppSection("learn", "Learn", "school", "A course of short lessons, and what the words mean."),
+    AppSection("explore", "Explore", "explore",
+               "Move epsilon and see what happens to recommendations, topics and faces."),
+    AppSection("choose", "Choose", "checklist",
+               "A method and an epsilon for your own data.", "step"),
+    AppSection("verify", "Verify", "verified", "Account for every release, and attack it."),
+    AppSection("papers", "Papers", "fact_check", "What five papers claim, measured again."),
+    AppSection("history", "History", "history", "Stored runs, to compare and export."),
 ))
 # fmt: on
 
@@ -96,7 +96,9 @@ class Page(Titled):
 
     @property
     def query(self) -> dict[str, str]:
-        return {SECTIONS[self.section].parameter: self.view} if self.view else {}
+        if not self.view:
+            return {}
+        return {SECTIONS[self.section].parameter: self.view}
 
     @property
     def address(self) -> str:
@@ -143,17 +145,22 @@ HOME = PAGES[0].section  # the server's address without a path
 
 
 def first_page(section: str) -> Page:
-    return next(it for it in PAGES if it.section == section and not it.view)
+    return next(page for page in PAGES if page.section == section and not page.view)
 
 
 def _plain(address: str) -> str:
     return "".join(filter(str.isalnum, address.lower()))
 
 
-_ADDRESSES = {_plain(page.section): page for page in PAGES if not page.view}
-for _page in PAGES:
-    for _name in (*_page.also, _page.id):
-        _ADDRESSES[_plain(_name)] = _page
+def _pages_by_address() -> dict[str, Page]:
+    pages = {_plain(page.section): page for page in PAGES if not page.view}
+    for page in PAGES:
+        for name in (*page.also, page.id):
+            pages[_plain(name)] = page
+    return pages
+
+
+_ADDRESSES = _pages_by_address()
 
 
 def page_meant(address: str) -> Page | None:
@@ -165,8 +172,10 @@ def view_meant(page: Page, parameters: Collection[str]) -> Page:
     """Return the view that a link to a section's first view means by its parameters."""
     if page.view or SECTIONS[page.section].parameter in parameters:
         return page
-    views = (view for view in PAGES if view.section == page.section)
-    return next((view for view in views if {*view.parameters} & {*parameters}), page)
+    for view in PAGES:
+        if view.section == page.section and not set(view.parameters).isdisjoint(parameters):
+            return view
+    return page
 
 
 def page_address(name: str, parameters: Collection[str] = ()) -> str | None:

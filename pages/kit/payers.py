@@ -12,7 +12,7 @@ from dpmf_core.runs.measurements import is_trivial
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours
 
-# title of the axis, and names of the quarters: in a figure, in a sentence
+# title of the axis, and names of the quarters in the figure
 GROUPS = {
     "activity": ("people, by how much they rated", ("fewest", "few", "many", "most")),
     "popularity": (
@@ -20,37 +20,52 @@ GROUPS = {
         ("rarest", "rare", "common", "most rated"),
     ),
 }
+# names of the quarters in a sentence
 QUARTERS = {
-    "activity": [f"people with {it} ratings" for it in ("the fewest", "few", "many", "the most")],
-    "popularity": [
-        f"{it} items" for it in ("the rarest", "rarely rated", "often rated", "the most rated")
-    ],
+    "activity": (
+        "people with the fewest ratings",
+        "people with few ratings",
+        "people with many ratings",
+        "people with the most ratings",
+    ),
+    "popularity": (
+        "the rarest items",
+        "rarely rated items",
+        "often rated items",
+        "the most rated items",
+    ),
 }
-Runs = Mapping[str, Sequence[Run]]  # draws of each method by name
+DrawsByMethod = Mapping[str, Sequence[Run]]
 
 
-def _rows(runs: Runs, by: str) -> list[tuple[str, str, str, float]]:
+def _rows(runs: DrawsByMethod, by: str) -> list[tuple[str, str, str, float]]:
     """Return group, name, id and mean held-out RMSE of each method in each quarter."""
-
-    def errors(draws: Sequence[Run], place: int) -> list[float]:
-        quarters = [run.record.buckets.get(by, ()) for run in draws]
-        values = [it[place].get("rmse") for it in quarters if place < len(it)]
-        return [float(it) for it in values if it is not None]
-
-    return [
-        (group, name, draws[0].spec.algorithm, statistics.fmean(values))
-        for name, draws in runs.items()
-        for place, group in enumerate(GROUPS[by][1])
-        if (values := errors(draws, place))
-    ]
+    rows = []
+    for name, draws in runs.items():
+        for place, group in enumerate(GROUPS[by][1]):
+            errors = _errors(draws, by, place)
+            if errors:
+                rows.append((group, name, draws[0].spec.algorithm, statistics.fmean(errors)))
+    return rows
 
 
-def errors_by_quarter(runs: Runs, by: str) -> pd.DataFrame:
+def _errors(draws: Sequence[Run], by: str, place: int) -> list[float]:
+    """Return the RMSE of the draws in one quarter, without draws that lack it."""
+    errors = []
+    for run in draws:
+        quarters = run.record.buckets.get(by, ())
+        error = quarters[place].get("rmse") if place < len(quarters) else None
+        if error is not None:
+            errors.append(float(error))
+    return errors
+
+
+def errors_by_quarter(runs: DrawsByMethod, by: str) -> pd.DataFrame:
     """Return group, name, id, rmse: mean held-out RMSE of each method in each quarter."""
     return pd.DataFrame(_rows(runs, by), columns=["group", "name", "id", "rmse"])
 
 
-def draw_payers(key: str, runs: Runs, leaves: bool | None = None) -> None:
+def draw_payers(key: str, runs: DrawsByMethod, leaves: bool | None = None) -> None:
     every = [(name, run) for name, draws in runs.items() for run in draws]
     for tab, by in zip(st.tabs(["People", "Items"]), GROUPS, strict=True):
         figure = charts.of_runs(by, every, partial(_quarters_figure, runs, by))
@@ -59,8 +74,9 @@ def draw_payers(key: str, runs: Runs, leaves: bool | None = None) -> None:
                 charts.show_ready(figure, f"{key}.{by}", leaves)
 
 
-def _quarters_figure(runs: Runs, by: str) -> charts.Ready:
-    title, rows = GROUPS[by][0], errors_by_quarter(runs, by)
+def _quarters_figure(runs: DrawsByMethod, by: str) -> charts.Ready:
+    title = GROUPS[by][0]
+    rows = errors_by_quarter(runs, by)
     fig = charts.figure(title, "RMSE", height=260)
     for (name, ident), line in rows.groupby(["name", "id"], sort=False):
         dash = "dash" if is_trivial(str(ident)) else "solid"
@@ -76,26 +92,29 @@ def _quarters_figure(runs: Runs, by: str) -> charts.Ready:
     return charts.ready(fig, f"Held-out RMSE by quarter of {title}.", rows)
 
 
-def costs(runs: Runs, private: str, plain: str, by: str) -> list[float]:
+def costs(runs: DrawsByMethod, private: str, plain: str, by: str) -> list[float]:
     """Return a private method's mean increase in RMSE in each quarter, from fewest to most ratings.
 
     Empty if a quarter of either method is missing.
     """
     errors = {(name, group): rmse for group, name, _, rmse in _rows(runs, by)}
-    groups = GROUPS[by][1]
-    if not errors.keys() >= {(name, group) for name in (private, plain) for group in groups}:
-        return []
     digits = METRICS["rmse"].digits
-    increases = (errors[private, group] - errors[plain, group] for group in groups)
-    return [round(increase, digits) + 0.0 for increase in increases]
+    increases = []
+    for group in GROUPS[by][1]:
+        if (private, group) not in errors or (plain, group) not in errors:
+            return []
+        increase = round(errors[private, group] - errors[plain, group], digits)
+        increases.append(increase + 0.0)  # no -0.0
+    return increases
 
 
-def finding(runs: Runs, private: str, plain: str) -> tuple[str, str]:
+def finding(runs: DrawsByMethod, private: str, plain: str) -> tuple[str, str]:
     """Return a heading, and who pays most and least, of people and of items; '' if unknown.
 
     private, plain: names of a private method and of the one it is compared with.
     """
-    known = {by: cost for by in QUARTERS if (cost := costs(runs, private, plain, by))}
+    every = {by: costs(runs, private, plain, by) for by in QUARTERS}
+    known = {by: increases for by, increases in every.items() if increases}
     if not known:
         return "Errors by quarter", ""
     if max(map(max, known.values())) <= 0:
@@ -104,8 +123,12 @@ def finding(runs: Runs, private: str, plain: str) -> tuple[str, str]:
             f"In every quarter the RMSE of {private} is at most that of {plain}.",
         )
     parts = []
-    for by, cost in known.items():
-        most, least = max(cost), min(cost)
-        names = [QUARTERS[by][cost.index(it)] for it in (most, least)]
-        parts.append(f"**{names[0]}** pay most ({most:+.3f}), {names[1]} least ({least:+.3f})")
+    for by, increases in known.items():
+        most = max(increases)
+        least = min(increases)
+        most_paying = QUARTERS[by][increases.index(most)]
+        least_paying = QUARTERS[by][increases.index(least)]
+        parts.append(
+            f"**{most_paying}** pay most ({most:+.3f}), {least_paying} least ({least:+.3f})"
+        )
     return "Who pays for privacy?", f"RMSE of {private} compared with {plain}: {'; '.join(parts)}."

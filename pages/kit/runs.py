@@ -8,153 +8,38 @@ import functools
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
 from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Job
+from dpmf_core.jobs.job import Job, Work
 from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import shipped_runs
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import drawing, odometer, safe_text, time_estimate
+from pages.kit import drawing, purchases, safe_text, time_estimate
+from pages.kit.run_request import WELL, RunRequest
 from pages.server import sessions, visitor
 
-POLL, SLOWEST = 0.4, 2.0  # seconds between updates of unfinished runs
+POLL = 0.4  # seconds between updates of unfinished runs
+SLOWEST = 2.0  # seconds between them at most, on a busy server
 PATIENCE = 1.5  # seconds that a page waits, once, for the first run
 MOMENT = 0.2  # seconds for reading stored runs
 AT_ONCE = 24  # missing runs that start without a button
 TOGETHER = 4  # finished runs, or an eighth of all, before the page is drawn again
-ROUND, LAST = 8, -9  # runs of equal priority; the lowest priority
-# waiting runs and busy sessions beyond which pages update less often
-MANY, CROWD = 40, 5
-OPEN = ("waiting", "running")
-REQUESTS, FOLLOWED, DRAWN_PLACES = "runs.asked", "runs.followed", "runs.drawn"  # in the session
-Work = Any  # a RunSpec or a Measurement
+# beyond these, pages update less often
+MANY = 40  # waiting runs
+CROWD = 5  # busy sessions
+REQUESTS = "runs.asked"  # in the session: its requests by place
+FOLLOWED = "runs.followed"  # in the session: what is drawn again after this drawing
+DRAWN_PLACES = "runs.drawn"  # in the session: places of requests in this drawing
 
 
-@dataclass(eq=False)
-class Request:
-    """What a session wants at one place of a page, by name.
-
-    results: finished results. jobs: handles of the rest. called_off: whether it was cancelled
-    because no one was looking.
-    """
-
-    specs: dict[str, Work] = field(default_factory=dict)
-    results: dict[str, Any] = field(default_factory=dict)
-    jobs: dict[str, Job] = field(default_factory=dict)
-    called_off: bool = False
-
-    @property
-    def open_jobs(self) -> list[Job]:
-        return [job for job in list(self.jobs.values()) if job.state in OPEN]
-
-    @property
-    def busy(self) -> bool:
-        return bool(self.open_jobs)
-
-    def advance(self) -> None:
-        """Do nothing: workers advance the request."""
-
-    def cancel(self) -> None:
-        self.called_off = True
-        for job in self.open_jobs:
-            job.cancel()
-
-    def has_ended(self, name: str) -> bool:
-        """Return whether a result is finished, collected or not."""
-        return name in self.results or (name in self.jobs and self.jobs[name].state == "done")
-
-    def progress(self) -> tuple[float, str]:
-        done_count = sum(map(self.has_ended, self.specs))
-        return time_estimate.progress(self.open_jobs, done_count, len(self.specs))
-
-    def collect(self, whole: Collection[str] | None) -> None:
-        """Take finished results; only records, except for the names in `whole`."""
-        for name, job in [(name, job) for name, job in self.jobs.items() if job.state == "done"]:
-            time_estimate.learn(job)
-            result = job.result(0)
-            light = whole is not None and name not in whole and isinstance(result, Run)
-            self.results[name] = Run(result.record, {}) if light else result
-            del self.jobs[name]
-
-    def want(self, specs: Mapping[str, Work]) -> list[str]:
-        """Replace the wanted specifications and cancel the rest; return the names to submit.
-
-        Failed or cancelled work stays so until something else is wanted or a button asks again; on
-        private data only a button does. Work that was called off is submitted again.
-        """
-        same = self.specs == specs
-
-        def stays(name: str, spec: Work) -> bool:
-            if self.specs.get(name) != spec:
-                return False
-            job = self.jobs.get(name)
-            if job is None or job.state in (*OPEN, "done"):
-                return name in self.results or job is not None
-            if self.called_off and job.state == "cancelled":
-                return False
-            return same or odometer.is_private(spec)
-
-        kept = {name for name, spec in specs.items() if stays(name, spec)}
-        for name in self.jobs.keys() - kept:
-            self.jobs.pop(name).cancel()
-        self.results = {name: result for name, result in self.results.items() if name in kept}
-        self.specs, self.called_off = dict(specs), False
-        return [name for name in specs if name not in kept]
-
-    def take_known(self, names: Sequence[str], whole: Collection[str] | None) -> list[str]:
-        """Take known runs, only on data that the operator allows; return the names of the rest."""
-        known = engine().known_runs
-        is_allowed = functools.cache(lambda data: is_own(data) or limits.allowed_here(data))
-        with_arrays = names if whole is None else whole
-        records: dict[str, RunSpec] = {}
-        for name in names:
-            work = self.specs[name]
-            if not isinstance(work, RunSpec) or not is_allowed(work.data.id):
-                continue
-            if name not in with_arrays:
-                records[name] = work
-            elif (run := known.whole(work)) is not None:
-                self.results[name] = run
-        # records may be shipped
-        for name, run in zip(records, known.find_runs(list(records.values())), strict=True):
-            if run is not None:
-                self.results[name] = Run(run.record, {})
-        return [name for name in names if name not in self.results]
-
-    def submit(
-        self,
-        names: Sequence[str],
-        whole: Collection[str] | None,
-        priority: int | None = None,
-        first: Collection[str] = (),
-    ) -> None:
-        """Take known runs of these names; submit the rest to the engine.
-
-        priority: of all; by default, early names precede late ones.
-        """
-        names = self.take_known(names, whole)
-        costs = time_estimate.costs(self.specs[name] for name in names) if names else []
-        person = visitor.person()
-        order = dict.fromkeys((*first, *self.specs))
-        places = {name: place for place, name in enumerate(order)}
-        for name, cost in zip(names, costs, strict=True):
-            work, late = self.specs[name], min(-LAST, -(-places[name] // ROUND))
-            terms = -late if priority is None else priority, person, cost
-            submit = engine().submit if isinstance(work, RunSpec) else engine().measure
-            self.jobs[name] = submit(work, *terms)
-
-
-def request_at(place: str) -> Request:
-    places: dict[str, Request] = st.session_state.setdefault(REQUESTS, {})
-    return places.setdefault(place, Request())
+def request_at(place: str) -> RunRequest:
+    places: dict[str, RunRequest] = st.session_state.setdefault(REQUESTS, {})
+    return places.setdefault(place, RunRequest())
 
 
 def ask(
@@ -183,42 +68,50 @@ def ask(
         by_button = by_button or st.session_state.get(f"{place}.confirmed") == confirm
     request = request_at(place)
     known = {name: request.specs[name] for name in (*request.results, *request.jobs)}
-    admitted, has_purchases = odometer.admit(specs, known)
+    admitted, has_purchases = purchases.admit(specs, known)
     withheld = {name: spec for name, spec in specs.items() if name not in admitted}
     st.session_state[f"{place}.withheld"] = next(iter(specs), None) in withheld
     is_new = request.specs != admitted
     request.submit(request.want(admitted), whole, first=first)
-    hold(place, request, by_button or bool(odometer.names_of_private(admitted)))
+    hold(place, request, by_button or bool(purchases.names_of_private(admitted)))
     _collect(place, request, whole, is_new)
     if has_purchases and not request.busy:
         st.rerun()  # the sidebar, drawn earlier, shows the total
     _draw_troubles(place, request)
-    odometer.offer(place, withheld, specs)
+    purchases.offer(place, withheld, specs)
     engine().start()  # so that the next run does not wait for workers
     return {name: request.results[name] for name in admitted if name in request.results}
 
 
-def _collect(place: str, request: Request, whole: Collection[str] | None, is_new: bool) -> None:
+def _collect(place: str, request: RunRequest, whole: Collection[str] | None, is_new: bool) -> None:
     """Take finished results and draw the progress of the rest, repeated once the page is drawn."""
     news = st.empty()
     if request.busy:
         news.progress(*request.progress())
     if is_new and request.jobs:  # only once: widgets do not wait for unfinished runs
-        with drawing.waiting():  # for stored and quick ones, to avoid a second drawing
-            next(iter(request.jobs.values())).wait(PATIENCE)
-            until = time.monotonic() + MOMENT
-            quick = [job for job in request.jobs.values() if not job.is_queued]
-            all(job.wait(max(0.0, until - time.monotonic())) for job in quick)
+        with drawing.waiting():
+            _wait_for_quick(list(request.jobs.values()))
     request.collect(whole)
     # a job that ends just now is collected by the next look
-    if any(job.state in (*OPEN, "done") for job in request.jobs.values()):
-        now, count = strain(), len(request.specs)
-        together = max(TOGETHER, count // 8) if now <= 1 else count
+    if any(job.state in WELL for job in request.jobs.values()):
+        load = strain()
+        together = len(request.specs)
+        if load <= 1:
+            together = max(TOGETHER, together // 8)
         has_first = next(iter(request.specs)) in request.results
         watch = functools.partial(_watch, place, len(request.results), has_first, together)
-        follow(watch, min(SLOWEST, POLL * now), news)
+        follow(watch, min(SLOWEST, POLL * load), news)
     else:
         news.empty()
+
+
+def _wait_for_quick(jobs: Sequence[Job]) -> None:
+    """Wait shortly for the first job, and for stored ones, to avoid a second drawing."""
+    jobs[0].wait(PATIENCE)
+    until = time.monotonic() + MOMENT
+    for job in jobs:
+        if not job.is_queued and not job.wait(max(0.0, until - time.monotonic())):
+            return
 
 
 def _confirmed(place: str, specs: Mapping[str, Work], signature: str) -> Mapping[str, Work]:
@@ -239,13 +132,15 @@ def _confirmed(place: str, specs: Mapping[str, Work], signature: str) -> Mapping
 def _again(place: str) -> None:
     """Forget cancelled and failed jobs, so that the next drawing submits them again."""
     request = request_at(place)
-    request.jobs = {name: job for name, job in request.jobs.items() if job.state in (*OPEN, "done")}
+    for name, job in list(request.jobs.items()):
+        if job.state not in WELL:
+            del request.jobs[name]
 
 
 # ---- requests of the session ---------------------------------------------------------------------
 
 
-def hold(place: str, request: Request, by_button: bool) -> None:
+def hold(place: str, request: RunRequest, by_button: bool) -> None:
     """Register a request of this session; one made by a button continues on other pages."""
     st.session_state.setdefault(DRAWN_PLACES, set()).add(place)
     sessions.registry.hold(sessions.this(), place, request, by_button)
@@ -257,7 +152,8 @@ def following() -> Iterator[None]:
 
     Runs are followed afterwards, because a browser updates them only once the whole page is sent.
     """
-    st.session_state[DRAWN_PLACES], st.session_state[FOLLOWED] = set(), []
+    st.session_state[DRAWN_PLACES] = set()
+    st.session_state[FOLLOWED] = []
     try:
         with visitor.here():
             yield
@@ -301,7 +197,7 @@ def _watch(place: str, result_count: int, has_first: bool, together: int) -> Non
         st.rerun()
 
 
-def _draw_troubles(place: str, request: Request) -> None:
+def _draw_troubles(place: str, request: RunRequest) -> None:
     jobs = request.jobs.values()
     errors = [job.error for job in jobs if job.state == "failed"]
     cancelled = [job for job in jobs if job.state == "cancelled"]
@@ -309,7 +205,7 @@ def _draw_troubles(place: str, request: Request) -> None:
         safe_text.error(message, "")
     if cancelled:
         words = "Cancelled. Finished runs are shown; cancelled runs were discarded."
-        if any(odometer.is_private(job.spec) for job in cancelled):
+        if any(purchases.is_private(job.spec) for job in cancelled):
             words += " Their releases from private data count in the total."
         st.info(words)
     if errors or cancelled:
@@ -319,7 +215,9 @@ def _draw_troubles(place: str, request: Request) -> None:
 def queue() -> str:
     """Return how many runs wait on this server, in a sentence; '' for none."""
     waiting = engine().waiting()
-    return f"Runs waiting on this server: {waiting:,}. Visitors take turns." * (waiting > 0)
+    if not waiting:
+        return ""
+    return f"Runs waiting on this server: {waiting:,}. Visitors take turns."
 
 
 def may_begin(place: str, seconds: float, what: str, signature: str, few: bool = True) -> bool:
@@ -327,7 +225,8 @@ def may_begin(place: str, seconds: float, what: str, signature: str, few: bool =
 
     signature: identifies the work.
     """
-    key, is_short = f"{place}.confirmed", seconds <= engine().limits.ask_seconds
+    key = f"{place}.confirmed"
+    is_short = seconds <= engine().limits.ask_seconds
     if (few and is_short) or st.session_state.get(key) == signature:
         return True
     words, button = st.columns([3, 1], vertical_alignment="center")

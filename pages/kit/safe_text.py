@@ -12,11 +12,15 @@ from dpmf_core.base.requesters import asker
 from dpmf_core.runs import spreadsheets
 from dpmf_datasets import session_files
 
-# letters that Markdown reads: in running text, and everywhere
-READ, ALL = (
-    str.maketrans({letter: f"\\{letter}" for letter in letters})
-    for letters in (r"\[]<>!$*_#~|`", r"\`*_{}[]()#+-.!|<>$:~")
-)
+
+def _escapes(letters: str) -> dict[int, str]:
+    """Return a table for `str.translate` that puts a backslash before each letter."""
+    return str.maketrans({letter: f"\\{letter}" for letter in letters})
+
+
+# letters that Markdown reads
+READ = _escapes(r"\[]<>!$*_#~|`")  # in running text
+ALL = _escapes(r"\`*_{}[]()#+-.!|<>$:~")  # everywhere
 # browsers would turn it into a link, escaped or not; bounded, for a search in linear time
 ADDRESS = re.compile(
     r"((?:https?://|www\.)[^\s`'\")]*[^\s`'\").,;:!?]|[-.\w+]{1,64}@[-\w]{1,63}(?:\.[-\w]{1,63}){1,9})",
@@ -32,7 +36,8 @@ def escape(text: str) -> str:
     An image in a link's parameter would otherwise be fetched from its address.
     """
     parts = re.split(r"(`[^`]*`)", re.sub(r"`{2,}", "`", _shortened(text)))
-    return "".join(part if place % 2 else _escape(part, READ) for place, part in enumerate(parts))
+    parts[::2] = [_escape(part, READ) for part in parts[::2]]  # the others are code
+    return "".join(parts)
 
 
 def escape_letters(text: str) -> str:
@@ -41,14 +46,16 @@ def escape_letters(text: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"
+    if len(text) <= MOST_LETTERS:
+        return text
+    return f"{text[:MOST_LETTERS]}…"
 
 
 def _escape(text: str, letters: dict[int, str]) -> str:
-    return "".join(
-        f"`{part}`" if place % 2 else part.translate(letters)
-        for place, part in enumerate(ADDRESS.split(text))
-    )
+    parts = ADDRESS.split(text)  # every second part is an address
+    parts[::2] = [part.translate(letters) for part in parts[::2]]
+    parts[1::2] = [f"`{part}`" for part in parts[1::2]]
+    return "".join(parts)
 
 
 def error(problem: object, note: str = SETTINGS_KEPT) -> None:
@@ -62,7 +69,9 @@ def message(problem: object) -> str:
 
     One person at their own machine sees paths.
     """
-    text = problem.args[0] if isinstance(problem, BadInput) and problem.args else str(problem)
+    text = str(problem)
+    if isinstance(problem, BadInput) and problem.args:
+        text = problem.args[0]
     if asker().alone:
         return text
     for folder in (session_files.home(), data_folder(), cache_folder()):
@@ -74,8 +83,9 @@ def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame without cells or headings that a spreadsheet would run as formulas."""
     safe = frame.rename(columns=spreadsheets.harmless)
     for place, kind in enumerate(safe.dtypes):
-        if not (pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_datetime64_any_dtype(kind)):
-            safe.isetitem(place, safe.iloc[:, place].map(spreadsheets.harmless).array)
+        if pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_datetime64_any_dtype(kind):
+            continue
+        safe.isetitem(place, safe.iloc[:, place].map(spreadsheets.harmless).array)
     return safe
 
 
@@ -83,9 +93,12 @@ def to_csv(frame: pd.DataFrame) -> str:
     return without_formulas(frame).to_csv(index=False)
 
 
-def table(frame: pd.DataFrame, **more: Any) -> Any:
-    """Draw a table. Its own menu cannot export (client.disableDataExport); buttons do."""
-    return st.dataframe(frame, **{"hide_index": True} | more)
+def table(frame: pd.DataFrame, **options: Any) -> Any:
+    """Draw a table without its index. options: further arguments of `st.dataframe`.
+
+    Its own menu cannot export (client.disableDataExport); buttons do.
+    """
+    return st.dataframe(frame, hide_index=True, **options)
 
 
 def words_table(frame: pd.DataFrame, is_markdown: bool = False) -> None:
@@ -93,5 +106,6 @@ def words_table(frame: pd.DataFrame, is_markdown: bool = False) -> None:
 
     is_markdown: whether cells are Markdown with other people's text escaped.
     """
-    safe_frame = frame if is_markdown else frame.map(lambda cell: escape_letters(str(cell)))
-    st.table(safe_frame.rename(columns=escape_letters), hide_index=True)
+    if not is_markdown:
+        frame = frame.map(lambda cell: escape_letters(str(cell)))
+    st.table(frame.rename(columns=escape_letters), hide_index=True)

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.kit import lesson, safe_text
 
-Read = Callable[[str], Any]  # turns a link's text into a value; raises ValueError
+ReadText = Callable[[str], Any]  # turns a link's text into a value; raises ValueError
 REPLACED_WIDGETS = 20  # replaced widgets of a key that a browser may still report
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # or three decimals
 SMALLEST_ON_KEYPAD = 1e-4  # a smaller number is written with an exponent
@@ -26,34 +26,39 @@ def bind(key: str, options: Sequence[Any] | None = None, emptiable: bool = False
     reports it, so the value is also the default. A widget that may be empty has an empty default;
     there only persisting helps, which repeats the value until the browser has reported one.
     """
-    value, bound = st.session_state[key], {"key": key, "persist_state": "session"}
+    value = st.session_state[key]
+    bound = {"key": key, "persist_state": "session"}
     if options is not None:
         return bound | {"index": list(options).index(value)}
-    return bound | {"value": None if emptiable else value}
+    if emptiable:
+        value = None
+    return bound | {"value": value}
 
 
-def start(key: str, name: str, first: Any, read: Read = str) -> None:
+def start(key: str, name: str, first: Any, read: ReadText = str) -> None:
     """Set a widget's value before it is drawn.
 
     The value is the lesson's if fixed, otherwise the previous one, the link's, or `first`.
     Unreadable text becomes `first`, with a warning. name: the parameter in the address.
     """
-    fixed_values = lesson.page_values()
-    if fixed_values is None and key in st.session_state:
-        return
-    values = st.query_params if fixed_values is None else fixed_values
+    values: Mapping[str, str] | None = lesson.page_values()
+    if values is None:
+        if key in st.session_state:
+            return
+        values = st.query_params
+    value = first
     text = values.get(name)
-    try:
-        value = first if text is None else read(text)
-    except (ValueError, OverflowError):
-        value = first
-        got = f"'{name}' in the link is invalid. Got '{(text or '')[:40]}'."
-        st.warning(safe_text.escape(f"{got} {first} is used instead."))
+    if text is not None:
+        try:
+            value = read(text)
+        except (ValueError, OverflowError):
+            got = f"'{name}' in the link is invalid. Got '{text[:40]}'."
+            st.warning(safe_text.escape(f"{got} {first} is used instead."))
     if st.session_state.get(key) != value:
         st.session_state[key] = value
 
 
-def within(kind: type, low: float, high: float) -> Read:
+def within(kind: type, low: float, high: float) -> ReadText:
     def read(text: str) -> Any:
         value = kind(text)
         if not low <= value <= high:
@@ -63,13 +68,31 @@ def within(kind: type, low: float, high: float) -> Read:
     return read
 
 
-def one_of(names: Collection[str]) -> Read:
+def one_of(names: Collection[str]) -> ReadText:
     def read(text: str) -> str:
         if text not in names:
             raise ValueError
         return text
 
     return read
+
+
+def segments(label: str, titles: Mapping[Any, str], key: str, **options: Any) -> Any:
+    """Draw a bar of options by title, one of them always chosen, for the session's value.
+
+    options: further arguments of `st.segmented_control`; the label is only for screen readers.
+    """
+    options.setdefault("label_visibility", "collapsed")
+    return st.segmented_control(
+        label,
+        list(titles),
+        default=st.session_state[key],
+        key=key,
+        persist_state="session",
+        format_func=titles.__getitem__,
+        required=True,
+        **options,
+    )
 
 
 # ---- boxes of decimal numbers --------------------------------------------------------------------
@@ -144,26 +167,26 @@ def number_within(
     low: float,
     high: float,
     below: DeltaGenerator | None = None,
-    **look: Any,
+    **options: Any,
 ) -> float:
     """Draw a box for the session's number under key that says in words why it refuses one.
 
     It is a box of text, because browsers drop the comma of "2,5" from a box of numbers.
 
-    below: where the refusal is drawn; by default in the same place. look: further arguments of
+    below: where the refusal is drawn; by default in the same place. options: further arguments of
     `st.text_input`.
     """
-    _draw_number(place, label, key, NumberRange(low, high), below, **look)
+    _draw_number(place, label, key, NumberRange(low, high), below, **options)
     number: float = st.session_state[key]
     return number
 
 
 def optional_number(
-    place: DeltaGenerator, label: str, key: str, low: float, high: float, **look: Any
+    place: DeltaGenerator, label: str, key: str, low: float, high: float, **options: Any
 ) -> float | None:
     """Draw a box as `number_within` does, which may be empty."""
     st.session_state.setdefault(key, None)
-    _draw_number(place, label, key, NumberRange(low, high, is_optional=True), **look)
+    _draw_number(place, label, key, NumberRange(low, high, is_optional=True), **options)
     number: float | None = st.session_state[key]
     return number
 
@@ -174,7 +197,7 @@ def _draw_number(
     key: str,
     allowed: NumberRange,
     below: DeltaGenerator | None = None,
-    **look: Any,
+    **options: Any,
 ) -> None:
     """Draw the box, and why it refused its last text.
 
@@ -201,7 +224,7 @@ def _draw_number(
         autocomplete="off" if allowed.low >= SMALLEST_ON_KEYPAD else None,
         on_change=_keep,
         args=(key, turn, allowed),
-        **look,
+        **options,
     )
     refusal: Refusal | None = state.get(f"{key}.refused")
     if refusal is not None and refusal.number == number:

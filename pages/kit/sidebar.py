@@ -15,6 +15,7 @@ from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.accounting import rule_of
 from dpmf_core.privacy.certainty import CLAIMS, certainty_at
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full
+from dpmf_core.runs.first_views import DataKind
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.references import RECOMMENDED
 from dpmf_core.runs.specification import RunSpec
@@ -24,14 +25,13 @@ from pages.kit import data_sets, epsilon_grid, forms, lesson, odometer, safe_tex
 from pages.kit.comparison import source_rule
 from pages.kit.components import TOTAL_EPSILON, Stop, draw_epsilon_slider
 from pages.kit.data_sets import data_kind, session_key
-from pages.kit.page_table import DataKind
 from pages.kit.session_widgets import bind, number_within
 from pages.kit.sidebar_values import (
     COMPLAINED_AT,
     COMPLAINTS,
     CONTROLS,
     EPSILONS,
-    Choice,
+    SidebarChoice,
     chosen_entry,
     controls,
     put,
@@ -117,22 +117,24 @@ def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[s
 
 def show_complaints() -> None:
     """Draw what was wrong with the address until something else is chosen."""
-    state, now = st.session_state, choice()
+    state = st.session_state
+    now = choice()
     if state[COMPLAINTS] and state.setdefault(COMPLAINED_AT, now) != now:
-        state[COMPLAINTS], state[COMPLAINED_AT] = [], now
+        state[COMPLAINTS] = []
+        state[COMPLAINED_AT] = now
     for complaint in dict.fromkeys(state[COMPLAINTS]):
         st.warning(safe_text.escape(complaint))
 
 
-def choice() -> Choice:
+def choice() -> SidebarChoice:
     """Return the chosen run; the best known method is resolved at the chosen epsilon."""
     values = {control.id: value(control.id) for control in controls()}
     if values["algorithm"] != data_sets.BEST:
-        return Choice(**values)
+        return SidebarChoice(**values)
     # no source has a rule for the best of several methods
     values |= {"algorithm": RECOMMENDED["ratings"], "calibration": "exact"}
-    recommended = Choice(**values, is_best=True)
-    known: dict[Choice, Choice] = st.session_state.setdefault(RESOLVED, {})
+    recommended = SidebarChoice(**values, is_best=True)
+    known: dict[SidebarChoice, SidebarChoice] = st.session_state.setdefault(RESOLVED, {})
     if recommended not in known:
         best = epsilon_grid.best_method(recommended)
         known[recommended] = replace(recommended, algorithm=best)
@@ -164,15 +166,18 @@ def _reset_for_data() -> None:
 
 def _describe_data(entry: Any) -> None:
     if data_kind() == "ratings":
-        about = "about " * (entry.kind == "simulated")
-        size = (
-            f"{entry.n_users:,} users, {entry.n_items:,} items, {about}{entry.n_ratings:,} ratings"
-        )
+        parts = [f"{entry.n_users:,} users", f"{entry.n_items:,} items"]
+        ratings = f"{entry.n_ratings:,} ratings"
+        if entry.kind == "simulated":
+            ratings = f"about {ratings}"
+        parts.append(ratings)
     else:
-        people = f" of {entry.n_people:,} people" if entry.n_people else ""
+        samples = f"{entry.n_samples:,} {entry.holds}"
+        if entry.n_people:
+            samples += f" of {entry.n_people:,} people"
         columns = "pixels" if entry.holds == "images" else "words"
-        size = f"{entry.n_samples:,} {entry.holds}{people}, {entry.n_features:,} {columns}"
-    st.caption(f"{size}. {entry.words}")
+        parts = [samples, f"{entry.n_features:,} {columns}"]
+    st.caption(f"{', '.join(parts)}. {entry.words}")
 
 
 def _algorithm(fixed: bool) -> None:
@@ -187,16 +192,29 @@ def _algorithm(fixed: bool) -> None:
 
 
 def _title_of_method(name: str) -> str:
-    return "The best known at each ε" if name == data_sets.BEST else algorithms.find(name).title
+    if name == data_sets.BEST:
+        return "The best known at each ε"
+    return algorithms.find(name).title
 
 
 def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
     """Ask how many items or words are kept. name: of the parameter."""
-    label, total, step, keeps, columns = (
-        ("Most rated items only", entry.n_items, 100, "most rated items", "item set")
-        if name == "top_items"
-        else ("Frequent words only", entry.n_features, 1000, "most frequent words", "vocabulary")
-    )
+    if name == "top_items":
+        label = "Most rated items only"
+        total = entry.n_items
+        step = 100
+        help_text = (
+            "Keeps the most rated items, by exact counts, so the privacy card lists the item set as"
+            " public."
+        )
+    else:
+        label = "Frequent words only"
+        total = entry.n_features
+        step = 1000
+        help_text = (
+            "Keeps the most frequent words, by exact counts, so the privacy card lists the"
+            " vocabulary as public."
+        )
     st.number_input(
         label,
         CONTROLS[name].range[0],
@@ -205,8 +223,7 @@ def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
         placeholder=f"all {total:,}",
         step=step,
         disabled=fixed,
-        help=f"Keeps the {keeps}, by exact counts, so the privacy card lists the {columns} as"
-        " public.",
+        help=help_text,
     )
 
 
@@ -291,7 +308,7 @@ RADIOS = {
 
 def _radio(name: str, fixed: bool) -> None:
     label, titles, text = RADIOS[name]
-    options = [it for it in CONTROLS[name].options if it in titles]
+    options = [option for option in CONTROLS[name].options if option in titles]
     facts = getattr(chosen_entry(), "item_features", "")
     st.radio(
         label.format(facts=facts, shape=SHAPE_OF[data_kind()]),
@@ -326,12 +343,12 @@ def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
     number_within(left, "ε, exactly", key, *limits, below=below, disabled=fixed)
     with right.popover("Real uses", width="stretch"):
         st.caption(CAUTION)
-        for it in DEPLOYMENTS.values():
-            delta = delta_text(it.delta) if it.delta else "0"
+        for use in DEPLOYMENTS.values():
+            delta = delta_text(use.delta) if use.delta else "0"
             st.markdown(
-                f"**{it.name}: ε = {budget_text(it.epsilon)}** (δ = {delta}, {it.year})  \n"
-                f"*Protects* {it.unit}. *Neighbours*: {it.relation}. *For* {it.period}.  \n"
-                f"[{it.source}]({it.address})"
+                f"**{use.name}: ε = {budget_text(use.epsilon)}** (δ = {delta}, {use.year})  \n"
+                f"*Protects* {use.unit}. *Neighbours*: {use.relation}. *For* {use.period}.  \n"
+                f"[{use.source}]({use.address})"
             )
 
 
@@ -342,14 +359,20 @@ def draw_bar(unused: Collection[str]) -> None:
 
 
 def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]) -> None:
-    name, meaning_of = TOTAL_EPSILON, _meanings(unused)
+    name = TOTAL_EPSILON
     if _by_source(unused):
-        rule = source_rule(choice().algorithm)
-        name = f"ε by {rule}"
-    stops = [_stop(meaning_of, epsilon) for epsilon in EPSILONS]
-    marks = [_stop(meaning_of, it.epsilon, it.name) for it in DEPLOYMENTS.values()]
-    now, then = _stop(meaning_of, value("epsilon")), partial(put, "epsilon")
-    draw_epsilon_slider(key, now, stops, marks, then, name=name, fixed=fixed, place=place)
+        name = f"ε by {source_rule(choice().algorithm)}"
+    meaning_of = _meanings(unused)
+    draw_epsilon_slider(
+        key,
+        _stop(meaning_of, value("epsilon")),
+        [_stop(meaning_of, epsilon) for epsilon in EPSILONS],
+        [_stop(meaning_of, use.epsilon, use.name) for use in DEPLOYMENTS.values()],
+        partial(put, "epsilon"),
+        name=name,
+        fixed=fixed,
+        place=place,
+    )
 
 
 def _stop(meaning_of: Callable[[float], str], epsilon: float, name: str = "") -> Stop:
@@ -387,7 +410,7 @@ def _certainty_words(unit: str, delta: float, epsilon: float) -> str:
     return certainty_at(epsilon, delta, unit).words()
 
 
-def _total_by_source(own: Choice, parameters: dict[str, Any], epsilon: float) -> str:
+def _total_by_source(own: SidebarChoice, parameters: dict[str, Any], epsilon: float) -> str:
     """Return the total of the noise that the source's rule sets at its nominal epsilon."""
     if data_kind() != "ratings":
         parameters = {"n_components": own.entry.n_components} | parameters
@@ -407,8 +430,9 @@ def _total_words(spec: str, shape: Any, assumptions: tuple[str, ...], unit: str)
     if not ready.guarantee.has_epsilon or run.budget is None:
         return NOT_BY_EPSILON
     delta = run.budget.delta
-    total, rule = epsilon_of(ready.plan, delta), rule_of(ready.plan)
-    return f"In total: {epsilon_in_full(total, delta, ready.guarantee.unit, rule=rule)}."
+    total = epsilon_of(ready.plan, delta)
+    in_full = epsilon_in_full(total, delta, ready.guarantee.unit, rule=rule_of(ready.plan))
+    return f"In total: {in_full}."
 
 
 def _unit_protected(unused: Collection[str]) -> str | None:
@@ -423,5 +447,7 @@ def _unit_protected(unused: Collection[str]) -> str | None:
     promise = kind().guarantee()
     if promise.status is not Status.PROVEN or promise.unit == VALUE:
         return ""
-    unit = promise.unit if kind.task == "ratings" else chosen_entry().unit
-    return unit if unit in CLAIMS else None
+    unit: str = promise.unit if kind.task == "ratings" else chosen_entry().unit
+    if unit not in CLAIMS:
+        return None
+    return unit

@@ -26,8 +26,21 @@ from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key
 from pages.kit.page_table import DataKind
 
-# the slider's stops, 0.05 to 100, twenty in each decade
-EPSILONS = tuple(round(10 ** (step / 20), 1 + (step < 0) + (step < -20)) for step in range(-26, 41))
+
+def _slider_stops() -> tuple[float, ...]:
+    """Return the slider's stops, 0.05 to 100, twenty in each decade."""
+    stops = []
+    for step in range(-26, 41):
+        digits = 1
+        if step < 0:
+            digits = 2
+        if step < -20:
+            digits = 3
+        stops.append(round(10 ** (step / 20), digits))
+    return tuple(stops)
+
+
+EPSILONS = _slider_stops()
 EPSILON = "sidebar.epsilon"  # in the session: the epsilon of all pages
 UNMOVED = "sidebar.epsilon.unmoved"  # in the session: a page's default, not moved yet
 COMPLAINTS = "sidebar.complaints"  # in the session: what was wrong with the address or a box
@@ -39,7 +52,7 @@ MOST = 2**53 - 1  # the largest integer that a browser represents exactly
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class SidebarChoice:
     """The sidebar's values, named as a run's parameters, in the order of the address."""
 
     dataset: str
@@ -83,13 +96,16 @@ class Choice:
         """What is assumed of the data, and of columns kept by exact counts."""
         is_exact = self.row_count == "given"
         if self.entry.holds == "ratings":
-            item_set = (ITEM_SET_IS_PUBLIC,) if self.kept_items and is_exact else ()
-            return (*self.entry.assumptions, *item_set)
-        learned = self.entry.holds == "documents" and self.entry.kind != "simulated"
-        fewer = is_exact and self.most_words is not None and self.most_words < self.entry.n_features
-        words = (WORDS_ARE_PUBLIC,) * learned + (VOCABULARY_IS_PUBLIC,) * fewer
-        others = (it for it in self.entry.assumptions if it != WORDS_ARE_PUBLIC)
-        return tuple(dict.fromkeys((*words, *others)))
+            if self.kept_items and is_exact:
+                return (*self.entry.assumptions, ITEM_SET_IS_PUBLIC)
+            return tuple(self.entry.assumptions)
+        assumptions = []
+        if self.entry.holds == "documents" and self.entry.kind != "simulated":
+            assumptions.append(WORDS_ARE_PUBLIC)
+        if is_exact and self.most_words is not None and self.most_words < self.entry.n_features:
+            assumptions.append(VOCABULARY_IS_PUBLIC)
+        assumptions += [one for one in self.entry.assumptions if one != WORDS_ARE_PUBLIC]
+        return tuple(dict.fromkeys(assumptions))
 
     def spec(
         self,
@@ -143,7 +159,9 @@ class Control:
     @functools.cached_property
     def schema(self) -> dict[str, Any]:
         schema = self._adapter.json_schema()
-        return dict(schema["anyOf"][0]) if "anyOf" in schema else schema
+        if "anyOf" in schema:
+            return dict(schema["anyOf"][0])
+        return schema
 
     @property
     def options(self) -> list[str]:
@@ -228,15 +246,15 @@ OF_ONE_KIND = {
 # only a link sets these, and pages show them only then
 OF_LINKS = ("most_per_user", "test_fraction", "outlier_rows", "outlier_cells")
 CONTROLS = by_id(
-    Control(it.name, None if it.default is MISSING else it.default)
-    for it in fields(Choice)
-    if it.name != "is_best"
+    Control(field.name, None if field.default is MISSING else field.default)
+    for field in fields(SidebarChoice)
+    if field.name != "is_best"
 )
 
 
 def controls() -> list[Control]:
     kind = data_sets.data_kind()
-    return [it for it in CONTROLS.values() if OF_ONE_KIND.get(it.id, kind) == kind]
+    return [control for control in CONTROLS.values() if OF_ONE_KIND.get(control.id, kind) == kind]
 
 
 def value(name: str) -> Any:
@@ -260,9 +278,10 @@ def prepare() -> None:
     """Set every value before widgets are drawn: from the address, a lesson, or a default."""
     first = {control.id: control.first for control in controls()}
     first |= data_sets.FIRST[data_sets.data_kind()]
-    if first["dataset"] not in (usable := data_sets.usable()):
+    usable = data_sets.usable()
+    if first["dataset"] not in usable:
         first["dataset"] = next(iter(usable))
-    if any(session_key(it.id) not in st.session_state for it in controls()):
+    if any(session_key(control.id) not in st.session_state for control in controls()):
         _start_from_address(first)
     dial(DEFAULT_EPSILON)
     for control in controls():  # what a lesson fixes, whatever the address or the browser says
@@ -298,7 +317,8 @@ def dial(first: float) -> float:
     complaints = state.setdefault(COMPLAINTS, [])
     if EPSILON not in state or state[EPSILON] == state.get(UNMOVED):
         text = st.query_params.get("epsilon")
-        state[EPSILON], state[UNMOVED] = _read(CONTROLS["epsilon"], text, first, "link"), first
+        state[EPSILON] = _read(CONTROLS["epsilon"], text, first, "link")
+        state[UNMOVED] = first
     if state[EPSILON] != state.get(UNMOVED):
         state.pop(UNMOVED, None)
     state[COMPLAINTS] = list(dict.fromkeys(complaints))
@@ -340,4 +360,6 @@ def _text(control: Control) -> str | None:
         return None
     if control.id == "algorithm" and setting == data_sets.BEST:
         return None
-    return f"{setting:.12g}" if isinstance(setting, float) else str(setting)
+    if isinstance(setting, float):
+        return f"{setting:.12g}"
+    return str(setting)

@@ -14,7 +14,7 @@ from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.measurements import is_reference, is_trivial
 from dpmf_core.runs.record import Run
 from pages.kit import colours
-from pages.kit.charts import SILENT, figure, level, reference_line
+from pages.kit.charts import band, figure, level, reference_line
 
 DASHES = ("solid", "dash", "dashdot", "longdash")
 SPAN = 8  # ratio of largest to smallest value from which an axis is logarithmic
@@ -22,7 +22,6 @@ TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
 # ends the label of a method with its source's noise
 SOURCE_SUFFIX = ", source's noise"
 PLACE = ("name", "id", "source", "epsilon", "seed", "value")  # columns of every frame of draws
-Runs = dict[str, Run]
 # one run's curves: its line's name, the method of its colour, draw, run, and names by key of a step
 Curves = tuple[str, str, int, Run, Mapping[str, str]]
 
@@ -38,16 +37,21 @@ def parameter(name: str, ids: Iterable[str]) -> str:
 
 def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
     """Return a point of the grid in words, such as "rank r 4, steps T 2"."""
-    return ", ".join(
-        f"{value:,} users" if name == "users" else f"{parameter(name, ids)} {value_text(value)}"
-        for name, value in grid.items()
-    )
+    settings = []
+    for name, value in grid.items():
+        if name == "users":
+            settings.append(f"{value:,} users")
+        else:
+            settings.append(f"{parameter(name, ids)} {value_text(value)}")
+    return ", ".join(settings)
 
 
 def value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
 
 
 def frame(judgement: Judgement, *, of_shares: bool = False) -> pd.DataFrame:
@@ -62,16 +66,18 @@ def frame(judgement: Judgement, *, of_shares: bool = False) -> pd.DataFrame:
         if shown_figure is None:
             continue
         by_source = one.label.endswith(SOURCE_SUFFIX)
-        note = "" if by_source or not one.caution else f" ({one.caution})"
-        where = {
-            "name": f"{one.label}{note}",
+        name = one.label
+        if one.caution and not by_source:
+            name += f" ({one.caution})"
+        line = {
+            "name": name,
             "id": one.algorithm,
             "source": by_source,
             "epsilon": one.epsilon,
         }
         seeds = shown_figure.seeds or (None,) * len(shown_figure.draws)
         for seed, value in zip(seeds, shown_figure.draws, strict=True):
-            rows.append(where | {"seed": seed, "value": value} | dict(one.grid))
+            rows.append(line | {"seed": seed, "value": value} | dict(one.grid))
     return draws_frame(rows, (name for one in judgement.measured for name in one.grid))
 
 
@@ -113,49 +119,76 @@ def against(
     dotted, trivial predictors dashed.
     """
     height = 400 + 10 * max(0, points["name"].nunique() - 8)
-    fig = figure(title, quantity, height=height, yaxis={"type": "log"} if logs else {})
-    lines = points[points[x].notna()] if x in points else points.iloc[:0]
-    numbers = x in lines and (
-        pd.api.types.is_numeric_dtype(lines[x]) and not pd.api.types.is_bool_dtype(lines[x])
-    )
-    if x in lines and not numbers:
-        lines = lines.assign(**{x: lines[x].map(str)})
-    turns = Counter[str]()  # lines of one algorithm differ
-    for (name, method, source), rows in lines.groupby(["name", "id", "source"], sort=False):
-        ident = str(method)
-        own = "dot" if source else DASHES[turns[ident] % len(DASHES)]
-        turns[ident] += not source
-        _line(fig, rows, x, (str(name), ident), "dash" if is_trivial(ident) else own)
-    _levels(fig, points, x, of_shares)
+    fig = figure(title, quantity, height=height)
+    if logs:
+        fig.update_yaxes(type="log")
     if of_shares:
         fig.update_yaxes(tickformat=".0%", hoverformat=".0%")
     else:
         fig.update_yaxes(hoverformat=".3f")
-    if not numbers:
+    if x not in points:
+        points = points.assign(**{x: None})  # all are levels
+    depends = points[x].notna()
+    lines = points[depends]
+    if _are_numbers(lines[x]):
+        _scale_axis(fig, x, lines[x])
+    else:
+        lines = lines.assign(**{x: lines[x].map(str)})
         fig.update_xaxes(type="category")
-    elif lines[x].min() > 0 and (
-        x in ("epsilon", "users") or lines[x].max() >= SPAN * lines[x].min()
-    ):
-        marks = TICKS if x == "epsilon" else sorted(lines[x].unique())
-        fig.update_xaxes(type="log", tickvals=marks, ticktext=[f"{it:,g}" for it in marks])
+    _lines(fig, lines, x)
+    _levels(fig, points, depends, x, of_shares)
     return fig
 
 
-def _levels(fig: go.Figure, points: pd.DataFrame, x: str, of_shares: bool) -> None:
+def _are_numbers(values: "pd.Series[Any]") -> bool:
+    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+
+
+def _scale_axis(fig: go.Figure, x: str, values: "pd.Series[Any]") -> None:
+    """Make the axis of x logarithmic if that suits these numbers."""
+    is_wide = x in ("epsilon", "users") or values.max() >= SPAN * values.min()
+    if values.min() > 0 and is_wide:
+        marks = TICKS if x == "epsilon" else sorted(values.unique())
+        fig.update_xaxes(type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks])
+
+
+def _lines(fig: go.Figure, points: pd.DataFrame, x: str) -> None:
+    """Draw a line for each method; several of one algorithm differ in their dashes."""
+    turns = Counter[str]()
+    for (name, method, source), rows in points.groupby(["name", "id", "source"], sort=False):
+        ident = str(method)
+        if is_trivial(ident):
+            dash = "dash"
+        elif source:
+            dash = "dot"
+        else:
+            dash = DASHES[turns[ident] % len(DASHES)]
+        if not source:
+            turns[ident] += 1
+        _line(fig, rows, x, str(name), ident, dash)
+
+
+def _levels(
+    fig: go.Figure, points: pd.DataFrame, depends: "pd.Series[Any]", x: str, of_shares: bool
+) -> None:
     """Draw medians that do not depend on x as horizontal lines.
 
-    A level of a method that has a line too is known by its colour, and has no label.
+    depends: which points depend on it. A level of a method that has a line too is known by its
+    colour, and has no label.
     """
     middle = points["value"].median()
-    depends = points[x].notna() if x in points else pd.Series(False, points.index)
-    levels, lines = points[~depends], set(points["id"][depends])
-    for name, rows in levels.groupby("name", sort=False):
-        ident, median = rows["id"].iloc[0], rows["value"].median()
-        figure_text = share_text(median) if of_shares else f"{median:.3f}"
-        reference, which = _reference(ident), ""
-        if x == "epsilon" and reference is Reference.BEST_KNOWN:
-            which = " without privacy"
-        label = "" if ident in lines else f"{name}{which} {figure_text}"
+    with_line = set(points["id"][depends])
+    for name, rows in points[~depends].groupby("name", sort=False):
+        ident = rows["id"].iloc[0]
+        median = rows["value"].median()
+        reference = _reference(ident)
+        label = ""
+        if ident not in with_line:
+            which = ""
+            if x == "epsilon" and reference is Reference.BEST_KNOWN:
+                which = " without privacy"
+            figure_text = share_text(median) if of_shares else f"{median:.3f}"
+            label = f"{name}{which} {figure_text}"
         line = ReferenceLine(reference, median, label)
         reference_line(fig, line, colours.of(ident), above=median >= middle)
 
@@ -163,20 +196,29 @@ def _levels(fig: go.Figure, points: pd.DataFrame, x: str, of_shares: bool) -> No
 def _reference(method: str) -> Reference:
     if is_trivial(method):
         return Reference.FLOOR
-    return Reference.BEST_KNOWN if is_reference(method) else Reference.WITHOUT_NOISE
+    if is_reference(method):
+        return Reference.BEST_KNOWN
+    return Reference.WITHOUT_NOISE
 
 
-def _line(fig: go.Figure, rows: pd.DataFrame, x: str, who: tuple[str, str], dash: str) -> None:
-    (name, ident), draws = who, rows.groupby(x)["value"]
-    tint, symbol, at = colours.of(ident), colours.marker(ident), draws.median()
-    band = pd.concat([draws.max(), draws.min()[::-1]])
-    look = {"fillcolor": tint, "opacity": 0.15, **SILENT}
-    fig.add_scatter(x=band.index, y=band, fill="toself", mode="none", **look)
-    marks = {"color": tint, "size": 6, "opacity": 0.35, "symbol": symbol}
-    fig.add_scatter(x=rows[x], y=rows["value"], mode="markers", marker=marks, **SILENT)
+def _line(fig: go.Figure, rows: pd.DataFrame, x: str, name: str, ident: str, dash: str) -> None:
+    """Draw a method's range as a band, its draws as dots and its medians as a line."""
+    tint = colours.of(ident)
+    symbol = colours.marker(ident)
+    draws = rows.groupby(x)["value"]
+    medians = draws.median()
+    band(fig, medians.index.tolist(), draws.min().tolist(), draws.max().tolist(), tint)
     fig.add_scatter(
-        x=at.index,
-        y=at,
+        x=rows[x],
+        y=rows["value"],
+        mode="markers",
+        marker={"color": tint, "size": 6, "opacity": 0.35, "symbol": symbol},
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    fig.add_scatter(
+        x=medians.index,
+        y=medians,
         name=name,
         mode="lines+markers",
         line={"color": tint, "width": 2.5, "dash": dash},
@@ -194,9 +236,9 @@ def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
     for mark in marks:
         if mark.x is None:
             line = {"dash": "dot", "color": colours.ink(), "width": 1.5}
-            text = f"{mark.label} {mark.y:g}, {'digitised' if mark.is_digitised else 'published'}"
-            level(fig, mark.y, text, line, above=False)
-    for mark in (it for it in marks if it.x is not None):
+            origin = "digitised" if mark.is_digitised else "published"
+            level(fig, mark.y, f"{mark.label} {mark.y:g}, {origin}", line, above=False)
+            continue
         tint = tints.get(mark.label, colours.of("als"))
         symbol = "circle-open" if mark.is_digitised else "x"
         fig.add_scatter(

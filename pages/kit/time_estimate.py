@@ -11,7 +11,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.audit.membership_inference import AuditSpec
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Job
+from dpmf_core.jobs.job import Job, Work
 from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import data_access
 from dpmf_core.runs.measured_training import MeasuredTraining
@@ -27,7 +27,6 @@ STEPS = 10.0  # typical number of steps
 PART_READING = 2.0  # seconds per million partitioned ratings to read, split and evaluate
 A_DOCUMENT = 300  # distinct words of a typical document
 REFRESH = 60.0  # seconds until stored runs are read again
-Work = Any  # a RunSpec or a Measurement
 _training_seconds: dict[str, float] = {}  # of one training of an audit, by algorithm
 
 
@@ -46,13 +45,13 @@ def _size(data_id: str) -> int:
     return int(entry.n_samples * min(entry.n_features, most))
 
 
-def stored_names(specs: Mapping[str, RunSpec]) -> frozenset[str]:
+def stored_names(specs: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of stored runs; raise BadInput if the data cannot be opened."""
     for data in {spec.data for spec in specs.values()}:
         if is_in_parts(data.id) or _size(data.id) <= LARGEST:
             data_access.identified_data(data)  # the store finds runs only on opened data
-    here = engine().store.find_all(list(specs.values()))
-    return frozenset(name for name, it in zip(specs, here, strict=True) if it is not None)
+    stored = engine().store.find_all(list(specs.values()))
+    return frozenset(name for name, run in zip(specs, stored, strict=True) if run is not None)
 
 
 def seconds(specs: Mapping[str, Work]) -> float:
@@ -69,12 +68,16 @@ def cost(work: Work) -> float:
 
 
 def costs(works: Iterable[Work]) -> list[float]:
-    works, speeds, size_of = list(works), _speeds(), functools.cache(_size)
+    """Return the estimated seconds of each of these works."""
+    speeds = _speeds()
+    size_of = functools.cache(_size)
 
     def of(work: Work) -> float:
         if isinstance(work, RunSpec):
-            reading = PART_READING / 1e6 * size_of(work.data.id) * is_in_parts(work.data.id)
-            return _training(work, speeds, size_of) + AROUND + reading
+            seconds = _training(work, speeds, size_of) + AROUND
+            if is_in_parts(work.data.id):
+                seconds += PART_READING / 1e6 * size_of(work.data.id)
+            return seconds
         if isinstance(work, AuditSpec):
             return work.runs * _training_seconds.get(work.algorithm, A_TRAINING)
         if isinstance(work, PrivateSelection):
@@ -88,7 +91,8 @@ def costs(works: Iterable[Work]) -> list[float]:
 
 def learn(handle: Any) -> None:
     """Record the speed of a finished measurement."""
-    progress, spec = getattr(handle, "progress", None), handle.spec
+    progress = getattr(handle, "progress", None)
+    spec = handle.spec
     if isinstance(spec, AuditSpec) and progress is not None and progress.step:
         _training_seconds[spec.algorithm] = progress.seconds / progress.step
 
@@ -99,33 +103,40 @@ def _speeds() -> dict[tuple[str, str], float]:
 
     Each run is scaled to the typical number of steps.
     """
-    before: dict[tuple[str, str], list[float]] = {}
+    seconds_by_place: dict[tuple[str, str], list[float]] = {}
     for row in engine().store.rows():
-        before.setdefault((row["algorithm"], row["dataset"]), []).append(
-            row["fit_seconds"] / _share(row["parameters"])
-        )
-    return {place: statistics.median(times) for place, times in before.items()}
+        place = (row["algorithm"], row["dataset"])
+        seconds = row["fit_seconds"] / _share(row["parameters"])
+        seconds_by_place.setdefault(place, []).append(seconds)
+    return {place: statistics.median(times) for place, times in seconds_by_place.items()}
 
 
 def _share(parameters: Mapping[str, Any]) -> float:
     """Return a run's number of steps, relative to the typical number."""
     steps = parameters.get("steps")
-    return max(1.0, float(steps)) / STEPS if isinstance(steps, int | float) else 1.0
+    if not isinstance(steps, int | float):
+        return 1.0
+    return max(1.0, float(steps)) / STEPS
 
 
 def _training(
     spec: RunSpec, speeds: Mapping[tuple[str, str], float], size_of: Callable[[str], int]
 ) -> float:
     """Estimate training seconds from the same data, or in proportion from others."""
-    share, size = _share(spec.parameters), size_of(spec.data.id)
-    if (same := speeds.get((spec.algorithm, spec.data.id))) is not None:
+    share = _share(spec.parameters)
+    same = speeds.get((spec.algorithm, spec.data.id))
+    if same is not None:
         return same * share
-    estimates = [
-        at * size / other_size
-        for (algorithm, data), at in speeds.items()
-        if algorithm == spec.algorithm and size and (other_size := size_of(data))
-    ]
-    return (statistics.median(estimates) if estimates else UNKNOWN * max(1.0, size / 1e6)) * share
+    size = size_of(spec.data.id)
+    estimates = []
+    for (algorithm, data_id), seconds in speeds.items():
+        if size and algorithm == spec.algorithm:
+            other_size = size_of(data_id)
+            if other_size:
+                estimates.append(seconds * size / other_size)
+    if not estimates:
+        return UNKNOWN * max(1.0, size / 1e6) * share
+    return statistics.median(estimates) * share
 
 
 def progress(open_jobs: Sequence[Job], done_count: int, count: int) -> tuple[float, str]:
@@ -146,7 +157,7 @@ def progress(open_jobs: Sequence[Job], done_count: int, count: int) -> tuple[flo
         sentences.append(f"one run at step {now.step} of {now.steps}")
     if now and now.part:
         sentences.append(f"reading part {now.part[0]:,} of {now.part[1]:,}")
-    if not (now and (now.steps or now.part)) and open_jobs[0].state == "waiting":
+    if (now is None or not (now.steps or now.part)) and open_jobs[0].state == "waiting":
         place = open_jobs[0].ahead + 1
         sentences.append(f"place {place:,} of {max(open_jobs[0].waiting, place):,} in the queue")
     if max(rests) >= 1:

@@ -73,14 +73,17 @@ def from_plan() -> Loaded:
 
 
 def from_run() -> Loaded:
-    rows = {row["key"]: row for row in engine().store.rows() if row["epsilon"] and row["public"]}
-    if not rows:
+    names = {}
+    for row in engine().store.rows():
+        if row["epsilon"] and row["public"]:
+            cost = epsilon_text(row["epsilon"])
+            name = f"{row['title']} on {row['dataset']}, ε = {cost}, seed {row['seed']}"
+            names[row["key"]] = name
+    if not names:
         raise BadInput("No private run is stored yet. Train one on Explore.")
-    text = "{title} on {dataset}, ε = {cost}, seed {seed}".format
-    names = {key: text(**row, cost=epsilon_text(row["epsilon"])) for key, row in rows.items()}
     run_key = st.selectbox(
         "Run",
-        list(rows),
+        list(names),
         format_func=names.__getitem__,
         key="accountant.run",
         persist_state="session",
@@ -110,16 +113,13 @@ def from_claim() -> Loaded:
         f"**{main.title}** says: {main.words} (δ = {delta_text(main.delta)}). The noise of the"
         " whole run costs:"
     )
-    rows = [
-        {"the same noise": claim.title, "nominal ε": budget_text(nominal)}
-        | {
-            f"exact total ε, {neighbours('unit', relation)}": epsilon_text(
-                epsilon_of(claim.event, claim.delta, relation)
-            )
-            for relation in Relation
-        }
-        for claim in claims
-    ]
+    rows = []
+    for claim in claims:
+        row = {"the same noise": claim.title, "nominal ε": budget_text(nominal)}
+        for relation in Relation:
+            exact = epsilon_of(claim.event, claim.delta, relation)
+            row[f"exact total ε, {neighbours('unit', relation)}"] = epsilon_text(exact)
+        rows.append(row)
     safe_text.table(pd.DataFrame(rows))
     return main.event, main.delta, STATED
 

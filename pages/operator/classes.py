@@ -14,15 +14,16 @@ from pages.kit import safe_text
 from pages.server import visitor
 
 MOST = 50  # classes on the page
-# in the session: the key of the button that was clicked once; why nothing was changed
-CHOICE, PROBLEM = "operator.clearing", "operator.clearing.problem"
+CHOICE = "operator.clearing"  # in the session: the key of the button that was clicked once
+PROBLEM = "operator.clearing.problem"  # in the session: why nothing was changed
 WORDS = "Its answers and publications are deleted. Its privacy account stays."
 
 
 def draw(names: Mapping[str, str]) -> None:
     """Draw the classes, the one used last first; raise BadInput. names: of logins, by owner."""
     st.header("Classes", anchor=False)
-    if problem := st.session_state.pop(PROBLEM, None):
+    problem = st.session_state.pop(PROBLEM, None)
+    if problem:
         safe_text.error(problem, "")
     all_classes = class_records.classes()
     if not all_classes:
@@ -68,8 +69,9 @@ def _draw_owners(all_classes: Sequence[GatheredClass], names: Mapping[str, str])
         key="operator.class_owner",
         format_func=lambda owner: f"{owner_name(owner, names)}: {counter[owner]:,}",
     )
+    class_ids = [one.id for one in all_classes if one.owner == owner]
     with button:
-        _draw_button(f"of.{owner}", "Clear all", [it.id for it in all_classes if it.owner == owner])
+        _draw_button(f"of.{owner}", "Clear all", class_ids)
 
 
 def _draw_button(name: str, label: str, class_ids: list[str]) -> None:

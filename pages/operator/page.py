@@ -26,8 +26,10 @@ MB = 1e6
 
 
 def draw_facts(visits: list[Session], jobs: list[Job]) -> None:
-    store, server = engine().store, psutil.Process().memory_info().rss
-    n_connected, workers = sum(it.left_at is None for it in visits), sum(engine().worker_memory())
+    store = engine().store
+    server = psutil.Process().memory_info().rss
+    workers = sum(engine().worker_memory())
+    n_connected = sum(visit.left_at is None for visit in visits)
     facts: dict[str, Any] = {
         "Sessions connected": f"{n_connected} of {len(visits)}",
         "Runs in the queue": len(jobs),
@@ -45,36 +47,46 @@ def draw_facts(visits: list[Session], jobs: list[Job]) -> None:
 def describe(spec: Any) -> str:
     """Return a run in one line, without the path of an uploaded file."""
     data = getattr(spec, "data", None)
-    name = ""
+    place = ""
     if data is not None:
         name = "an uploaded file" if is_own(data.id) else data_sets.title_of(data.id)
+        place = f" on {name}"
     if isinstance(spec, RunSpec):
-        epsilon = "" if spec.budget is None else f", epsilon {spec.budget.epsilon:g}"
-        parameters = "".join(f", {key} {value}" for key, value in spec.parameters.items())
-        return f"{spec.algorithm} on {name}{epsilon}, seed {spec.seed}{parameters}"
-    size = getattr(spec, "size", None)
+        parts = [f"{spec.algorithm}{place}"]
+        if spec.budget is not None:
+            parts.append(f"epsilon {spec.budget.epsilon:g}")
+        parts.append(f"seed {spec.seed}")
+        parts += [f"{key} {value}" for key, value in spec.parameters.items()]
+        return ", ".join(parts)
     kind = type(spec).__name__.removesuffix("Spec").lower()
-    return kind + (f" of {size:,g}" if size else "") + (f" on {name}" if name else "")
+    size = getattr(spec, "size", None)
+    if size:
+        kind += f" of {size:,g}"
+    return kind + place
 
 
 def _stop(ticket: str) -> None:
     """Stop a run for everyone, if the visitor still is an operator: the page may be old."""
     if not visitor.asker().operator:
         return
-    job = next((it for it in engine().jobs() if it.ticket == ticket), None)
-    if job is not None:
-        job.stop()
-    st.session_state["operator.done"] = (
-        "That run has already ended." if job is None else f"Stopped {describe(job.spec)}."
-    )
+    for job in engine().jobs():
+        if job.ticket == ticket:
+            job.stop()
+            st.session_state["operator.done"] = f"Stopped {describe(job.spec)}."
+            return
+    st.session_state["operator.done"] = "That run has already ended."
 
 
 def draw_job(job: Job, place: int, logins: dict[str, str]) -> None:
     what, state, owner, button = st.columns([5, 2, 2, 1], vertical_alignment="center")
     what.markdown(safe_text.escape_letters(describe(job.spec)))
     progress = job.progress
-    now = job.state if progress is None else f"step {progress.step} of {progress.steps}"
-    state.markdown(f"{now}, {place} ahead" if place and job.state == "waiting" else now)
+    words: str = job.state
+    if progress is not None:
+        words = f"step {progress.step} of {progress.steps}"
+    if place and job.state == "waiting":
+        words += f", {place} ahead"
+    state.markdown(words)
     name = classes.owner_name(job.owner, logins)
     owner.markdown(f"{safe_text.escape_letters(name)}, {duration(job.age)} old")
     key = f"operator.stop.{job.ticket}"
@@ -84,32 +96,12 @@ def draw_job(job: Job, place: int, logins: dict[str, str]) -> None:
 def draw_overview() -> None:
     if not visitor.asker().operator:
         return
-    visits, jobs, now = sessions.registry.all(), engine().jobs(), time.monotonic()
-    draw_facts(visits, jobs)
-    st.header("Queue", anchor=False)
-    if message := st.session_state.pop("operator.done", ""):
-        st.success(safe_text.escape(message))
-    if not jobs:
-        st.write("The queue is empty.")
+    visits = sessions.registry.all()
     logins = {visit.owner: visit.label for visit in visits}
-    n_running = sum(job.state == "running" for job in jobs)
-    for place, job in enumerate(jobs[:MOST_RUNS]):
-        draw_job(job, place - n_running, logins)
-    if len(jobs) > MOST_RUNS:
-        st.caption(f"And {len(jobs) - MOST_RUNS:,} more.")
-    st.header("Sessions", anchor=False)
-    rows = [
-        {
-            "login": it.label or "-",
-            "owner": classes.owner_name(it.owner, {}),
-            "page": it.page,
-            "since": duration(now - it.began),
-            "connected": "yes" if it.left_at is None else f"gone for {duration(it.away(now))}",
-            "own data sets": len(it.own_data),
-        }
-        for it in visits
-    ]
-    safe_text.table(pd.DataFrame(rows))
+    jobs = engine().jobs()
+    draw_facts(visits, jobs)
+    draw_queue(jobs, logins)
+    draw_sessions(visits)
     for draw_part in (functools.partial(classes.draw, logins), _draw_shared_files):
         try:
             draw_part()
@@ -117,12 +109,45 @@ def draw_overview() -> None:
             safe_text.error(error, "")
 
 
+def draw_queue(jobs: list[Job], logins: dict[str, str]) -> None:
+    st.header("Queue", anchor=False)
+    message = st.session_state.pop("operator.done", "")
+    if message:
+        st.success(safe_text.escape(message))
+    if not jobs:
+        st.write("The queue is empty.")
+    n_running = sum(job.state == "running" for job in jobs)
+    for place, job in enumerate(jobs[:MOST_RUNS]):
+        draw_job(job, place - n_running, logins)
+    if len(jobs) > MOST_RUNS:
+        st.caption(f"And {len(jobs) - MOST_RUNS:,} more.")
+
+
+def draw_sessions(visits: list[Session]) -> None:
+    st.header("Sessions", anchor=False)
+    now = time.monotonic()
+    rows = []
+    for visit in visits:
+        connected = "yes" if visit.left_at is None else f"gone for {duration(visit.away(now))}"
+        rows.append(
+            {
+                "login": visit.label or "-",
+                "owner": classes.owner_name(visit.owner, {}),
+                "page": visit.page,
+                "since": duration(now - visit.began),
+                "connected": connected,
+                "own data sets": len(visit.own_data),
+            }
+        )
+    safe_text.table(pd.DataFrame(rows))
+
+
 def _draw_shared_files() -> None:
     files = accounts.shared_files()
     if not files:
         return
     st.header("Private files uploaded in several sessions", anchor=False)
-    rows = [(it.fingerprint[:8], it.n_accounts, accounts.in_full(it.total)) for it in files]
+    rows = [(file.fingerprint[:8], file.n_accounts, accounts.in_full(file.total)) for file in files]
     safe_text.table(pd.DataFrame(rows, columns=["file", "accounts", "together"]))
 
 

@@ -22,7 +22,8 @@ from pages.kit import charts, colours, data_sets, privacy_card, safe_text, sweep
 
 MOST = 6
 FORMATS = {
-    it.title: st.column_config.NumberColumn(format=f"%.{it.digits}f") for it in METRICS.values()
+    metric.title: st.column_config.NumberColumn(format=f"%.{metric.digits}f")
+    for metric in METRICS.values()
 }
 
 
@@ -34,8 +35,11 @@ def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
 
 
 def _table_row(row: dict[str, Any], sizes: dict[str, int], owner: str) -> dict[str, Any]:
-    epsilon, unit = row["epsilon"], row["unit"]
-    protects = f"one {unit}, {neighbours(unit, row['relation'])}" if epsilon and unit else ""
+    epsilon = row["epsilon"]
+    unit = row["unit"]
+    protects = ""
+    if epsilon and unit:
+        protects = f"one {unit}, {neighbours(unit, row['relation'])}"
     return {
         "made": pd.Timestamp(row["created"]),
         "algorithm": row["title"],
@@ -80,10 +84,8 @@ def load(store: Store, keys: list[str]) -> list[Run]:
 
 
 def side_by_side(runs: list[Run]) -> None:
-    records, names = [run.record for run in runs], []
-    for place, run in enumerate(runs, 1):
-        exact = run.record.epsilon.exact
-        names.append(f"{place}. {run.title}" + (f", ε = {epsilon_text(exact)}" if exact else ""))
+    records = [run.record for run in runs]
+    names = [f"{number}. {_name(run)}" for number, run in enumerate(runs, 1)]
     st.header(_finding(names, records), anchor=False)
     rows = [
         {"run": name, "status": str(record.guarantee.status)}
@@ -98,6 +100,13 @@ def side_by_side(runs: list[Run]) -> None:
     _draw_ledgers(names, records)
 
 
+def _name(run: Run) -> str:
+    exact = run.record.epsilon.exact
+    if not exact:
+        return run.title
+    return f"{run.title}, ε = {epsilon_text(exact)}"
+
+
 def _finding(names: list[str], records: list[RunRecord]) -> str:
     """Return the best and the worst run, if they share data and measure."""
     shared = [
@@ -105,13 +114,18 @@ def _finding(names: list[str], records: list[RunRecord]) -> str:
         for name in ("rmse", "objective")
         if all(record.metrics.get(name) is not None for record in records)
     ]
-    if len(records) < 2 or not shared or len({record.spec.data for record in records}) > 1:
-        return f"{len(records)} run{'s' * (len(records) > 1)}"
-    kind, scores = METRICS[shared[0]], [record.metric(shared[0]) for record in records]
-    low, high = (
-        f"{kind.text(score)} ({names[scores.index(score)]})" for score in (min(scores), max(scores))
+    if len(records) == 1:
+        return "1 run"
+    if not shared or len({record.spec.data for record in records}) > 1:
+        return f"{len(records)} runs"
+    metric = METRICS[shared[0]]
+    scores = [record.metric(metric.id) for record in records]
+    lowest = min(scores)
+    highest = max(scores)
+    return (
+        f"{metric.label}: {metric.text(lowest)} ({names[scores.index(lowest)]}) to"
+        f" {metric.text(highest)} ({names[scores.index(highest)]})"
     )
-    return f"{kind.label}: {low} to {high}"
 
 
 def _draw_curves(names: list[str], runs: list[Run]) -> None:
@@ -126,11 +140,15 @@ def _draw_curves(names: list[str], runs: list[Run]) -> None:
         return
     held_out = table[~table["part"].str.startswith("train")]
     fig = charts.figure("step", " or ".join(held_out["part"].unique()))
-    for (place, name, algorithm), line in held_out.groupby(["draw", "name", "id"]):
-        look = {"color": colours.of(str(algorithm)), "width": 2.5}
-        look["dash"] = sweep_charts.DASHES[int(str(place)) % len(sweep_charts.DASHES)]
-        points = {"x": line["step"], "y": line["value"], "name": str(name)}
-        fig.add_scatter(**points, mode="lines+markers", line=look)
+    for (place, name, algorithm), points in held_out.groupby(["draw", "name", "id"]):
+        dash = sweep_charts.DASHES[int(str(place)) % len(sweep_charts.DASHES)]
+        fig.add_scatter(
+            x=points["step"],
+            y=points["value"],
+            name=str(name),
+            mode="lines+markers",
+            line={"color": colours.of(str(algorithm)), "width": 2.5, "dash": dash},
+        )
     alt = "Error by step of the chosen runs."
     charts.show(fig, "runs.curves", alt, table.drop(columns="draw"), leaves=True)
 
@@ -163,9 +181,11 @@ def _draw_costs(names: Sequence[str], records: Sequence[RunRecord]) -> None:
 
 def _cost_text(judgement: Judgement, own: Measured, row: str) -> str:
     """Return what a run keeps and costs, over its own draw. row: of the data."""
+    words = f"{kept_words(judgement, own, row)}."
     cost = judgement.cost(own)
-    costs = "" if cost is None else cost_words(judgement, cost, row)
-    return f"{kept_words(judgement, own, row)}. {costs}".rstrip()
+    if cost is None:
+        return words
+    return f"{words} {cost_words(judgement, cost, row)}".rstrip()
 
 
 def _draw_differences(records: list[RunRecord]) -> None:
@@ -181,7 +201,11 @@ def _draw_differences(records: list[RunRecord]) -> None:
 
 
 def _cell(value: Any) -> str:
-    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
 
 
 def _draw_ledgers(names: list[str], records: list[RunRecord]) -> None:
@@ -189,14 +213,16 @@ def _draw_ledgers(names: list[str], records: list[RunRecord]) -> None:
     tables = []
     for place, record in enumerate(records, 1):
         if record.ledger:
-            tables.append(privacy_card.ledger_table(record.event).copy())
-            tables[-1].insert(0, "run", place)
+            table = privacy_card.ledger_table(record.event).copy()
+            table.insert(0, "run", place)
+            tables.append(table)
     if tables:
         safe_text.table(pd.concat(tables))
     for name, record in zip(names, records, strict=True):
-        exact, delta, promise = record.epsilon.exact, record.delta, record.guarantee
+        exact = record.epsilon.exact
+        promise = record.guarantee
         cost = name
-        if exact and delta:
-            in_full = epsilon_in_full(exact, delta, promise.unit, record.relation)
+        if exact and record.delta:
+            in_full = epsilon_in_full(exact, record.delta, promise.unit, record.relation)
             cost = f"{name.split(', ε')[0]}: {in_full}"
         st.markdown(f"{privacy_card.badge(promise.status)} {cost}")

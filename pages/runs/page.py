@@ -13,8 +13,8 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report, script
 from pages.kit import drawing, lesson, links, safe_text, session_widgets
 from pages.kit.exports import draw_files
-from pages.kit.runs import Request
-from pages.kit.session_widgets import one_of
+from pages.kit.run_request import RunRequest
+from pages.kit.session_widgets import one_of, segments
 from pages.runs import comparison
 from pages.server import sessions, visitor
 
@@ -39,17 +39,8 @@ def draw_switch() -> str:
     if visitor.asker().alone:
         return EVERYONE
     session_widgets.start(WHOSE_KEY, "whose", MINE, one_of(OWNERS))
-    whose: str = st.segmented_control(
-        "Whose runs",
-        list(OWNERS),
-        default=st.session_state[WHOSE_KEY],
-        required=True,
-        format_func=OWNERS.__getitem__,
-        key=WHOSE_KEY,
-        label_visibility="collapsed",
-        disabled=lesson.page_values() is not None,
-        persist_state="session",
-    )
+    is_fixed = lesson.page_values() is not None
+    whose: str = segments("Whose runs", OWNERS, WHOSE_KEY, disabled=is_fixed)
     links.put_in_address({"whose": None if whose == MINE else whose})
     return whose
 
@@ -82,14 +73,16 @@ def what_is_mine() -> str:
 
 
 def sharing_words(whose: str) -> str:
-    uploads = "Runs on your uploaded files stay in your session."
+    words = "Runs on your uploaded files stay in your session."
     if visitor.asker().alone:
-        return uploads
-    shared = (
+        return words
+    words = (
         "Everyone on this server shares runs on public and synthetic data, with notes and tags."
-        f" {uploads}"
+        f" {words}"
     )
-    return f"{what_is_mine()} {shared}" if whose == MINE else shared
+    if whose == MINE:
+        words = f"{what_is_mine()} {words}"
+    return words
 
 
 def heading(n_runs: int, megabytes: float, whose: str) -> str:
@@ -121,70 +114,86 @@ def ticked_keys(table: pd.DataFrame, whose: str) -> list[str]:
     return [str(table["key"].iloc[row]) for row in rows[: comparison.MOST]]
 
 
-def exports(runs: list[Run], table: pd.DataFrame) -> None:
+def draw_exports(runs: list[Run], table: pd.DataFrame) -> None:
     st.header("Export", anchor=False)
+
+    def all_to_json() -> str:
+        return to_json([run.export() for run in runs], indent=1)
+
+    def scripts() -> str:
+        return "\n\n".join(script(run.record.exported()) for run in runs)
+
     files: dict[str, tuple[str, Callable[[], str]]] = {
         "runs.csv": ("The list as CSV", lambda: safe_text.to_csv(table))
     }
     if runs:
-        files |= {
-            "runs.json": ("As JSON", lambda: to_json([run.export() for run in runs], indent=1)),
-            "runs.html": ("A report (HTML)", lambda: report(runs, "Runs compared")),
-            "runs.py": (
-                "Scripts",
-                lambda: "\n\n".join(script(it.record.exported()) for it in runs),
-            ),
-        }
+        files["runs.json"] = ("As JSON", all_to_json)
+        files["runs.html"] = ("A report (HTML)", lambda: report(runs, "Runs compared"))
+        files["runs.py"] = ("Scripts", scripts)
     draw_files(files)
 
 
-def notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
+def draw_notes(keys: list[str], rows: dict[str, dict[str, Any]]) -> None:
     """Draw note and tags of one run, and deletion of the chosen ones, as far as allowed."""
-    store = engine().store
-    if len(keys) == 1 and not permissions.may_note(rows[keys[0]]["owner"]):
-        st.caption(
-            "Someone else started this run, so only they can annotate or delete it. You can compare"
-            " and export it."
-        )
-    elif len(keys) == 1:
-        (key,), row = keys, rows[keys[0]]
-        with st.form("runs.notes", border=False):
-            left, right, button = st.columns([3, 2, 1], vertical_alignment="bottom")
-            note = left.text_input("Note", row["note"], max_chars=2000, key=f"runs.note.{key}")
-            tags = right.text_input(
-                "Tags, separated by commas", row["tags"], max_chars=200, key=f"runs.tags.{key}"
+    if len(keys) == 1:
+        row = rows[keys[0]]
+        if permissions.may_note(row["owner"]):
+            _draw_note(row)
+        else:
+            st.caption(
+                "Someone else started this run, so only they can annotate or delete it. You can"
+                " compare and export it."
             )
-            if button.form_submit_button("Keep", width="stretch"):
-                permissions.annotate(store, key, note, tags)
-                st.rerun()
     if keys and all(permissions.may_delete(rows[key]["owner"]) for key in keys):
-        with st.popover(f"Delete {len(keys)} run{'s' * (len(keys) > 1)}"):
-            st.write(
-                "Everyone on this server shares these runs. A deleted run is computed again when"
-                " someone needs it."
-            )
-            if st.button("Delete", key="runs.delete", type="primary"):
-                permissions.delete(store, keys)
-                st.rerun()
+        _draw_deletion(keys)
 
 
-def going_on() -> None:
+def _draw_note(row: dict[str, Any]) -> None:
+    key = row["key"]
+    with st.form("runs.notes", border=False):
+        left, right, button = st.columns([3, 2, 1], vertical_alignment="bottom")
+        note = left.text_input("Note", row["note"], max_chars=2000, key=f"runs.note.{key}")
+        tags = right.text_input(
+            "Tags, separated by commas", row["tags"], max_chars=200, key=f"runs.tags.{key}"
+        )
+        if button.form_submit_button("Keep", width="stretch"):
+            permissions.annotate(engine().store, key, note, tags)
+            st.rerun()
+
+
+def _draw_deletion(keys: list[str]) -> None:
+    with st.popover("Delete 1 run" if len(keys) == 1 else f"Delete {len(keys)} runs"):
+        st.write(
+            "Everyone on this server shares these runs. A deleted run is computed again when"
+            " someone needs it."
+        )
+        if st.button("Delete", key="runs.delete", type="primary"):
+            permissions.delete(engine().store, keys)
+            st.rerun()
+
+
+def draw_going_on() -> None:
     for page, (work, _) in sessions.registry.going(sessions.this()).items():
         words, button = st.columns([5, 1], vertical_alignment="center")
         progress = ""
-        if isinstance(work, Request):
+        if isinstance(work, RunRequest):
             progress = f": {len(work.open_jobs)} of {len(work.specs)} runs to go"
         name = page.partition(".")[0]
         words.markdown(
             f"**{TITLES.get(name, name.capitalize())} is still running**{progress}. It stops two"
             " minutes after you leave this site."
         )
-        key, stop, args = f"runs.stop.{page}", sessions.registry.let_go, (sessions.this(), page)
-        button.button("Stop", key=key, width="stretch", on_click=stop, args=args)
+        button.button(
+            "Stop",
+            key=f"runs.stop.{page}",
+            width="stretch",
+            on_click=sessions.registry.let_go,
+            args=(sessions.this(), page),
+        )
 
 
 def main() -> None:
-    drawing.repeat(going_on, 2.0)
+    drawing.repeat(draw_going_on, 2.0)
     store = engine().store
     # private runs of the command line are only for its user
     public_rows = [row for row in store.rows() if row["public"]]
@@ -217,8 +226,8 @@ def main() -> None:
     if runs:
         comparison.side_by_side(runs)
     with visitor.here():
-        notes(keys, {row["key"]: row for row in rows})
-    exports(runs, table)
+        draw_notes(keys, {row["key"]: row for row in rows})
+    draw_exports(runs, table)
 
 
 main()

@@ -10,6 +10,7 @@ from dpmf_core.runs.references import paper_of
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit import charts, links, room, sidebar_values
 from pages.kit.components import draw_price_curve
+from pages.kit.epsilon_grid import nearest
 from pages.kit.page_table import PAGES, SECTIONS, first_page
 from pages.start import price, you
 
@@ -18,11 +19,11 @@ PAPERS = "start.papers"  # in the session: whether the papers' methods are drawn
 
 
 @st.fragment
-def figure() -> None:
+def draw_figure() -> None:
     """Draw what is kept at each epsilon; the handle moves without the server."""
     epsilon = sidebar_values.dial(DEFAULT_EPSILON)
     places = price.places(epsilon)
-    here = price.nearest(places, epsilon)
+    here = nearest(places, epsilon)
     with_papers = bool(st.session_state.get(PAPERS))
     draw_price_curve(
         "start.price",
@@ -33,11 +34,11 @@ def figure() -> None:
         partial(sidebar_values.put, "epsilon"),
         follows=you.has_rated(),
     )
-    below_figure(here, with_papers)
+    draw_below_figure(here, with_papers)
     you.draw(epsilon)
 
 
-def below_figure(epsilon: float, with_papers: bool) -> None:
+def draw_below_figure(epsilon: float, with_papers: bool) -> None:
     """Draw the figure's numbers, what exactly they are, and the way to each method."""
     numbers = charts.Ready("What is kept at each epsilon", price.table(with_papers))
     charts.below("start.price", numbers, leaves=True, caption=price.caption())
@@ -53,7 +54,7 @@ def below_figure(epsilon: float, with_papers: bool) -> None:
                 links.to("explore", label, {"algorithm": algorithm, "epsilon": text})
 
 
-def section(name: str) -> None:
+def draw_section(name: str) -> None:
     described = SECTIONS[name]
     with st.container(border=True, height="stretch"):
         links.to(first_page(name).id, f"**{described.title}**", {}, described.material_icon)
@@ -79,11 +80,11 @@ def main() -> None:
         " hides whether you were one of them?**"
     )
     if price.best_shares():
-        figure()
+        draw_figure()
     with st.container(key="start.doors"):
         for column, name in zip(st.columns(len(IN_FRONT)), IN_FRONT, strict=True):
             with column:
-                section(name)
+                draw_section(name)
 
 
 main()

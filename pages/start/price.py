@@ -1,7 +1,6 @@
 """The start page's figure: the best proven method at each epsilon, from the runs of the package."""
 
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from dpmf_core.runs.references import paper_of
 from dpmf_core.runs.specification import RunSpec
 from pages.explore.story import BEST_LINE, USUAL
 from pages.kit import colours, data_sets
+from pages.kit.epsilon_grid import nearest
 from pages.kit.sidebar_values import EPSILONS
 
 # ---- what is known -------------------------------------------------------------------------------
@@ -67,11 +67,6 @@ def certainty_here(epsilon: float) -> Certainty:
     return certainty_at(epsilon, delta())
 
 
-def nearest(epsilons: Sequence[float], epsilon: float) -> float:
-    """Return the nearest of these epsilons on a logarithmic scale."""
-    return min(epsilons, key=lambda known: abs(math.log(known / epsilon)))
-
-
 def best_at(epsilon: float) -> Measured:
     """Return the best proven method at the nearest measured epsilon."""
     best = judgement().best(nearest(judgement().epsilons, epsilon))
@@ -117,7 +112,9 @@ def stops(epsilons: tuple[float, ...]) -> list[dict[str, Any]]:
 
 def _facts(share: Measured, is_measured: bool) -> list[dict[str, str]]:
     """Return three numbers, each with a sentence."""
-    about = "" if is_measured else "about "
+    about = "about "
+    if is_measured:
+        about = ""
     epsilon = share.epsilon or 0.0
     kept = conclusions.share_words(judgement(), share.median, about=about)
     certainty = certainty_here(epsilon)
@@ -171,12 +168,13 @@ def table(with_papers: bool) -> pd.DataFrame:
 def words() -> dict[str, str]:
     """Return the names of the figure's parts."""
     best_known = judgement().best_known
+    assert best_known is not None  # it is shipped
     return {
         "name": "Epsilon",
         "low": "more private",
         "high": "more accurate",
         "best": f"100%: {conclusions.best_known_words(judgement())}",
-        "bestShort": "100%: " + ("" if best_known is None else f"{best_known.label}, not private"),
+        "bestShort": f"100%: {best_known.label}, not private",
         "floor": f"0%: {conclusions.floor_words(judgement())}",
         "own": BEST_LINE,
         "price": "what privacy costs",
@@ -198,10 +196,12 @@ def exact_words(epsilon: float) -> str:
     best = best_at(epsilon)
     at = budget_text(best.epsilon or 0.0)
     kept = conclusions.kept_words(judgement(), best)
-    cost = judgement().cost(best)
     needed = "".join(conclusions.needed_words(best_shares(), USUAL / 100))
-    costs = "" if cost is None else conclusions.cost_words(judgement(), cost)
     others = conclusions.no_difference_words(judgement(), best)
+    costs = ""
+    cost = judgement().cost(best)
+    if cost is not None:
+        costs = conclusions.cost_words(judgement(), cost)
     return "\n\n".join(
         [
             f"**Epsilon.** {epsilon_in_full(epsilon, delta())}, for all releases together.",

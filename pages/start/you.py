@@ -27,7 +27,8 @@ from pages.kit.sidebar_values import EPSILONS
 from pages.start import price
 
 FILMS = "films"  # name of these data among those shipped with runs
-COUNT, LENGTH = 5, 5  # films to rate; recommendations
+COUNT = 5  # films to rate
+LENGTH = 5  # recommendations
 STARS = range(1, 6)
 STARS_KEY = "start.stars."  # in the session, with a film's title: its rating
 WITH_LIST = "start.listed"  # in the session: whether a list was shown
@@ -73,8 +74,13 @@ def run_of(best: Measured) -> RunSpec:
 def model(epsilon: float, with_noise: bool) -> Recommender | None:
     """Return what the best method at a measured epsilon released in the first draw, if shipped."""
     spec = run_of(price.best_at(epsilon))
-    released_run = shipped_runs.released_run(spec if with_noise else spec.open())
-    return None if released_run is None else released_run.model
+    if not with_noise:
+        spec = spec.open()
+    released_run = shipped_runs.released_run(spec)
+    if released_run is None:
+        return None
+    released_model: Recommender = released_run.model
+    return released_model
 
 
 def recommended(
@@ -151,10 +157,11 @@ def _draw_lists(best: Measured, ratings: Mapping[str, int]) -> None:
     if not (is_complete and st.session_state.get(WITH_LIST)):
         for place, heading in zip(places, headings, strict=True):
             place.markdown(_list_text(heading, [":gray[…]"] * LENGTH))
-        waiting = "Computing your list." if is_complete else f"{len(ratings)} of {COUNT} rated."
-        count.caption(waiting)
     if not is_complete:
+        count.caption(f"{len(ratings)} of {COUNT} rated.")
         return
+    if not st.session_state.get(WITH_LIST):
+        count.caption("Computing your list.")
     own = recommended(epsilon, ratings)
     plain = recommended(epsilon, ratings, with_noise=False)
     for place, heading, titles in zip(places, headings, (own, plain), strict=True):
@@ -173,7 +180,9 @@ def _list_text(heading: str, rows: Sequence[str]) -> str:
 def _row(title: str, own: Sequence[str]) -> str:
     """Return a row of a list, struck out if noise lost it. own: the list with noise."""
     text = safe_text.escape_letters(title)
-    return text if title in own else f"~~{text}~~"
+    if title in own:
+        return text
+    return f"~~{text}~~"
 
 
 @functools.cache

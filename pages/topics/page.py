@@ -8,18 +8,19 @@ from dpmf_core.runs.inspection import pairs, topics, typical
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours, factorisation, lesson, safe_text
 from pages.kit.factorisation import TOPICS
-from pages.kit.sidebar_values import Choice
+from pages.kit.sidebar_values import SidebarChoice
 
 WEIGHTS = {"tfidf": "TF-IDF", "tf": "word shares (TF)", "none": "counts"}
 AT_ONCE = 10  # topics
 
 
-def preparation(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
+def ask_preparation(choice: SidebarChoice) -> tuple[dict[str, object], tuple[str, ...]]:
     """Ask how documents become rows; return it, and what is taken as public.
 
     No link holds these settings, so a lesson that fixes parameters uses the defaults.
     """
-    weighting, buckets = "tfidf", None
+    weighting = "tfidf"
+    buckets = None
     if lesson.fixed_value("parameters") is None:
         left, right = st.columns(2)
         weighting = left.selectbox(
@@ -41,24 +42,27 @@ def preparation(choice: Choice) -> tuple[dict[str, object], tuple[str, ...]]:
             help="A hashed vocabulary learns nothing from the documents. Words in the same bucket"
             " cannot be distinguished.",
         )
-    words = None if buckets else choice.most_words
-    public = (WEIGHTS_ARE_PUBLIC,) if weighting == "tfidf" else ()
-    data: dict[str, object] = {"weighting": weighting, "hashed": buckets, "most_words": words}
-    # buckets learn nothing from the words
-    learned = (WORDS_ARE_PUBLIC, VOCABULARY_IS_PUBLIC) if buckets else ()
-    assumed = tuple(it for it in choice.assumptions if it not in learned)
-    return data, public + assumed
+    most_words = choice.most_words
+    public = list(choice.assumptions)
+    if buckets:  # they learn nothing from the words
+        most_words = None
+        learned = (WORDS_ARE_PUBLIC, VOCABULARY_IS_PUBLIC)
+        public = [assumption for assumption in public if assumption not in learned]
+    if weighting == "tfidf":
+        public.insert(0, WEIGHTS_ARE_PUBLIC)
+    data: dict[str, object] = {"weighting": weighting, "hashed": buckets, "most_words": most_words}
+    return data, tuple(public)
 
 
-def one_topic(runs: dict[str, Run]) -> None:
+def draw_one_topic(runs: dict[str, Run]) -> None:
     """Draw a topic's weights as bars, and the documents in which it is strongest."""
     matched_pairs = pairs(runs["main"], runs["best"])
-    private, plain = topics(runs["main"]), topics(runs["best"])
-    names = {
-        pair.component: ", ".join(word for word, _ in private[pair.component][:3])
-        or f"topic {pair.component + 1}"
-        for pair in matched_pairs
-    }
+    private = topics(runs["main"])
+    plain = topics(runs["best"])
+    names = {}
+    for pair in matched_pairs:
+        words = ", ".join(word for word, _ in private[pair.component][:3])
+        names[pair.component] = words or f"topic {pair.component + 1}"
     key = f"topics.one.{runs['main'].key}"
     part = st.selectbox("Topic", list(names), key=key, format_func=names.__getitem__)
     pair = next(pair for pair in matched_pairs if pair.component == part)
@@ -81,8 +85,8 @@ def one_topic(runs: dict[str, Run]) -> None:
             marker={"color": colours.of(str(ident))},
             hovertemplate="%{y}: %{x:.2f}<extra></extra>",
         )
-    words = list(dict.fromkeys(bars["word"]))[::-1]
-    fig.update_yaxes(categoryorder="array", categoryarray=words, title=None)
+    from_below = list(dict.fromkeys(bars["word"]))[::-1]
+    fig.update_yaxes(categoryorder="array", categoryarray=from_below, title=None)
     alt = f"Weights of the heaviest words of the topic {names[part]}, with privacy and without."
     charts.show(fig, "topics.words", alt, bars)
     if st.toggle("Documents most typical of this topic", key="topics.typical"):
@@ -90,22 +94,25 @@ def one_topic(runs: dict[str, Run]) -> None:
             "Documents are private data. This list is only for the people who hold them; it is not"
             " released."
         )
-        documents = [(it.row + 1, it.title, it.share) for it in typical(runs["main"], part)]
+        documents = typical(runs["main"], part)
+        typical_rows = [
+            (document.row + 1, document.title, document.share) for document in documents
+        ]
         columns = ["document", "begins with", "share of this topic"]
-        safe_text.table(pd.DataFrame(documents, columns=columns))
+        safe_text.table(pd.DataFrame(typical_rows, columns=columns))
 
 
-def below(_: Choice, runs: dict[str, Run]) -> None:
+def draw_below(_: SidebarChoice, runs: dict[str, Run]) -> None:
     if "main" in runs and "best" in runs:
         with st.expander("A topic in full"):
-            one_topic(runs)
+            draw_one_topic(runs)
 
 
 def most(count: int) -> int:
     """Return the number of topics to show; a toggle shows all."""
-    if count <= AT_ONCE:
+    if count <= AT_ONCE or st.toggle(f"All {count} topics", key="topics.all"):
         return count
-    return count if st.toggle(f"All {count} topics", key="topics.all") else AT_ONCE
+    return AT_ONCE
 
 
-factorisation.draw_page(TOPICS, "Topics, words and parameters", preparation, most, below)
+factorisation.draw_page(TOPICS, "Topics, words and parameters", ask_preparation, most, draw_below)

@@ -2,9 +2,7 @@
 
 import math
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from weakref import WeakValueDictionary
 
 import pandas as pd
@@ -22,7 +20,7 @@ from dpmf_core.runs.tuning.search import Search, Trial, price
 from dpmf_core.runs.tuning.search_space import FRESH, TuneSpec
 from dpmf_core.teaching.glossary import linked
 from pages.kit import charts, colours, safe_text, time_estimate
-from pages.kit.sidebar_values import Choice
+from pages.kit.sidebar_values import SidebarChoice
 from pages.kit.sweep_charts import parameter
 from pages.server import visitor
 
@@ -40,11 +38,12 @@ class _OwnersEngine:
     """The engine with the owner's permissions and turn, also from another session's page."""
 
     owner: Asker
-    terms: Mapping[str, Any]
+    person: str
+    cost: float
 
     def submit(self, spec: RunSpec, priority: int) -> Job:
         with asking(self.owner):
-            return engine().submit(spec, priority, **self.terms)
+            return engine().submit(spec, priority, self.person, self.cost)
 
 
 def search_of(spec: TuneSpec, trials: int) -> Search:
@@ -55,8 +54,9 @@ def search_of(spec: TuneSpec, trials: int) -> Search:
     with _searches_lock:
         search = _searches.get(spec.key)
         if search is None or (search.trials_asked < trials and not search.busy):
-            terms = {"asker": visitor.person(), "cost": time_estimate.cost(spec.trial({}))}
-            search = Search(spec, trials, _OwnersEngine(visitor.asker(), terms))
+            cost = time_estimate.cost(spec.trial({}))
+            owners_engine = _OwnersEngine(visitor.asker(), visitor.person(), cost)
+            search = Search(spec, trials, owners_engine)
             _searches[spec.key] = search
         st.session_state[SEARCH] = search
         return search
@@ -72,43 +72,60 @@ def _frame(trials: list[Trial]) -> pd.DataFrame:
     """
     rows = []
     for trial in trials:
-        if trial.score is not None:
-            low, high = trial.interval or (math.nan, math.nan)
-            figures = {"trial": trial.number + 1, "score": trial.score, "low": low, "high": high}
-            rows.append({**figures, "best so far": trial.score, **trial.place})
+        if trial.score is None:
+            continue
+        low, high = trial.interval or (math.nan, math.nan)
+        rows.append(
+            {
+                "trial": trial.number + 1,
+                "score": trial.score,
+                "low": low,
+                "high": high,
+                "best so far": math.nan,
+                **trial.place,
+            }
+        )
     table = pd.DataFrame(rows)
-    return table.assign(**{"best so far": table["score"].cummin()})
+    table["best so far"] = table["score"].cummin()
+    return table
 
 
-def figures(search: Search, metric: Metric) -> None:
+def draw_figures(search: Search, metric: Metric) -> None:
     """Draw score by trial, and which parameter matters. At least one trial has finished."""
     table = _frame(search.trials)
-    half_widths = ((table["high"] - table["low"]) / 2).dropna()
-    noise = f", typically ± {metric.text(half_widths.median())}" if len(half_widths) else ""
     st.subheader("Score by trial", anchor=False)
     fig = charts.figure("trial", metric.title, height=300)
-    ends = {"array": table["high"] - table["score"], "arrayminus": table["score"] - table["low"]}
     fig.add_scatter(
         x=table["trial"],
         y=table["score"],
         mode="markers",
         showlegend=False,
         marker={"color": colours.of("dpals"), "size": 8, "opacity": 0.6},
-        error_y={"type": "data", "symmetric": False, "thickness": 1, **ends},
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "thickness": 1,
+            "array": table["high"] - table["score"],
+            "arrayminus": table["score"] - table["low"],
+        },
     )
     stairs = {"color": colours.of("spectral"), "shape": "hv", "width": 3}
     best = table["best so far"]
     fig.add_scatter(x=table["trial"], y=best, mode="lines", name="best so far", line=stairs)
     alt = "Validation score of each trial and the best so far."
-    caption = f"Each dot is one trial: the mean of its draws with a 95% interval{noise}."
-    charts.show(fig, "tune.history", alt, table, caption=caption)
-    if shares := search.importance():
+    caption = "Each dot is one trial: the mean of its draws with a 95% interval"
+    half_widths = ((table["high"] - table["low"]) / 2).dropna()
+    if len(half_widths):
+        caption += f", typically ± {metric.text(half_widths.median())}"
+    charts.show(fig, "tune.history", alt, table, caption=f"{caption}.")
+    shares = search.importance()
+    if shares:
         ids = [search.spec.algorithm]
-        texts = ", ".join(f"{parameter(name, ids)} {it:.0%}" for name, it in shares.items())
+        texts = ", ".join(f"{parameter(name, ids)} {share:.0%}" for name, share in shares.items())
         st.markdown(f"**Which parameter matters**, by share of the scores' variance: {texts}.")
 
 
-def costs(choice: Choice, search: Search) -> None:
+def draw_costs(choice: SidebarChoice, search: Search) -> None:
     """Draw the cost of choosing on private data: one trial, the best of several, or all."""
     st.header("What choosing costs on private data", anchor=False)
     budget = search.spec.budget
@@ -121,17 +138,14 @@ def costs(choice: Choice, search: Search) -> None:
         )
         return
     st.write("This search cost **nothing**: its data are public or synthetic.")
-    draws, unit = search.spec.draws, ready.guarantee.unit
+    draws = search.spec.draws
+    unit = ready.guarantee.unit
     cost = price(ready.plan, SCORE_NOISE, len(search.trials), budget, draws)
-    rows = [
-        ("one trial with parameters fixed in advance", cost.single),
-        *(
-            (f"the best of about {cost.mean:g}, {it} number", cost.best_of[it])
-            for it in cost.best_of
-        ),
-        (f"all {cost.mean:g} trials, as here", cost.all_shown),
-    ]
-    texts = [(what, epsilon_text(value)) for what, value in rows]
+    epsilons = {"one trial with parameters fixed in advance": cost.single}
+    for distribution, epsilon in cost.best_of.items():
+        epsilons[f"the best of about {cost.mean:g}, {distribution} number"] = epsilon
+    epsilons[f"all {cost.mean:g} trials, as here"] = cost.all_shown
+    texts = [(what, epsilon_text(epsilon)) for what, epsilon in epsilons.items()]
     safe_text.table(pd.DataFrame(texts, columns=["what is shown", "total ε"]))
     st.caption(
         linked(

@@ -29,13 +29,14 @@ from pages.kit import (
     forms,
     links,
     odometer,
+    purchases,
     sidebar,
     sidebar_values,
     time_estimate,
 )
 from pages.kit.runs import ask, may_begin, queue
 from pages.kit.session_widgets import bind, number_within, start, within
-from pages.kit.sidebar_values import Choice
+from pages.kit.sidebar_values import SidebarChoice
 from pages.kit.sweep_charts import parameter
 from pages.server import sessions
 from pages.tune import open_search
@@ -46,14 +47,16 @@ USUAL = ("rank", "steps", "clip_norm", "regularisation", "shrinkage", "row_clip"
 WAYS = {"take-away": "Export", "explore": "Explore it", "choose": "Back to the answer"}
 FORM = "tune.form"  # in the session: the method whose form of parameters is open
 TRIALS = 2, 500  # the range of the number of trials
-N_TRIALS, DRAWS = 20, 3  # the default numbers of trials and of draws of each
-FIRST, LATER = 0.3, 0.7  # seconds between updates, before and after the first trial
-Parameters = Mapping[str, Any]
-OPENLY, PRIVATELY = "open", "private"
+N_TRIALS = 20  # by default
+DRAWS = 3  # of each trial, by default
+FIRST = 0.3  # seconds between updates before the first trial
+LATER = 0.7  # and after it
+OPENLY = "open"
+PRIVATELY = "private"
 WHERE = {OPENLY: "on synthetic data, free", PRIVATELY: "on your own data, for ε"}
 
 
-def parameters(choice: Choice) -> dict[str, Any]:
+def parameters(choice: SidebarChoice) -> dict[str, Any]:
     """Ask for the method's parameters; the form is open once one differs from the recommended."""
     budget = choice.spec().budget
     assert budget is not None  # the sidebar has no choice without noise
@@ -73,7 +76,7 @@ def _names_of(text: str, names: Sequence[str]) -> list[str]:
     return moving
 
 
-def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpec, int]:
+def search_settings(choice: SidebarChoice, parameters: dict[str, Any]) -> tuple[TuneSpec, int]:
     """Return the controls' search. parameters: set by a person; they stay unless searched."""
     names = list(algorithms.find(choice.algorithm).model_fields)
     usual = [name for name in USUAL if name in names]
@@ -81,51 +84,70 @@ def search_settings(choice: Choice, parameters: dict[str, Any]) -> tuple[TuneSpe
     key = f"tune.moving.{choice.algorithm}"
     first = usual[:4] or names[:3]
     start(key, "search", first, lambda text: _names_of(text, names))
-    text = "Each from a quarter to four times its recommended value."
     moving = left.multiselect(
         "Parameters to search",
         names,
         st.session_state[key],
         key=key,
         format_func=lambda name: parameter(name, [choice.algorithm]),
-        help=text,
+        help="Each from a quarter to four times its recommended value.",
         persist_state="session",
     )
     start("tune.trials", "trials", N_TRIALS, within(int, *TRIALS))
     start("tune.draws", "trial_draws", DRAWS, within(int, 1, MOST_DRAWS))
     trials = right.number_input("Trials", *TRIALS, **bind("tune.trials"), step=10) or N_TRIALS
-    text = "Draws of split and noise for each trial; its score is their mean."
-    draws = (
-        last.number_input("Draws", 1, MOST_DRAWS, **bind("tune.draws"), step=1, help=text) or DRAWS
+    draws = last.number_input(
+        "Draws",
+        1,
+        MOST_DRAWS,
+        **bind("tune.draws"),
+        step=1,
+        help="Draws of split and noise for each trial; its score is their mean.",
     )
-    links.put_in_address(
-        {
-            "search": None if moving == first else ",".join(moving),
-            "trials": None if trials == N_TRIALS else str(trials),
-            "trial_draws": None if draws == DRAWS else str(draws),
-        }
-    )
+    draws = draws or DRAWS
+    texts: dict[str, str | None] = {"search": None, "trials": None, "trial_draws": None}
+    if moving != first:
+        texts["search"] = ",".join(moving)
+    if trials != N_TRIALS:
+        texts["trials"] = str(trials)
+    if draws != DRAWS:
+        texts["trial_draws"] = str(draws)
+    links.put_in_address(texts)
     if not moving:
         raise BadInput("Choose at least one parameter to search.")
     fixed = {name: value for name, value in parameters.items() if name not in moving}
+    return _search_spec(choice, moving, fixed, int(draws)), int(trials)
+
+
+def _search_spec(
+    choice: SidebarChoice, moving: Sequence[str], fixed: dict[str, Any], draws: int
+) -> TuneSpec:
+    """Return the search of some parameters, each around its recommended value."""
     spec = choice.spec(parameters=fixed).canonical()
     algorithm = prepare(spec, choice.shape, choice.assumptions).algorithm
-    search = {
+    ranges = {
         name: default_range(type(algorithm), name, getattr(algorithm, name)) for name in moving
     }
-    fields = {name: getattr(spec, name) for name in ("data", "algorithm", "budget", "seed")}
-    return TuneSpec.parse(**fields, search=search, fixed=fixed, draws=int(draws)), int(trials)
+    return TuneSpec.parse(
+        data=spec.data,
+        algorithm=spec.algorithm,
+        budget=spec.budget,
+        seed=spec.seed,
+        search=ranges,
+        fixed=fixed,
+        draws=draws,
+    )
 
 
 def _watch(search: Search) -> None:
     """Advance the search; draw the page again when a trial has finished."""
     before = _n_scored(search)
     more = search.advance()
+    n_running = sum(trial.state == "running" for trial in search.trials)
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(
         min(search.n_settled / search.n_trials, 1.0),
-        f"{search.n_settled} of {search.n_trials} trials;"
-        f" {sum(t.state == 'running' for t in search.trials)} running",
+        f"{search.n_settled} of {search.n_trials} trials; {n_running} running",
     )
     if button.button("Cancel", key="tune.cancel", width="stretch"):
         st.session_state["tune.cancelled"] = search.spec.key
@@ -140,7 +162,8 @@ def _n_scored(search: Search) -> int:
 
 
 def _begin(key: str, trials: int) -> None:
-    st.session_state["tune.asked"], st.session_state["tune.now"] = (key, trials), True
+    st.session_state["tune.asked"] = (key, trials)
+    st.session_state["tune.now"] = True
 
 
 def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
@@ -164,11 +187,12 @@ def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
     return search, pressed or not (called_off or search.cancelled)
 
 
-def finding(choice: Choice, search: Search, best: Trial) -> None:
+def draw_finding(choice: SidebarChoice, search: Search, best: Trial) -> None:
     assert best.score is not None
     settings = forms.in_words(search.spec.algorithm, best.place)
-    unfinished = search.busy or search.cancelled
-    which = "Best so far" if unfinished else f"The best of {search.n_trials} trials"
+    which = f"The best of {search.n_trials} trials"
+    if search.busy or search.cancelled:
+        which = "Best so far"
     st.title(f"{which}: {SCORE.title} {SCORE.text(best.score)}", anchor=False)
     between = ""
     if best.interval is not None:
@@ -181,28 +205,31 @@ def finding(choice: Choice, search: Search, best: Trial) -> None:
 
 
 def _draw_outcome(
-    choice: Choice, search: Search, best: Trial, head: DeltaGenerator
-) -> Parameters | None:
+    choice: SidebarChoice, search: Search, best: Trial, head: DeltaGenerator
+) -> Mapping[str, Any] | None:
     """Draw the winner on test ratings, the trials, and the cost of choosing.
 
     Returns the winner's parameters once they have been compared.
     """
-    spec, runs, winner = search.spec, dict[str, Run](), None
+    spec = search.spec
+    runs: dict[str, Run] = {}
+    winner = None
     if not (search.busy or search.cancelled):
         runs = ask("tune.final", spec.fresh(best.place), by_button=True)
-        if result := outcome(runs, spec.metric):
+        result = outcome(runs, spec.metric)
+        if result:
             box = head.success if result.verdict == "better" else head.info
             box(f"On test ratings: {result.words}")
             winner = spec.fixed | best.place
-    open_search.figures(search, SCORE)
+    open_search.draw_figures(search, SCORE)
     if "winner 0" in runs:
-        open_search.costs(choice, search)
+        open_search.draw_costs(choice, search)
     return winner
 
 
 def draw_search(
-    choice: Choice, spec: TuneSpec, trials: int, head: DeltaGenerator
-) -> Parameters | None:
+    choice: SidebarChoice, spec: TuneSpec, trials: int, head: DeltaGenerator
+) -> Mapping[str, Any] | None:
     """Draw a search that shows every trial, and return its winner; raise BadInput."""
     search, waits = requested_search(spec, trials)
     if search is None:
@@ -224,7 +251,7 @@ def draw_search(
         head.title("Searching" if waits else "No trial has finished", anchor=False)
     else:
         with head:
-            finding(choice, search, best)
+            draw_finding(choice, search, best)
     if not waits:
         head.caption(
             f"Cancelled after {search.n_settled} of {search.n_trials} trials. Press Search to"
@@ -240,20 +267,21 @@ def draw_search(
 
 def _select(spec: PrivateSelection) -> None:
     st.session_state["tune.selecting"] = spec
-    odometer.buy([spec])
+    purchases.buy([spec])
 
 
 def draw_private_search(
-    choice: Choice, search: TuneSpec, trials: int, head: DeltaGenerator
-) -> Parameters | None:
+    choice: SidebarChoice, search: TuneSpec, trials: int, head: DeltaGenerator
+) -> Mapping[str, Any] | None:
     """Draw the controls and the button here, the outcome at the head; return the winner."""
     spec = _settings(choice, search, trials)
-    odometer.draw_selection_button("Tune on my data", "tune.select", spec, _select)
+    purchases.draw_selection_button("Tune on my data", "tune.select", spec, _select)
     with head:
         if st.session_state.get("tune.selecting") == spec:
             return _draw_winner(choice, spec)
         st.title(f"Tune {_place(choice)} privately", anchor=False)
-        budget, unit = spec.budget, spec.kinds[0]().guarantee().unit
+        budget = spec.budget
+        unit = spec.kinds[0]().guarantee().unit
         cost = epsilon_in_full(spec.epsilon, budget.delta, unit, budget.relation, RULE)
         error = choice.shape.half_range / 2
         deviation = spec.score_deviation(error, choice.shape)
@@ -268,12 +296,18 @@ def draw_private_search(
     return None
 
 
-def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection:
+def _settings(choice: SidebarChoice, search: TuneSpec, trials: int) -> PrivateSelection:
     left, right = st.columns(2)
     key = f"tune.cap.{choice.epsilon:g}"
     st.session_state.setdefault(key, choice.epsilon)
-    help_text = "Trainings share what remains after scoring and choosing."
-    cap = number_within(left.container(), "Largest total ε", key, 0.01, 1000.0, help=help_text)
+    cap = number_within(
+        left.container(),
+        "Largest total ε",
+        key,
+        0.01,
+        1000.0,
+        help="Trainings share what remains after scoring and choosing.",
+    )
     st.session_state.setdefault("tune.noise", 5.0)
     noise = number_within(
         right.container(),
@@ -291,7 +325,7 @@ def _settings(choice: Choice, search: TuneSpec, trials: int) -> PrivateSelection
     ).within(cap)
 
 
-def _draw_winner(choice: Choice, spec: PrivateSelection) -> Parameters | None:
+def _draw_winner(choice: SidebarChoice, spec: PrivateSelection) -> Mapping[str, Any] | None:
     """Draw the outcome of a private selection, and return its winner."""
     results = ask("tune.selection", {"selection": spec}, by_button=True)
     if not results:
@@ -336,19 +370,19 @@ def _draw_winner(choice: Choice, spec: PrivateSelection) -> Parameters | None:
 # ---- what follows --------------------------------------------------------------------------------
 
 
-def _place(choice: Choice) -> str:
+def _place(choice: SidebarChoice) -> str:
     title = algorithms.find(choice.algorithm).title
     return f"{title} at ε = {budget_text(choice.epsilon)}"
 
 
-def _use(choice: Choice, values: Parameters) -> None:
+def _use(choice: SidebarChoice, values: Mapping[str, Any]) -> None:
     """Set these parameters and their method in the session, and export them next."""
     forms.choose(choice.algorithm, values)
     sidebar_values.put("algorithm", choice.algorithm)
     export.send(choice.dataset, choice.algorithm)
 
 
-def draw_next(choice: Choice, winner: Parameters | None) -> None:
+def draw_next(choice: SidebarChoice, winner: Mapping[str, Any] | None) -> None:
     """Draw the button that uses the winner, or the next steps with the parameters that are set."""
     values = forms.set_parameters(choice.algorithm)
     if winner is not None and values != dict(winner):
@@ -362,11 +396,13 @@ def draw_next(choice: Choice, winner: Parameters | None) -> None:
     links.draw_ways("tune.next", WAYS, use)
 
 
-def _tuned_choice() -> Choice:
+def _tuned_choice() -> SidebarChoice:
     """Return the session's choice; of several methods, the one that the last answer recommends."""
     choice = sidebar.choice()
     method = controls.answered_method(choice.entry)
-    return replace(choice, algorithm=method, is_best=False) if choice.is_best and method else choice
+    if choice.is_best and method:
+        return replace(choice, algorithm=method, is_best=False)
+    return choice
 
 
 def main() -> None:
@@ -374,7 +410,9 @@ def main() -> None:
     controls.write_to_address()
     own = _tuned_choice()
     choice = replace(own, dataset=data_sets.stand_in(own.entry).id)
-    head, way, each = st.container(), OPENLY, None
+    head = st.container()
+    way: str | None = OPENLY
+    each = None
     spec, trials = search_settings(choice, parameters(own))
     if choice != own:
         st.caption(
@@ -382,8 +420,13 @@ def main() -> None:
             " synthetic data set of the same shape**, unless you choose your own data."
         )
         st.session_state.setdefault("tune.way", OPENLY)
-        look: dict[str, Any] = {"format_func": WHERE.__getitem__, "required": True}
-        way = st.segmented_control("Where to search", list(WHERE), key="tune.way", **look)
+        way = st.segmented_control(
+            "Where to search",
+            list(WHERE),
+            key="tune.way",
+            format_func=WHERE.__getitem__,
+            required=True,
+        )
         each = controls.draw_each(own.entry)
     if way == PRIVATELY:
         # a private trial trains once

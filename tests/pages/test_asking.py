@@ -22,7 +22,7 @@ def page():
 
 def test_a_run_that_ends_while_results_are_taken_is_shown(monkeypatch):
     """Runs may end after results were collected and before the page asks what goes on."""
-    take, looks = runs.Request.collect, list[int]()
+    take, looks = runs.RunRequest.collect, list[int]()
 
     def collect_before_the_end(request, whole):
         looks.append(len(request.jobs))
@@ -33,7 +33,7 @@ def test_a_run_that_ends_while_results_are_taken_is_shown(monkeypatch):
             take(request, None)
 
     monkeypatch.setattr(runs, "PATIENCE", 0.0)
-    monkeypatch.setattr(runs.Request, "collect", collect_before_the_end)
+    monkeypatch.setattr(runs.RunRequest, "collect", collect_before_the_end)
     app = AppTest.from_function(page, default_timeout=WAIT).run()
     assert not app.exception
     assert looks[0] == 1

@@ -12,7 +12,7 @@ from dpmf_core.runs.measurements import Draw
 from dpmf_core.runs.references import RECOMMENDED
 from pages.explore import story
 from pages.kit import data_sets, epsilon_grid
-from pages.kit.sidebar_values import Choice
+from pages.kit.sidebar_values import SidebarChoice
 from tests.support.tables import point as planned_point
 from tests.support.tables import table
 
@@ -30,7 +30,7 @@ FIGURES = {
 
 def chosen(data="cinema-small", epsilon=1.0, algorithm=RECOMMENDED["ratings"], **more):
     delta = usual_run("ratings", data).budget.delta
-    return Choice(dataset=data, epsilon=epsilon, delta=delta, algorithm=algorithm, **more)
+    return SidebarChoice(dataset=data, epsilon=epsilon, delta=delta, algorithm=algorithm, **more)
 
 
 def told(judgement, label, **choice):

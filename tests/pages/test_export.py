@@ -13,7 +13,7 @@ import pytest
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs.planning import account_of
 from dpmf_datasets import session_files
-from pages.kit import odometer
+from pages.kit import purchases
 from tests.pages.driving import ROOT, app_of, brought, forget, run_until, words
 from tests.support.messy_table import messy_table
 
@@ -187,7 +187,7 @@ def test_a_training_that_the_account_holds_is_not_planned_again(mine, monkeypatc
     _, entry = mine
     app = trained(opened(entry, **TUNED))
     prices = []
-    monkeypatch.setattr(odometer, "draw_button", lambda *arguments, **_: prices.append(arguments))
+    monkeypatch.setattr(purchases, "draw_button", lambda *arguments, **_: prices.append(arguments))
     app.run()
     assert not prices and "2.00 in total" in words(app) and "2.97" not in words(app)
 

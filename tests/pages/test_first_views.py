@@ -32,7 +32,7 @@ def asked_at_first(page, monkeypatch):
         tables.append(read(*arguments, **keywords))
         return tables[-1]
 
-    monkeypatch.setattr(runs.Request, "want", want)
+    monkeypatch.setattr(runs.RunRequest, "want", want)
     monkeypatch.setattr(epsilon_grid, "read", read_and_note)
     app = app_of(script(page)).run()
     assert not app.exception, [error.value for error in app.exception]
@@ -93,8 +93,8 @@ def test_the_first_view_stands_on_an_empty_store(page, monkeypatch):
         light = [it for it in run_names if whole is not None and it not in whole]
         request.take_known(light, whole)
 
-    monkeypatch.setattr(runs.Request, "submit", shipped_alone)
-    monkeypatch.setattr(epsilon_grid, "fill", lambda *_: runs.Request())
+    monkeypatch.setattr(runs.RunRequest, "submit", shipped_alone)
+    monkeypatch.setattr(epsilon_grid, "fill", lambda *_: runs.RunRequest())
     app = app_of(script(next(it for it in PAGES if it.id == page))).run()
     assert not app.exception, [error.value for error in app.exception]
     text = words(app)

@@ -13,7 +13,7 @@ from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import session_files
-from pages.kit import data_sets, odometer
+from pages.kit import data_sets, odometer, purchases
 from tests.pages.driving import (
     app_of,
     behind_sidebar,
@@ -134,12 +134,12 @@ def test_a_price_says_how_delta_grows(mine):
     account = account_of(mine.entry.id)
     selection = Charge("selection", (), Status.PROVEN, delta=DELTA, price=(1.0, 2.0))
     run = Charge("run", ((Gaussian(3.0), 1),), Status.PROVEN, delta=DELTA)
-    assert "δ" not in odometer.price_text(account, [selection])
+    assert "δ" not in purchases.price_text(account, [selection])
     account.enter(run)
-    assert "δ" not in odometer.price_text(account, [run]) and account.n_raw_errors == 1
+    assert "δ" not in purchases.price_text(account, [run]) and account.n_raw_errors == 1
     account.enter(selection)
     assert account.n_raw_errors == 1
-    price = odometer.price_text(account, [selection])
+    price = purchases.price_text(account, [selection])
     assert price.endswith(f"δ {delta_text(2 * DELTA)} → {delta_text(3 * DELTA)}")
 
 

@@ -27,7 +27,7 @@ RIVALS = {
 
 def headline(figures, known=None, metric="rmse", **summary):
     judgement = table({**REFERENCES, **figures}, metric, **summary).by(metric)
-    return findings.headline(judgement, lambda _: known or Draws(()))
+    return findings.title_and_text(judgement, lambda _: known or Draws(()))
 
 
 def points_and_runs(*rows, metric="rmse", grids=None, **guarantee):

@@ -1,0 +1,116 @@
+"""One person in the first view of Explore: who is shown, and their lists along epsilon."""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dpmf_core.jobs.engine import engine
+from dpmf_core.runs import shipped_runs
+from dpmf_core.runs.comparison import TRIVIAL, at_epsilon, references
+from dpmf_core.runs.measurements import Measured
+from dpmf_core.runs.recommendations import recommend, someone
+from dpmf_core.runs.specification import RunSpec
+from pages.kit import data_sets
+from pages.kit.sidebar_values import SidebarChoice
+
+# names of data shipped with runs
+PERSON = "person"
+LISTS = "lists"
+USER = "explore.user."  # in the session, by data set: the person shown
+LIST_LENGTH = 6  # recommendations in the first view
+CACHE_SIZE = 4000  # lists in memory, for all sessions
+RecommendedItems = list[dict[str, Any]]
+
+
+def _run_of(spec: RunSpec, one: Measured) -> RunSpec:
+    """Return the run of a point of the figure with the seed of `spec`."""
+    run = spec.on(one.algorithm, parameters=dict(one.parameters))
+    return at_epsilon(run, one.epsilon or 0.0)
+
+
+def _person(choice: SidebarChoice, spec: RunSpec) -> int | None:
+    """Return the person whose list is shown: the chosen one, otherwise one with many ratings.
+
+    None while no run tells who there is.
+    """
+
+    def usual() -> int | None:
+        trivial = references(spec)[TRIVIAL]
+        run = engine().known_runs.whole(trivial)
+        if run is not None:
+            return someone(run)
+        shipped_person: int | None = shipped_runs.view_data(trivial, PERSON)
+        return shipped_person
+
+    user: int | None = st.session_state.get(start(choice, usual))
+    return user
+
+
+def start(choice: SidebarChoice, usual: Callable[[], int | None]) -> str:
+    """Return the session's key of the person shown for these data, and set it if it is new.
+
+    The person in the address comes first, if this session has shown no one yet, then the usual one.
+    """
+    key = f"{USER}{data_sets.name_in_keys(choice.dataset)}"
+    if key in st.session_state:
+        return key
+    user = None
+    if not any(str(name).startswith(USER) for name in st.session_state):
+        user = _linked_person(choice.entry.n_users)
+    if user is None:
+        user = usual()
+    if user is not None:
+        st.session_state[key] = user
+    return key
+
+
+def _linked_person(n_users: int) -> int | None:
+    text = st.query_params.get(PERSON, "")
+    if text.isdecimal() and int(text) < n_users:
+        return int(text)
+    return None
+
+
+def lists(choice: SidebarChoice, spec: RunSpec, line: Sequence[Measured]) -> dict[str, Any] | None:
+    """Return the person's lists at each point of the first draw, with and without noise."""
+    user = _person(choice, spec)
+    if user is None:
+        return None
+    items_of = _cached_items if choice.entry.public else _items
+    points = []
+    for one in line:
+        run = _run_of(spec, one)
+        with contextlib.suppress(LookupError):
+            points.append(
+                {
+                    "epsilon": one.epsilon,
+                    "items": items_of(run.model_dump_json(), user),
+                    "open": items_of(run.open().model_dump_json(), user),
+                }
+            )
+    if not points:
+        return None
+    return {"person": user, "at": points}
+
+
+def _items(spec: str, user: int) -> RecommendedItems:
+    """Return a run's recommendations for a person; raise LookupError if there are none known.
+
+    spec: JSON.
+    """
+    run_spec = RunSpec.model_validate_json(spec)
+    run = engine().known_runs.whole(run_spec)
+    if run is None:
+        lists_by_user: dict[str, RecommendedItems] = shipped_runs.view_data(run_spec, LISTS) or {}
+        items = lists_by_user[str(user)]
+    else:
+        films = recommend(run, user, LIST_LENGTH)
+        items = [{"id": film.item, "title": film.title} for film in films]
+    if not items:
+        raise LookupError
+    return items
+
+
+_cached_items = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(_items)
