@@ -103,10 +103,11 @@ def _ask() -> tuple[int, int, float]:
     read_total = session_widgets.within(float, *TOTALS)
     session_widgets.start("accountant.total", "total", FIRST["total"], read_total)
     total = number_within(right.container(), "Total ε", "accountant.total", *TOTALS)
-    values = {"models": models, "years": years, "total": total}
-    links.put_in_address(
-        {name: None if value == FIRST[name] else f"{value:g}" for name, value in values.items()}
-    )
+    texts: dict[str, str | None] = dict.fromkeys(FIRST)
+    for name, value in (("models", models), ("years", years), ("total", total)):
+        if value != FIRST[name]:
+            texts[name] = f"{value:g}"
+    links.put_in_address(texts)
     return models, years, total
 
 

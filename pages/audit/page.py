@@ -130,7 +130,7 @@ def _controls(disabled: bool) -> tuple[AuditSpec, bool]:
         }
     )
     is_secret = fault == SECRET
-    if is_secret:
+    if is_secret:  # the same for everyone who opens the link
         fault = faults[(7 * seed + 3) % len(faults)]
     spec = AuditSpec.parse(
         algorithm=kind.id,
@@ -227,7 +227,9 @@ def draw_bars(audit: Audit) -> None:
     """
     promised, promise, caption = promise_of(audit)
     shown_epsilon = rounded(audit.lower)
-    finding = f"≥ {shown_epsilon:.2f}" if audit.lower > 0 else "nothing found"
+    finding = "nothing found"
+    if audit.lower > 0:
+        finding = f"≥ {shown_epsilon:.2f}"
     table = pd.DataFrame(
         {
             "bar": ["promised", "the attack shows"],

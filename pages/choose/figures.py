@@ -74,6 +74,11 @@ def _draw_line(fig: go.Figure, line: Sequence[Measured], best: Measured | None, 
     method = line[0].algorithm
     label = line[0].label
     is_best = best is not None and label == best.label
+    width = 1.2
+    size = 5
+    if is_best:
+        width = 3.5
+        size = 8
     colour = colours.of(method)
     x = [one.epsilon for one in line]
     fig.add_scatter(
@@ -81,8 +86,8 @@ def _draw_line(fig: go.Figure, line: Sequence[Measured], best: Measured | None, 
         y=[one.median for one in line],
         name=label,
         mode="lines+markers",
-        line={"color": colour, "width": 3.5 if is_best else 1.2},
-        marker={"symbol": colours.marker(method), "size": 8 if is_best else 5},
+        line={"color": colour, "width": width},
+        marker={"symbol": colours.marker(method), "size": size},
         hovertemplate=f"{label}<br>ε = %{{x:g}}: {value}<extra></extra>",
     )
     if best is None or not is_best:

@@ -118,6 +118,7 @@ def _known_better(judgement: Judgement, top: Measured, known_draws: KnownDraws) 
     own = next((one for one in known.measured if _is_same(one, top)), None)
     if own is None:
         return ""
+    # the best of the chosen methods may still be behind one that was not chosen
     better = known.better(own)
     if better is None or better.algorithm in {point.spec.algorithm for point in points}:
         return ""
@@ -206,7 +207,7 @@ def _lines(
     if of_shares:
         quantity = "share kept"
         text = share_text
-    # the ends of the scale are lines of their own
+    # the ends of the scale are drawn by `_draw_ends`
     known = best_known(kind.id, in_parts=is_in_parts(question.sweep.data.id))
     table = table[~table["id"].isin({*ALWAYS, known})]
     fig = sweep_charts.against(table, axis, quantity, title, of_shares=of_shares)
@@ -329,5 +330,4 @@ def _seconds_text(records: Sequence[RunRecord]) -> str:
     fits = [record.seconds["fit"] for record in records]
     known_seconds = [fit for fit in fits if fit is not None]
     median = f"{statistics.median(known_seconds):.2f}" if known_seconds else "-"
-    count = "1 run" if len(records) == 1 else f"{len(records)} runs"
-    return f"{median} ({count})"
+    return f"{median} ({safe_text.count_text(len(records), 'run')})"

@@ -87,7 +87,7 @@ def _check(file: Any, facts: dict[str, str]) -> None:
     problem = outside_of(upload.report.problems)
     if problem is None:
         session_data.keep(upload, file.file_id)
-    session_files.remove(upload.entry)
+    session_files.remove(upload.entry)  # it is read again with the person's answer
     are_many = MOST_OUTSIDE * problem.count > upload.report.kept + problem.count
     st.session_state[OUTSIDE] = OutsideRatings(file.file_id, facts, problem, are_many)
 

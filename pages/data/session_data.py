@@ -14,7 +14,7 @@ from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
 from dpmf_datasets.sandbox import Limits
 from dpmf_datasets.upload_reading import Preview
-from pages.kit import data_sets, drawing
+from pages.kit import data_sets, drawing, safe_text
 from pages.server import reading_turns, sessions, streamlit_internals, upload_quota, visitor
 
 PREVIEWS = "data.previews"  # in the session: of the last file, previews or refusals by facts
@@ -167,9 +167,7 @@ def _in_turn(act: Callable[[Callable[[], None]], Result]) -> Result:
 def _waiting_words(n_ahead: int) -> str:
     if not n_ahead:
         return "Reading the file"
-    if n_ahead == 1:
-        return "Waiting for 1 other file"
-    return f"Waiting for {n_ahead} other files"
+    return f"Waiting for {safe_text.count_text(n_ahead, 'other file')}"
 
 
 def remove(entry: Any) -> NoReturn:

@@ -15,6 +15,7 @@ from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours, sweep_charts
+from pages.kit.safe_text import count_text
 from pages.kit.sidebar_values import SidebarChoice
 
 VARIANTS = {title: name for name, title in NAMES.items()}  # ids by title, for colours
@@ -249,5 +250,4 @@ def purchase_text(choice: SidebarChoice, one: Measured) -> str:
     if choice.entry.public:
         return ""
     prices = ", ".join(epsilon_text(total) for total in one.totals if total is not None)
-    draws = "1 draw" if len(one.draws) == 1 else f"{len(one.draws)} draws"
-    return f"{draws} on your data, at ε = {prices}"
+    return f"{count_text(len(one.draws), 'draw')} on your data, at ε = {prices}"

@@ -61,7 +61,7 @@ def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
 
 
 def _any_run(spec: RunSpec) -> str:
-    """Return a text that is the same for runs that differ only in epsilon."""
+    """Return a text that is the same for runs that differ only in epsilon, for the caches below."""
     return at_epsilon(spec, DEFAULT_EPSILON).model_dump_json()
 
 
@@ -135,6 +135,7 @@ def fill(place: str, missing: Collection[Point], n_finished: int) -> RunRequest:
     affordable = _affordable([point.spec for point in missing], n_finished)
     specs_by_text = {spec.model_dump_json(): spec for spec in affordable}
     request = runs.request_at(f"{place}.grid")
+    # fewer runs are missing at each drawing, which must not cancel those that go on
     if request.called_off or not specs_by_text.keys() <= request.specs.keys():
         request.submit(request.want(specs_by_text), (), IDLE)
     runs.hold(f"{place}.grid", request, by_button=False)

@@ -192,7 +192,7 @@ def _first_view(
     has_parts = draw(waits=False)
     with news:
         runs = ask(page, selection.runs, whole=WITH_COMPONENTS)
-    if not has_parts:
+    if not has_parts:  # runs may have finished since the first look
         has_parts = draw(waits=True)
     if not has_parts:
         with head:
@@ -260,7 +260,7 @@ def _story(
     for one in line:
         epsilon = one.epsilon or 0.0
         if not proved and epsilon != choice.epsilon:
-            continue
+            continue  # without a guarantee there is nothing to compare along epsilon
         private = find_parts(subject.id, choice, at_epsilon(spec, epsilon), best)
         if private is not None:
             finding = _Finding(subject, choice, judgement, one, private, plain)

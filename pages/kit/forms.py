@@ -107,6 +107,7 @@ def read_address(algorithm_id: str, prefix: str = "explore") -> None:
     Parameters that this session has written for another method are not taken.
     """
     kind = find(algorithm_id)
+    # parameters of several methods may have the same name
     method, texts = st.session_state.get(WRITTEN, (algorithm_id, {}))
     if method != algorithm_id and texts == _in_address():
         return

@@ -112,7 +112,7 @@ def _left_words(account: Account, budget: AccountBudget) -> str:
         left = remaining([entry.charge for entry in account.entries], budget)
     except BadInput as error:
         return safe_text.escape(str(error.args[0]))
-    text = f"{math.floor(left * 100) / 100:.2f}"
+    text = f"{math.floor(left * 100) / 100:.2f}"  # never more than is left
     return f"Left: Gaussian releases of ε = {text} at δ = {delta_text(budget.delta)}."
 
 
@@ -152,7 +152,7 @@ def _draw_account(account: Account, total: Total) -> None:
     safe_text.table(pd.DataFrame(map(_row, lines)))
     if not account.n_raw_errors:
         return
-    runs = "1 run" if account.n_raw_errors == 1 else f"{account.n_raw_errors} runs"
+    runs = safe_text.count_text(account.n_raw_errors, "run")
     sentence = (
         f"Errors of {runs} were computed on the raw data, and only you see them: they have no ε,"
         " and the total does not cover them."

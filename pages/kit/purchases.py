@@ -68,19 +68,17 @@ def admit(
     current_work: works that this session has already submitted, by name.
     """
     purchases: frozenset[str] = st.session_state.get(BOUGHT_WORK, frozenset())
-    secret = names_of_private(specs)
-    through = {
-        name: work
-        for name, work in specs.items()
-        if name not in secret
-        or current_work.get(name) == work
-        or _identity(work) in purchases
-        or engine().had(work)
-    }
-    # none as a rule, and an identity takes its time
-    remaining = purchases and purchases - {_identity(work) for work in through.values()}
+    private_names = names_of_private(specs)
+    admitted = {}
+    for name, work in specs.items():
+        is_free = name not in private_names or current_work.get(name) == work
+        if is_free or _identity(work) in purchases or engine().had(work):
+            admitted[name] = work
+    remaining = purchases
+    if purchases:  # a request is used once
+        remaining -= {_identity(work) for work in admitted.values()}
     st.session_state[BOUGHT_WORK] = remaining
-    return through, remaining != purchases
+    return admitted, remaining != purchases
 
 
 def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) -> None:

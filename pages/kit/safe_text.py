@@ -58,6 +58,13 @@ def _escape(text: str, letters: dict[int, str]) -> str:
     return "".join(parts)
 
 
+def count_text(count: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 run" or "2,400 runs"."""
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count:,} {noun}s"
+
+
 def error(problem: object, note: str = SETTINGS_KEPT) -> None:
     st.error(escape(message(problem)))
     if note:

@@ -84,12 +84,16 @@ class SidebarChoice:
     @property
     def kept_items(self) -> int | None:
         """The number of most rated items that are kept; None for all."""
-        return self.top_items if self.shape.n_items < self.entry.n_items else None
+        if self.shape.n_items == self.entry.n_items:
+            return None
+        return self.top_items
 
     @property
     def known_features(self) -> str:
         """What algorithms may know of the items: "public" for the public table, or "none"."""
-        return self.item_features if self.entry.item_features else "none"
+        if not self.entry.item_features:
+            return "none"
+        return self.item_features
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -121,7 +125,9 @@ class SidebarChoice:
         if self.row_count == "private" and self.entry.holds != "images":
             choices["item_choice"] = "private"
         spec = RunSpec.of(**choices, parameters=parameters or {})
-        return spec if self.entry.holds == "ratings" else spec.canonical()
+        if self.entry.holds == "ratings":
+            return spec
+        return spec.canonical()
 
 
 def link_of(run: RunSpec) -> dict[str, str]:

@@ -234,13 +234,16 @@ def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
     """
     tints = {trace.name: trace.line.color for trace in fig.data if trace.name and trace.line.color}
     for mark in marks:
+        origin = "published"
+        symbol = "x"
+        if mark.is_digitised:
+            origin = "digitised"
+            symbol = "circle-open"
         if mark.x is None:
             line = {"dash": "dot", "color": colours.ink(), "width": 1.5}
-            origin = "digitised" if mark.is_digitised else "published"
             level(fig, mark.y, f"{mark.label} {mark.y:g}, {origin}", line, above=False)
             continue
         tint = tints.get(mark.label, colours.of("als"))
-        symbol = "circle-open" if mark.is_digitised else "x"
         fig.add_scatter(
             x=[mark.x],
             y=[mark.y],

@@ -39,7 +39,7 @@ def draw(names: Mapping[str, str]) -> None:
 def _draw_class(one: GatheredClass, names: Mapping[str, str]) -> None:
     what, state, owner, room, button = st.columns([3, 4, 2, 2, 2], vertical_alignment="center")
     what.markdown(f"Class `{one.name}`")
-    answers = "1 answer" if one.n_answers == 1 else f"{one.n_answers:,} answers"
+    answers = safe_text.count_text(one.n_answers, "answer")
     opened = "opened by a teacher" if one.is_opened else "not opened by a teacher"
     age = duration(max(0.0, time.time() - one.changed))
     state.markdown(f"{answers}, last change {age} ago, {opened}")

@@ -40,11 +40,14 @@ def _table_row(row: dict[str, Any], sizes: dict[str, int], owner: str) -> dict[s
     protects = ""
     if epsilon and unit:
         protects = f"one {unit}, {neighbours(unit, row['relation'])}"
+    shown_epsilon = None
+    if epsilon is not None:
+        shown_epsilon = float(epsilon_text(epsilon))
     return {
         "made": pd.Timestamp(row["created"]),
         "algorithm": row["title"],
         "data": data_sets.title_of(row["dataset"]),
-        "ε": None if epsilon is None else float(epsilon_text(epsilon)),
+        "ε": shown_epsilon,
         "δ": row["delta"] if epsilon else None,
         "protects": protects,
         "seed": row["seed"],
@@ -114,10 +117,10 @@ def _finding(names: list[str], records: list[RunRecord]) -> str:
         for name in ("rmse", "objective")
         if all(record.metrics.get(name) is not None for record in records)
     ]
-    if len(records) == 1:
-        return "1 run"
-    if not shared or len({record.spec.data for record in records}) > 1:
-        return f"{len(records)} runs"
+    # errors on different data do not rank methods
+    is_one_data_set = len({record.spec.data for record in records}) == 1
+    if len(records) == 1 or not shared or not is_one_data_set:
+        return safe_text.count_text(len(records), "run")
     metric = METRICS[shared[0]]
     scores = [record.metric(metric.id) for record in records]
     lowest = min(scores)

@@ -86,9 +86,10 @@ def sharing_words(whose: str) -> str:
 
 
 def heading(n_runs: int, megabytes: float, whose: str) -> str:
-    noun = "run" if n_runs == 1 else "runs"
-    count = f"{n_runs:,} {noun}, {megabytes:,.1f} MB"
-    return f"Your {count}" if whose == MINE else count
+    words = f"{safe_text.count_text(n_runs, 'run')}, {megabytes:,.1f} MB"
+    if whose == MINE:
+        words = f"Your {words}"
+    return words
 
 
 def ticked_keys(table: pd.DataFrame, whose: str) -> list[str]:
@@ -162,7 +163,7 @@ def _draw_note(row: dict[str, Any]) -> None:
 
 
 def _draw_deletion(keys: list[str]) -> None:
-    with st.popover("Delete 1 run" if len(keys) == 1 else f"Delete {len(keys)} runs"):
+    with st.popover(f"Delete {safe_text.count_text(len(keys), 'run')}"):
         st.write(
             "Everyone on this server shares these runs. A deleted run is computed again when"
             " someone needs it."

@@ -31,6 +31,7 @@ def names() -> frozenset[str]:
         return frozenset()
     known_names = {f"{st.user.get('iss')} {subject}"}
     mail = st.user.get("email")
+    # an address that the provider has not verified may be another person's
     if mail and st.user.get("email_verified") is True:
         known_names.add(str(mail))
     return frozenset(known_names)

@@ -83,6 +83,7 @@ def places(also: float) -> tuple[float, ...]:
     also: a further epsilon, if it lies between them.
     """
     measured = judgement().epsilons
+    # nothing is extrapolated
     between = [epsilon for epsilon in (*EPSILONS, also) if measured[0] < epsilon < measured[-1]]
     return tuple(sorted({*measured, *between}))
 
