@@ -203,18 +203,14 @@ def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
         label = "Most rated items only"
         total = entry.n_items
         step = 100
-        help_text = (
-            "Keeps the most rated items, by exact counts, so the privacy card lists the item set as"
-            " public."
-        )
+        kept_columns = "rated items"
+        columns = "item set"
     else:
         label = "Frequent words only"
         total = entry.n_features
         step = 1000
-        help_text = (
-            "Keeps the most frequent words, by exact counts, so the privacy card lists the"
-            " vocabulary as public."
-        )
+        kept_columns = "frequent words"
+        columns = "vocabulary"
     st.number_input(
         label,
         CONTROLS[name].range[0],
@@ -223,7 +219,8 @@ def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
         placeholder=f"all {total:,}",
         step=step,
         disabled=fixed,
-        help=help_text,
+        help=f"Keeps the most {kept_columns}, by exact counts, so the privacy card lists the"
+        f" {columns} as public.",
     )
 
 
