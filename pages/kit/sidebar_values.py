@@ -20,11 +20,10 @@ from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC
 from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import NoiseKind, default_delta
-from dpmf_core.runs.first_views import DEFAULT_EPSILON
+from dpmf_core.runs.first_views import DEFAULT_EPSILON, DataKind
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from pages.kit import data_sets, lesson, links
 from pages.kit.data_sets import session_key
-from pages.kit.page_table import DataKind
 
 
 def _slider_stops() -> tuple[float, ...]:
