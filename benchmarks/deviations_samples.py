@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.algorithms import Streams, build, train
-from dpmf_core.algorithms.base import nearest_psd
 from dpmf_core.algorithms.nmf import starting_factors, unit_components
+from dpmf_core.algorithms.spectrum import nearest_psd
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.samples import Samples
 from dpmf_core.kernels import components as kernel

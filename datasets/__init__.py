@@ -95,7 +95,11 @@ def stamp(id_or_path: str) -> Hashable:
         return ()
     if partitions.is_address(id_or_path) or partitions.is_there(id_or_path):
         return partitions.stamp(id_or_path)
-    files = (npz_folder.place(id_or_path),) if id_or_path in SOURCES else files_of(id_or_path)
+    files: tuple[Path, ...]
+    if id_or_path in SOURCES:
+        files = (npz_folder.place(id_or_path),)
+    else:
+        files = files_of(id_or_path)
     facts = ((str(file), file.stat()) for file in files if file.exists())
     return tuple((name, status.st_size, status.st_mtime_ns) for name, status in facts)
 

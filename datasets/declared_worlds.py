@@ -90,7 +90,9 @@ class DeclaredWorld:
             f"{HEAD}number={self.number}&users={self.n_users}&items={self.n_items}"
             f"&each={self.each:.6g}&bounds={low:.12g},{high:.12g}"
         )
-        return text if self.step is None else f"{text}&step={self.step:.12g}"
+        if self.step is None:
+            return text
+        return f"{text}&step={self.step:.12g}"
 
     @property
     def ratings(self) -> Ratings:

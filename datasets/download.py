@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
@@ -9,14 +10,16 @@ from dpmf_core.base.program import program
 from dpmf_core.data.catalogue import DatasetFacts
 from dpmf_core.data.samples import Samples
 
-Progress = Callable[[int, int], None]
+TellBytes = Callable[[int, int], None]
 
 
 class _Bar:
     """The progress bar that pooch expects, as a function of (bytes done, bytes in all)."""
 
-    def __init__(self, tell: Progress) -> None:
-        self._tell, self._received_bytes, self.total = tell, 0, 0
+    def __init__(self, tell: TellBytes) -> None:
+        self._tell = tell
+        self._received_bytes = 0
+        self.total = 0
 
     def update(self, amount: int) -> None:
         self._received_bytes += amount
@@ -41,7 +44,7 @@ def require_consent(entry: DatasetFacts, accept_licence: bool) -> None:
 
 
 def official_archive(
-    entry: DatasetFacts, url: str, md5: str, folder: str, progress: Progress | bool = False
+    entry: DatasetFacts, url: str, md5: str, folder: str, progress: TellBytes | bool = False
 ) -> Path:
     """Download the official archive into a folder.
 
@@ -53,7 +56,9 @@ def official_archive(
 
     # pooch's message would name a temporary file
     pooch.get_logger().setLevel("WARNING")
-    bar = progress if isinstance(progress, bool) else _Bar(progress)
+    bar: Any = progress
+    if not isinstance(progress, bool):
+        bar = _Bar(progress)
     downloader = pooch.HTTPDownloader(progressbar=bar, timeout=30)
     file = f"{entry.id}.zip"
     try:

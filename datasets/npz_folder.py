@@ -32,7 +32,9 @@ SAMPLE_FACTS = (*COMMON, "vocabulary", "image", "n_people")
 def place(id: str) -> Path:  # noqa: A002  # the catalogue's word
     """The file of a data set: the imported one, or else the downloaded one."""
     imported = data_folder() / f"{id}.npz"
-    return imported if imported.is_file() else cache_folder() / imported.name
+    if imported.is_file():
+        return imported
+    return cache_folder() / imported.name
 
 
 def save(id: str, data: Ratings | Samples, folder: Path) -> None:  # noqa: A002
@@ -54,8 +56,12 @@ def save(id: str, data: Ratings | Samples, folder: Path) -> None:  # noqa: A002
 
 def write(data: Ratings | Samples, file: Path) -> None:
     """Write a data set to a file for `read_file`."""
-    facts, arrays = _of_ratings(data) if isinstance(data, Ratings) else _of_samples(data)
-    names = RATING_FACTS if isinstance(data, Ratings) else SAMPLE_FACTS
+    if isinstance(data, Ratings):
+        facts, arrays = _of_ratings(data)
+        names: tuple[str, ...] = RATING_FACTS
+    else:
+        facts, arrays = _of_samples(data)
+        names = SAMPLE_FACTS
     facts |= {"format": FORMAT, **{name: getattr(data, name) for name in names}}
     content = json.dumps(facts).encode()
     kept_arrays = {name: array for name, array in arrays.items() if array is not None}
@@ -100,7 +106,9 @@ def _of_samples(samples: Samples) -> tuple[dict[str, Any], dict[str, Any]]:
 def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Whole numbers in the smallest type that holds them, which halves the time to read."""
     fits = len(array) and array.min() >= 0
-    return array.astype(np.min_scalar_type(int(array.max()))) if fits else array
+    if fits:
+        return array.astype(np.min_scalar_type(int(array.max())))
+    return array
 
 
 @functools.lru_cache(64)
@@ -118,7 +126,9 @@ def _facts(path: Path, stamp: float) -> dict[str, Any]:
 
 def _facts_of(id: str) -> dict[str, Any]:  # noqa: A002
     path = place(id)
-    return _facts(path, path.stat().st_mtime) if path.is_file() else {}
+    if path.is_file():
+        return _facts(path, path.stat().st_mtime)
+    return {}
 
 
 def is_published(id: str) -> bool:  # noqa: A002
@@ -128,7 +138,10 @@ def is_published(id: str) -> bool:  # noqa: A002
 
 def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
     """The entry as what is stored under its id: private data may have a published name."""
-    facts = {} if entry.kind == "simulated" else with_tuples(_facts_of(entry.id))
+    if entry.kind == "simulated":
+        facts = {}
+    else:
+        facts = with_tuples(_facts_of(entry.id))
     if facts.get("public", True):
         return entry
     names = ["public", "assumptions"]
@@ -152,7 +165,9 @@ def read_file(file: Path, name: str) -> Ratings | Samples:
             if not facts["public"]:
                 _refuse_older(facts, name)
             arrays = {name: archive[name] for name in archive.files}
-            return _samples(facts, arrays) if "samples" in facts else _ratings(facts, arrays)
+            if "samples" in facts:
+                return _samples(facts, arrays)
+            return _ratings(facts, arrays)
     except BadInput:
         raise
     except DAMAGE as error:
@@ -163,7 +178,10 @@ def read_file(file: Path, name: str) -> Ratings | Samples:
 
 def _refuse_older(facts: dict[str, Any], name: str) -> None:
     """Raise BadInput on private data whose users had other keys, which draw other samples."""
-    least = LEAST_OF_SAMPLES if "samples" in facts else KEYS_BY_CANONICAL_IDS
+    if "samples" in facts:
+        least = LEAST_OF_SAMPLES
+    else:
+        least = KEYS_BY_CANONICAL_IDS
     if facts["format"] < least:
         raise BadInput(
             f"An earlier version of dpmf stored {name}, with other keys of its users. Import or"
@@ -209,7 +227,8 @@ def _fits_together(data: Ratings | Samples) -> bool:
         )
     if is_sparse(data.X):
         data.X.check_format(full_check=True)
-    people, texts = data.people, data.texts
+    people = data.people
+    texts = data.texts
     return (people is None or _lie_below(people, data.n_people or 0)) and (
         texts is None
         or (_lie_below(texts.ids, len(texts.words)) and bool(np.all(np.diff(texts.starts) >= 0)))

@@ -32,8 +32,7 @@ from dpmf_datasets.readers.archives import fingerprint_of, fingerprint_of_all
 from dpmf_datasets.readers.cleaning import Batch, CleanRows, Ids
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import (
-    Advice,
-    Shape,
+    TableSize,
     after_path,
     assumptions_of,
     open_rows,
@@ -43,12 +42,13 @@ from dpmf_datasets.readers.ratings_tables import (
 )
 from dpmf_datasets.readers.table import EmptyTable, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table, read_item_table
+from dpmf_datasets.readers.wide_tables import Advice
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
 AT_ONCE = 4_000_000  # rows that are gathered together, at most
 MOST_PARTITIONS = 10_000
-Progress = Callable[[str, int, int], None]  # stage, done, in all
+TellStage = Callable[[str, int, int], None]  # stage, done, in all
 
 
 def unwatched(stage: str, count: int, total: int) -> None:
@@ -61,7 +61,7 @@ def import_partitions(
     *,
     n_partitions: int | None = None,
     replace: bool = False,
-    progress: Progress = unwatched,
+    progress: TellStage = unwatched,
 ) -> Report:
     """Store the ratings of tables in partitions under a name.
 
@@ -137,7 +137,7 @@ class _Import:
     advice: Advice
     folder: Path
     n_partitions: int | None = None
-    progress: Progress = unwatched
+    progress: TellStage = unwatched
     users: Ids = field(default_factory=Ids)
     items: Ids = field(default_factory=Ids)
     titles: dict[str, str] = field(default_factory=dict)
@@ -217,7 +217,10 @@ class _Import:
 
     def _spill(self, batch: Batch) -> None:
         """Write a batch to the folder. Raises BadInput if the disk is full."""
-        order = np.zeros(len(batch.values), np.int64) if batch.order is None else batch.order
+        if batch.order is None:
+            order = np.zeros(len(batch.values), np.int64)
+        else:
+            order = batch.order
         columns = [batch.users, batch.items, pa.array(batch.values), pa.array(order)]
         rows = pa.table(columns, names=list(ROW_TYPE.names or ()))
         self.users.add(batch.users)
@@ -244,7 +247,10 @@ class _Import:
             rows["user"] = self.users.numbers(table["user"].combine_chunks())
             rows["item"] = self.items.numbers(table["item"].combine_chunks())
             rows["value"] = table["value"].to_numpy()
-            rows["order"] = table["order"].to_numpy() if self.has_order else 0
+            if self.has_order:
+                rows["order"] = table["order"].to_numpy()
+            else:
+                rows["order"] = 0
             chunks.append(rows)
             if sum(map(len, chunks)) > AT_ONCE or at == self.n_batches - 1:
                 self._put(np.concatenate(chunks), members)
@@ -259,7 +265,7 @@ class _Import:
             with (self.folder / f"rows-{partition}").open("ab") as file:
                 part.tofile(file)
 
-    def _write(self, partition: int, members: Members, shape: Shape) -> tuple[str, int, int]:
+    def _write(self, partition: int, members: Members, shape: TableSize) -> tuple[str, int, int]:
         """Sort and write a partition.
 
         Returns the file's hash, and the numbers of ratings and of rows.
@@ -284,7 +290,7 @@ class _Import:
         return digest, len(ratings), len(rows)
 
     def _manifest(
-        self, shape: Shape, hashes: tuple[str, ...], n_ratings: int
+        self, shape: TableSize, hashes: tuple[str, ...], n_ratings: int
     ) -> tuple[Manifest, tuple[str, ...]]:
         """The manifest of the set, and the item table's sentences."""
         features = None
@@ -334,7 +340,10 @@ def _together(reports: Sequence[Report]) -> list[Problem]:
     by_kind = dict[str, Problem]()
     for report in reports:
         for problem in report.problems:
-            where = problem.where if len(reports) == 1 else f"{report.name}, {problem.where}"
+            if len(reports) == 1:
+                where = problem.where
+            else:
+                where = f"{report.name}, {problem.where}"
             earlier = by_kind.get(problem.kind)
             if earlier is None:
                 by_kind[problem.kind] = replace(problem, where=where)

@@ -299,9 +299,7 @@ def is_address(text: str) -> bool:
     if not ADDRESS.match(text):
         return False
     try:
-        from fsspec.registry import (  # type: ignore[import-untyped]  # for addresses alone
-            known_implementations,
-        )
+        from fsspec.registry import known_implementations  # type: ignore[import-untyped]  # for addresses alone
     except ImportError:
         return False
     return text.partition(":")[0].lower() in known_implementations

@@ -15,7 +15,9 @@ def files_of(id_or_path: str) -> tuple[Path, ...]:
     place, facts = split(id_or_path)
     if is_database(place):
         file = databases.file_of(place)
-        return (file,) if file else ()
+        if file:
+            return (file,)
+        return ()
     others = [path_of(facts[name]) for name in (ITEM_TABLE, STOP_WORDS) if name in facts]
     return (path_of(place), *others)
 

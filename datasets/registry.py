@@ -37,10 +37,10 @@ MAKERS: dict[str, Callable[..., Data]] = {
     "faces": lambda entry, seed: faces(seed=seed),
     "digits": lambda entry, seed: sample_sets.digits(),
 }
-Read = Callable[[Any, Path], tuple[Data, Report]]
+ReadFile = Callable[[Any, Path], tuple[Data, Report]]
 
 
-def _published(module: str) -> Read:
+def _published(module: str) -> ReadFile:
     """The reader of published ratings, loaded with the readers of tables."""
 
     def read(entry: Entry, path: Path) -> tuple[Data, Report]:
@@ -52,7 +52,7 @@ def _published(module: str) -> Read:
     return read
 
 
-READERS: dict[str, Read] = {
+READERS: dict[str, ReadFile] = {
     **{name: _published(name) for name in ("movielens", "jester", "netflix")},
     **sample_sets.READERS,
 }
@@ -69,7 +69,7 @@ class Source:
 
     entry: Entry | SampleEntry
     make: Callable[..., Data] | None = None
-    read: Read | None = None
+    read: ReadFile | None = None
     fetch: Callable[[str], Samples] | None = None
     url: str = ""
     md5: str = ""
@@ -113,7 +113,8 @@ def source_of(id: str) -> Source:  # noqa: A002
 
 HEAD = "cinema?"
 MOST_CELLS = 200_000_000  # users x items
-LEAST, DENSEST = 10, 0.9
+LEAST = 10
+DENSEST = 0.9
 
 
 def is_stand_in(data_id: str) -> bool:
@@ -140,7 +141,9 @@ def stand_in_entry(data_id: str) -> Entry:
     name = "Synthetic data"
     if data_id.startswith(declared_worlds.HEAD):
         world = DeclaredWorld.parse(data_id)
-        users, items, bounds = world.n_users, world.n_items, world.bounds
+        users = world.n_users
+        items = world.n_items
+        bounds = world.bounds
         density = world.each / items
         name = f"Simulated world {world.number}"
     else:
@@ -168,7 +171,9 @@ def _shape_in(data_id: str) -> tuple[int, int, float, tuple[float, float]]:
     """Users, items, density and bounds. Raises BadInput."""
     facts = dict(parse_qsl(data_id.removeprefix(HEAD)))
     try:
-        users, items, density = int(facts["users"]), int(facts["items"]), float(facts["density"])
+        users = int(facts["users"])
+        items = int(facts["items"])
+        density = float(facts["density"])
         low, high = map(float, facts["bounds"].split(","))
         is_shape = min(users, items) >= LEAST and users * items <= MOST_CELLS
         if len(facts) == 4 and is_shape and 0 < density <= DENSEST and -1e9 <= low < high <= 1e9:

@@ -31,7 +31,7 @@ NAMELESS = "no person, row left out"
 ANOTHER_ENCODING = (
     "If that is wrong, declare another encoding (after a path, e.g. encoding=cp1251)."
 )
-Facts = Mapping[str, str]
+DeclaredFacts = Mapping[str, str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +47,7 @@ class _Rows:
     people: Sequence[str] | None = None
 
 
-def samples_at(path: Path, facts: Facts) -> tuple[Samples, Report]:
+def samples_at(path: Path, facts: DeclaredFacts) -> tuple[Samples, Report]:
     """Documents or images at a path.
 
     Examples are `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
@@ -75,7 +75,7 @@ def may_be_files(path: Path) -> bool:
     return path.is_dir() or path.suffix.lower() in ARCHIVES
 
 
-def _matrix(path: Path, facts: Facts) -> _Rows:
+def _matrix(path: Path, facts: DeclaredFacts) -> _Rows:
     samples, report = matlab.samples_of(
         path,
         name=path.name,
@@ -98,7 +98,7 @@ def _matrix(path: Path, facts: Facts) -> _Rows:
     return _Rows(samples, report, people)
 
 
-def _lines(path: Path, facts: Facts) -> _Rows:
+def _lines(path: Path, facts: DeclaredFacts) -> _Rows:
     if "group" in facts:
         raise BadInput(
             f"{path.name} does not name the person of each document. Give a table with a column for"
@@ -110,7 +110,7 @@ def _lines(path: Path, facts: Facts) -> _Rows:
     return _Rows(*text.documents(texts, name=path.name, reader=reader, rules=_rules(facts)))
 
 
-def _column(path: Path, facts: Facts) -> _Rows:
+def _column(path: Path, facts: DeclaredFacts) -> _Rows:
     """The documents in a column of a table of any kind, and the people in another one."""
     columns = [facts[name] for name in ("text", "group") if name in facts]
     with report_damage(path):
@@ -132,7 +132,7 @@ def _column(path: Path, facts: Facts) -> _Rows:
     return _Rows(samples.assuming(LAYOUT_IS_PUBLIC, *table.assumptions), report, people)
 
 
-def _files(path: Path, facts: Facts) -> _Rows:
+def _files(path: Path, facts: DeclaredFacts) -> _Rows:
     """Images or documents, each of them a file of a folder or archive."""
     if facts.get("group", FOLDER) != FOLDER:
         raise BadInput(
@@ -166,11 +166,11 @@ def _files(path: Path, facts: Facts) -> _Rows:
     return _Rows(samples, rows.report, people)
 
 
-def _reader(facts: Facts) -> Reader:
+def _reader(facts: DeclaredFacts) -> Reader:
     return Reader(value(facts, "encoding"), advice=ANOTHER_ENCODING)
 
 
-def _rules(facts: Facts) -> WordRules:
+def _rules(facts: DeclaredFacts) -> WordRules:
     words = stop_words(value(facts, "stop_words", ENGLISH))
     return WordRules(words, value(facts, "shortest", SHORTEST))
 
@@ -178,7 +178,7 @@ def _rules(facts: Facts) -> WordRules:
 # ---- the person of each document or image, who then is the privacy unit --------------------------
 
 
-def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report]:
+def _with_people(path: Path, rows: _Rows, facts: DeclaredFacts) -> tuple[Samples, Report]:
     """Samples with a person for each row, by the fact `group`.
 
     A row without a person, which might be anyone's, is left out. `people` declares the number of
@@ -243,5 +243,8 @@ def _of_vector(values: Any, path: Path, group: str) -> list[str]:
 def folders(names: Sequence[str]) -> list[str]:
     """Each file's first folder below the common one; '' for a file outside these folders."""
     parents = [PurePosixPath(name).parent for name in names]
-    depth = len(PurePosixPath(posixpath.commonpath(parents)).parts) if parents else 0
+    if parents:
+        depth = len(PurePosixPath(posixpath.commonpath(parents)).parts)
+    else:
+        depth = 0
     return ["".join(parent.parts[depth : depth + 1]) for parent in parents]

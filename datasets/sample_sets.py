@@ -14,11 +14,11 @@ from dpmf_datasets.readers import matlab, picture_files, text
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.table import file_name
 
-Read = tuple[Samples, Report]
-ReadFiles = Callable[[SampleEntry, Path], Read]
+SamplesAndReport = tuple[Samples, Report]
+ReadFiles = Callable[[SampleEntry, Path], SamplesAndReport]
 
 
-def read(read_files: ReadFiles, entry: SampleEntry, path: Path) -> Read:
+def read(read_files: ReadFiles, entry: SampleEntry, path: Path) -> SamplesAndReport:
     """Read a set's official files, or common copies of them.
 
     A set with fewer rows than the published one is private data under its name. Raises BadInput if
@@ -38,21 +38,21 @@ def read(read_files: ReadFiles, entry: SampleEntry, path: Path) -> Read:
     return samples.assuming(NUMBER_IS_PUBLIC), replace(report, assumed=(*report.assumed, note))
 
 
-def _posts(entry: SampleEntry, path: Path) -> Read:
+def _posts(entry: SampleEntry, path: Path) -> SamplesAndReport:
     reader = Reader(otherwise="latin-1")  # as scikit-learn reads them
     texts, subjects = text.posts(text.files(path, reader))
     return text.documents(texts, name=entry.id, titles=subjects, reader=reader)
 
 
-def _headlines(entry: SampleEntry, path: Path) -> Read:
+def _headlines(entry: SampleEntry, path: Path) -> SamplesAndReport:
     return text.documents(text.headlines(path), name=entry.id)
 
 
-def _by_fetch_alone(entry: SampleEntry, path: Path) -> Read:
+def _by_fetch_alone(entry: SampleEntry, path: Path) -> SamplesAndReport:
     raise BadInput(f"{entry.id} can only be read by `fetch`: scikit-learn combines its five files.")
 
 
-def _articles(entry: SampleEntry, path: Path) -> Read:
+def _articles(entry: SampleEntry, path: Path) -> SamplesAndReport:
     with extra("files"):
         from dpmf_datasets.readers.tables import ratings_tables
 
@@ -69,8 +69,11 @@ def _articles(entry: SampleEntry, path: Path) -> Read:
     return text.documents(texts, name=entry.id, reader=reader)
 
 
-def _matlab(entry: SampleEntry, path: Path) -> Read:
-    file = next(iter(sorted(path.glob("*.mat"))), path) if path.is_dir() else path
+def _matlab(entry: SampleEntry, path: Path) -> SamplesAndReport:
+    if path.is_dir():
+        file = next(iter(sorted(path.glob("*.mat"))), path)
+    else:
+        file = path
     if file.suffix.lower() != ".mat":
         if file.suffix.lower() in (".zip", ".tar") or path.is_dir():
             return picture_files.pictures(path, name=entry.id, image=entry.image)

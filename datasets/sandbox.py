@@ -25,7 +25,11 @@ import psutil
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
 
-REFUSAL, OUT_OF_MEMORY, FAILED, TOO_SLOW = 2, 3, 4, 5  # exit codes
+# exit codes
+REFUSAL = 2
+OUT_OF_MEMORY = 3
+FAILED = 4
+TOO_SLOW = 5
 # signals by which the system ends a child for its processor time
 TIME_IS_OVER = (TOO_SLOW, *(-getattr(signal, name, 99) for name in ("SIGXCPU", "SIGKILL")))
 LONGEST_ANSWER = 8 << 20  # bytes
@@ -47,7 +51,7 @@ NICE = 10  # pages and runs go first
 
 
 @dataclass(frozen=True)
-class Limits:
+class SandboxLimits:
     """The limits of reading one file; None for no limit.
 
     memory: bytes, in addition to what the readers need without the file. seconds: processor time.
@@ -62,7 +66,7 @@ class Limits:
 
 
 # a small file may claim more than any memory holds
-OWN_MACHINE = Limits(memory=psutil.virtual_memory().total)
+OWN_MACHINE = SandboxLimits(memory=psutil.virtual_memory().total)
 is_inside = False  # whether this process is such a child
 limits_here = OWN_MACHINE  # of this process
 
@@ -71,7 +75,7 @@ def read(
     task: Callable[..., Any],
     name: str,
     *arguments: Any,
-    limits: Limits,
+    limits: SandboxLimits,
     folder: Path | None = None,
     watch: Callable[[], object] = lambda: None,
 ) -> Any:
@@ -153,7 +157,7 @@ def _environment() -> dict[str, str]:
     return {name: os.environ[name] for name in kept if name in os.environ}
 
 
-def _why(name: str, code: int, errors: str, limits: Limits) -> str:
+def _why(name: str, code: int, errors: str, limits: SandboxLimits) -> str:
     """The message for a child's exit code."""
     if code in (OUT_OF_MEMORY, -signal.SIGABRT):
         needs = f"{name} needs more than {limits.memory >> 20:,} MB of memory to read"
@@ -203,7 +207,7 @@ def main() -> None:
     global is_inside, limits_here  # noqa: PLW0603
     is_inside = True
     module, function, arguments, limits = json.loads(sys.stdin.buffer.read())
-    limits_here = Limits(**limits)
+    limits_here = SandboxLimits(**limits)
     task = getattr(importlib.import_module(module), function)
     if hasattr(os, "nice"):
         os.nice(NICE)
@@ -222,19 +226,24 @@ def called(task: Callable[..., Any], arguments: list[Any]) -> tuple[int, Any]:
         return 0, task(*arguments)
     except BadInput as error:
         out_of_memory = isinstance(error.__cause__, MemoryError)
-        return (OUT_OF_MEMORY, None) if out_of_memory else (REFUSAL, str(error))
+        if out_of_memory:
+            return (OUT_OF_MEMORY, None)
+        return (REFUSAL, str(error))
     except (MemoryError, RecursionError):
         return OUT_OF_MEMORY, None
     except Exception as error:
         frame = error.__traceback__
         while frame is not None and frame.tb_next is not None:
             frame = frame.tb_next
-        place = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}" if frame else ""
+        if frame:
+            place = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"
+        else:
+            place = ""
         print(f"{type(error).__name__} at {place}", file=sys.stderr)
         return FAILED, None
 
 
-def _limit(limits: Limits) -> None:
+def _limit(limits: SandboxLimits) -> None:
     """Set the limits, if the system has them."""
     try:
         import resource

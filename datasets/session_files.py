@@ -15,7 +15,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -34,16 +34,18 @@ from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, sandbox, upload_reading
 from dpmf_datasets.path_facts import UPLOADS, is_own
-from dpmf_datasets.sandbox import Limits
+from dpmf_datasets.sandbox import SandboxLimits
 
 TEMPORARY = tempfile.gettempdir()
 LIFETIME = 24 * 3600  # seconds
 ENDING = re.compile(r"(\.[a-z0-9]{1,8}){0,2}")
 FINGERPRINT = re.compile("[0-9a-f]{64}")
 ARRAYS = "data.npz"
-ORIGIN, COMMAND = "origin", "command"  # files next to the data: a fingerprint, a command's path
-UPLOAD = Limits(512 << 20, 60, users=1_000_000, items=100_000, ratings=20_000_000)
-Watch = Callable[[], object]
+# files next to the data: a fingerprint, a command's path
+ORIGIN = "origin"
+COMMAND = "command"
+UPLOAD = SandboxLimits(512 << 20, 60, users=1_000_000, items=100_000, ratings=20_000_000)
+WatchImport = Callable[[], object]
 FEATURES_NAMED = 3  # columns of an item table that the data set's description names
 
 
@@ -118,7 +120,12 @@ def _ending(name: str) -> str:
 
 
 def _in_child(
-    task: Callable[..., Any], file: Path, name: str, *arguments: Any, limits: Limits, watch: Watch
+    task: Callable[..., Any],
+    file: Path,
+    name: str,
+    *arguments: Any,
+    limits: SandboxLimits,
+    watch: WatchImport,
 ) -> Any:
     """The result of a task of `upload_reading`, which reads and writes next to the file alone."""
     return sandbox.read(
@@ -139,8 +146,8 @@ def look(
     name: str,
     facts: Mapping[str, str],
     *,
-    limits: Limits = UPLOAD,
-    watch: Watch = unwatched,
+    limits: SandboxLimits = UPLOAD,
+    watch: WatchImport = unwatched,
 ) -> upload_reading.Preview:
     """The beginning of the table in a file. Raises BadInput.
 
@@ -160,8 +167,8 @@ def read(
     facts: Mapping[str, str],
     *,
     owner: str = "",
-    limits: Limits = UPLOAD,
-    watch: Watch = unwatched,
+    limits: SandboxLimits = UPLOAD,
+    watch: WatchImport = unwatched,
 ) -> Upload:
     """Read the ratings, documents or images in a file, and store them.
 
@@ -211,7 +218,9 @@ def _origin(fingerprint: str, owner: str) -> str:
     """The key of an account, which other users' work on the same file does not change."""
     if not FINGERPRINT.fullmatch(fingerprint):
         raise BadInput("The file was not read. Upload it again.")
-    return f"{fingerprint}{OWNED_BY}{owner}" if owner else fingerprint
+    if owner:
+        return f"{fingerprint}{OWNED_BY}{owner}"
+    return fingerprint
 
 
 def _keep(arrays: Path, origin: str, most: int) -> Path:
@@ -246,8 +255,8 @@ def with_item_table(
     content: bytes,
     name: str,
     *,
-    limits: Limits = UPLOAD,
-    watch: Watch = unwatched,
+    limits: SandboxLimits = UPLOAD,
+    watch: WatchImport = unwatched,
 ) -> tuple[Entry, tuple[str, ...]]:
     """Add a public table of their items to uploaded ratings, replacing an earlier one.
 
@@ -316,11 +325,11 @@ def remove(entry: Entry | SampleEntry) -> None:
 
 def size(data_ids: Collection[str] | None = None) -> int:
     """Return the bytes on disk of these data sets, or of all uploads."""
-    folders = (
-        home().glob("*/*/")
-        if data_ids is None
-        else [Path(data_id).parent for data_id in data_ids if is_own(data_id)]
-    )
+    folders: Iterable[Path]
+    if data_ids is None:
+        folders = home().glob("*/*/")
+    else:
+        folders = [Path(data_id).parent for data_id in data_ids if is_own(data_id)]
     total = 0
     for file in (file for folder in folders for file in folder.glob("*")):
         with contextlib.suppress(FileNotFoundError):  # just removed by its owner

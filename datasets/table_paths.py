@@ -6,20 +6,21 @@ from pathlib import Path
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.addresses import is_database, path_of, require_known, split
 from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS, SAMPLE_FACTS, TABLE_FACTS, value
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings, checked_bounds
+from dpmf_core.data.rating_bounds import checked_bounds
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.declared import Declared
-from dpmf_datasets.readers.ratings_tables import Advice, after_path, read_table
+from dpmf_datasets.readers.ratings_tables import after_path, read_table
 from dpmf_datasets.readers.table import Table, file_name, report_damage, report_size
 from dpmf_datasets.readers.tables import open_table, ratings_tables, read_item_table
-from dpmf_datasets.readers.wide_tables import as_long
+from dpmf_datasets.readers.wide_tables import Advice, as_long
 from dpmf_datasets.registry import SOURCES, source_of
 from dpmf_datasets.sample_paths import may_be_files, may_be_lines, samples_at
 
-Read = tuple[Ratings | Samples, Report]
+DataAndReport = tuple[Ratings | Samples, Report]
 
 
 def from_a_file(path_and_facts: str) -> Ratings | Samples:
@@ -38,10 +39,12 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
     if ITEM_TABLE in facts:
         data, report = _with_item_table(data, report, facts)
     data = dataclasses.replace(data, report=report)
-    return data if path is None else dataclasses.replace(data, origin=fingerprint_of(path))
+    if path is None:
+        return data
+    return dataclasses.replace(data, origin=fingerprint_of(path))
 
 
-def _in_database(address: str, declared: dict[str, str]) -> Read:
+def _in_database(address: str, declared: dict[str, str]) -> DataAndReport:
     """The ratings of a table in a database. declared: facts, and options of its driver."""
     known_facts = {*RATING_FACTS, *TABLE_FACTS}
     facts = {name: text for name, text in declared.items() if name in known_facts}
@@ -51,7 +54,7 @@ def _in_database(address: str, declared: dict[str, str]) -> Read:
     return _ratings_of_table(table, name, facts, after_path(address, declared))
 
 
-def read(file: Path, facts: dict[str, str], advice: Advice | None = None) -> Read:
+def read(file: Path, facts: dict[str, str], advice: Advice | None = None) -> DataAndReport:
     """The ratings, documents or images at a path.
 
     advice: how to declare more, for messages; by default after the path.

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
-from dpmf_core.data.report import Order, Report
+from dpmf_core.data.report import DateOrder, Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, sandbox, table_paths
 from dpmf_datasets.readers.archives import fingerprint_of
@@ -44,7 +44,7 @@ class Preview:
     rows: tuple[tuple[str, ...], ...] = ()
     layout: str = ""
     roles: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    dates: Mapping[str, Order | None] = dataclasses.field(default_factory=dict)
+    dates: Mapping[str, DateOrder | None] = dataclasses.field(default_factory=dict)
     members: tuple[str, ...] = ()
     sheets: tuple[str, ...] = ()
     problem: str = ""
@@ -100,7 +100,7 @@ def _preview(table: Table, name: str) -> Preview:
         if letters > MOST_LETTERS:
             break
         rows.append(cells)
-    orders: dict[str, Order | None] = {}
+    orders: dict[str, DateOrder | None] = {}
     for place, column in enumerate(columns):
         dates = parse_dates(table.sample(place, PREVIEW))
         if dates.signs:

@@ -16,11 +16,13 @@ from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Kind, Report, Tally
 from dpmf_datasets.published.movielens import published_or_private
-from dpmf_datasets.readers.archives import Members, members_of
+from dpmf_datasets.readers.archives import ArchiveMembers, members_of
 from dpmf_datasets.readers.spreadsheets import first_sheet
 from dpmf_datasets.readers.table import file_name
 
-JOKES, NOT_RATED, LIMIT = 100, 99.0, 10.0
+JOKES = 100
+NOT_RATED = 99.0
+LIMIT = 10.0
 SUFFIXES = (".xls", ".csv", ".txt")
 NOBODY = [0, *[NOT_RATED] * JOKES]
 
@@ -38,7 +40,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     return _ratings(entry, rows)
 
 
-def _rows(members: Members, name: str) -> list[list[Any]]:
+def _rows(members: ArchiveMembers, name: str) -> list[list[Any]]:
     """The cells of a table."""
     with members.open(name) as stream:
         content = stream.read()
@@ -60,7 +62,8 @@ def _ratings(entry: Entry, rows: list[list[Any]]) -> tuple[Ratings, Report]:
     is_right = np.array([len(row) == 1 + JOKES for row in rows], bool)
     cells = pd.DataFrame([row if len(row) == 1 + JOKES else NOBODY for row in rows])
     table = cells.apply(pd.to_numeric, errors="coerce").to_numpy(np.float64)
-    counts, values = table[:, 0], table[:, 1:]
+    counts = table[:, 0]
+    values = table[:, 1:]
     is_rated = values != NOT_RATED
     is_number = np.isfinite(values)
     tally = Tally()

@@ -16,13 +16,13 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import Report, outside_of
 from dpmf_core.data.row_rules import MOST_OUTSIDE
-from dpmf_datasets.readers.archives import Members, members_of
+from dpmf_datasets.readers.archives import ArchiveMembers, members_of
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import in_header, read_table
 from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.readers.tables import open_table
 
-Films = dict[str, tuple[str, str]]  # title, with the year in brackets, and genres, by id
+TitledFilms = dict[str, tuple[str, str]]  # title, with the year in brackets, and genres, by id
 # the flags in the file of films of 100K, in order (its README)
 GENRES_OF_100K = (
     "unknown Action Adventure Animation Children's Comedy Crime Documentary Drama Fantasy Film-Noir"
@@ -46,7 +46,10 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     Ratings that are not the whole release are not public.
     """
     with members_of(path) as members:
-        alone = members.names[0] if path.is_file() and len(members.names) == 1 else ""
+        if path.is_file() and len(members.names) == 1:
+            alone = members.names[0]
+        else:
+            alone = ""
         name = next(filter(members.find, LAYOUTS), alone)
         member = members.find(name)
         if member is None:
@@ -58,7 +61,10 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
             table = open_table(stream, entry.id)
             declared = Declared(entry.bounds)
             ratings, report = read_table(table, name=entry.id, declared=declared, advice=in_header)
-        films = _films(members, *LAYOUTS[name]) if name in LAYOUTS else {}
+        if name in LAYOUTS:
+            films = _films(members, *LAYOUTS[name])
+        else:
+            films = {}
     labels = ratings.labels or ()
     titles = ratings.titles or labels
     rated = [films.get(label, (title, "")) for label, title in zip(labels, titles, strict=True)]
@@ -79,10 +85,12 @@ def _item_features(films: Sequence[tuple[str, str]]) -> ItemFeatures | None:
     decades = table["title"].str.extract(r"\((\d{3})\d\)\s*$")[0] + "0s"
     flags = (table["genres"] + "|" + decades.fillna("")).str.get_dummies("|")
     names = [str(name) for name in flags if not str(name).startswith("(")]  # (no genres listed)
-    return ItemFeatures(tuple(names), flags[names].to_numpy(np.float32)) if names else None
+    if names:
+        return ItemFeatures(tuple(names), flags[names].to_numpy(np.float32))
+    return None
 
 
-def _films(members: Members, name: str, separator: str) -> Films:
+def _films(members: ArchiveMembers, name: str, separator: str) -> TitledFilms:
     """Titles and genres, which 100K has as flags from the sixth field."""
     member = members.find(name)
     if member is None:

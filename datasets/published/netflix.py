@@ -20,7 +20,7 @@ from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Report
 from dpmf_datasets.published.movielens import published_or_private
-from dpmf_datasets.readers.archives import Members, members_of
+from dpmf_datasets.readers.archives import ArchiveMembers, members_of
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import in_header, read_table
 from dpmf_datasets.readers.table import Table, file_name
@@ -60,7 +60,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     return published_or_private(entry, ratings, replace(report, n_items=entry.n_items))
 
 
-def _combined(members: Members, names: Sequence[str], n_films: int) -> Table:
+def _combined(members: ArchiveMembers, names: Sequence[str], n_films: int) -> Table:
     """The files as one table with a column of films; lines that name a film are not rows.
 
     A row has no film before the first, and none if the catalogue lacks its film.
@@ -91,7 +91,7 @@ def _combined(members: Members, names: Sequence[str], n_films: int) -> Table:
     return Table(COLUMNS, (FIRST_ROW,), batches, unit="line", ragged_lines=ragged_lines)
 
 
-def _lines(members: Members, name: str) -> Iterator[pa.Array]:
+def _lines(members: ArchiveMembers, name: str) -> Iterator[pa.Array]:
     """The lines of a file as text, many at a time."""
     reading = pa.csv.ReadOptions(
         use_threads=False, column_names=["line"], block_size=BLOCK, encoding="latin-1"
@@ -99,7 +99,10 @@ def _lines(members: Members, name: str) -> Iterator[pa.Array]:
     parsing = pa.csv.ParseOptions(delimiter=UNUSED, quote_char=False, ignore_empty_lines=False)
     text = pa.csv.ConvertOptions(column_types={"line": pa.string()})
     with members.open(name) as raw:
-        stream: Any = gzip.GzipFile(fileobj=raw) if name.endswith(".gz") else raw
+        if name.endswith(".gz"):
+            stream: Any = gzip.GzipFile(fileobj=raw)
+        else:
+            stream = raw
         try:
             for batch in pa.csv.open_csv(stream, reading, parsing, text):
                 yield batch.column(0)
@@ -108,7 +111,7 @@ def _lines(members: Members, name: str) -> Iterator[pa.Array]:
                 raise
 
 
-def _titles(members: Members) -> dict[int, str]:
+def _titles(members: ArchiveMembers) -> dict[int, str]:
     """Titles may hold commas: only the first two separate columns."""
     member = members.find("movie_titles.csv") or members.find("movie_titles.txt")
     if member is None:

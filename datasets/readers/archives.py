@@ -32,7 +32,7 @@ HIDDEN = (".", "__")  # how the names of hidden files begin
 
 
 @dataclass(frozen=True)
-class Members:
+class ArchiveMembers:
     """The files inside something, by their names in it, without hidden ones."""
 
     names: Sequence[str]
@@ -50,7 +50,7 @@ class Members:
 
 
 @contextmanager
-def members_of(path: Path) -> Iterator[Members]:
+def members_of(path: Path) -> Iterator[ArchiveMembers]:
     """The members of a folder, zip, tar or file.
 
     Raises BadInput if it is missing, unsafe, damaged or cut short.
@@ -67,15 +67,15 @@ def members_of(path: Path) -> Iterator[Members]:
             with tarfile.open(path) as archive:
                 yield _in_tar(archive, path)
         else:
-            yield Members([path.name], lambda _: path.open("rb"))
+            yield ArchiveMembers([path.name], lambda _: path.open("rb"))
 
 
-def _in_folder(path: Path) -> Members:
+def _in_folder(path: Path) -> ArchiveMembers:
     names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
     return _members(names, lambda name: (path / name).open("rb"))
 
 
-def _in_zip(archive: zipfile.ZipFile, path: Path) -> Members:
+def _in_zip(archive: zipfile.ZipFile, path: Path) -> ArchiveMembers:
     for member in archive.infolist():
         if member.flag_bits & 1:
             raise BadInput(
@@ -87,7 +87,7 @@ def _in_zip(archive: zipfile.ZipFile, path: Path) -> Members:
     return _members(names, archive.open)
 
 
-def _in_tar(archive: tarfile.TarFile, path: Path) -> Members:
+def _in_tar(archive: tarfile.TarFile, path: Path) -> ArchiveMembers:
     files = {}
     for member in archive:  # unpacks as it goes, so each size is checked before its content
         _require_safe(member.name, member.size, path)
@@ -96,10 +96,10 @@ def _in_tar(archive: tarfile.TarFile, path: Path) -> Members:
     return _members(files, lambda name: archive.extractfile(files[name]))
 
 
-def _members(names: Iterable[str], open_member: Callable[[str], Any]) -> Members:
+def _members(names: Iterable[str], open_member: Callable[[str], Any]) -> ArchiveMembers:
     """The members that are not hidden."""
     visible = [name for name in names if not PurePosixPath(name).name.startswith(HIDDEN)]
-    return Members(visible, open_member)
+    return ArchiveMembers(visible, open_member)
 
 
 def looks_zipped(path: Path) -> bool:

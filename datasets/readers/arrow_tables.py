@@ -63,7 +63,10 @@ def arrow_table(
         for batch in batches([places[column] for column in columns], rows):
             yield [_plain(column) for column in batch.columns]
 
-    first = next(read(range(len(places)), PREVIEW), []) if places else []
+    if places:
+        first = next(read(range(len(places)), PREVIEW), [])
+    else:
+        first = []
     head = list(zip(*(as_texts(column.slice(0, PREVIEW)) for column in first), strict=True))
     names = tuple(schema.names[place] for place in places)
     return Table(names, head, read, layout=f"{len(names):,} columns {layout}.")
@@ -99,7 +102,9 @@ def _plain(column: pa.Array) -> pa.Array:
         if not _is_text(kind.value_type):
             column = column.cast(pa.list_(pa.string()))
         return _plain(pc.binary_join(column.cast(pa.list_(pa.binary())), BETWEEN.encode()))
-    return _decoded(column.cast(pa.binary())) if _is_text(kind) else column
+    if _is_text(kind):
+        return _decoded(column.cast(pa.binary()))
+    return column
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -200,7 +205,9 @@ def kind_of(stream: BinaryIO) -> str:
     magic = stream.read(len(ZIP))
     stream.seek(0)
     if magic != ZIP:
-        return "spreadsheet" if magic == OLE else ""
+        if magic == OLE:
+            return "spreadsheet"
+        return ""
     with zipfile.ZipFile(stream) as archive:
         members = archive.namelist()
         size = sum(member.file_size for member in archive.infolist())
@@ -213,7 +220,9 @@ def kind_of(stream: BinaryIO) -> str:
             f"The file unpacks to {size / 1e6:,.0f} MB, more than {LARGEST / 1e6:.0f} MB. Save it"
             " as CSV or Parquet."
         )
-    return "arrays" if is_arrays else "spreadsheet"
+    if is_arrays:
+        return "arrays"
+    return "spreadsheet"
 
 
 def arrays(stream: BinaryIO, name: str) -> Table:

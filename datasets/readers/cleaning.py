@@ -16,14 +16,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpmf_core.base.arrays import Flags
 from dpmf_core.data.ids import arrow_numbering_order, canonical_arrow
 from dpmf_core.data.report import Kind, Problem, Tally, place_in_report
-from dpmf_core.data.row_rules import RowRules, Rows
+from dpmf_core.data.row_rules import ReadRows, RowRules
 from dpmf_datasets.readers.dates import Clock, stripped
 from dpmf_datasets.readers.numbers import NumberFormat
 from dpmf_datasets.readers.table import Table, cell_text
 
-Flags = npt.NDArray[np.bool_]
 # a long number as a spreadsheet shows it, which may stand for many ids
 ROUNDED = r"^\d([.,]\d+)?[eE]\+?(1[1-9]|[2-9]\d)$"
 LONGEST_EXAMPLE = 40  # characters of a cell
@@ -33,7 +33,10 @@ NUMBER_TYPES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, 
 
 def ids_of(column: pa.Array) -> pa.DictionaryArray:
     """The canonical texts of a column of ids; "" for an empty cell."""
-    cells = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    if pa.types.is_dictionary(column.type):
+        cells = column
+    else:
+        cells = column.dictionary_encode()
     values = cells.dictionary
     if pa.types.is_floating(values.type):  # a large one may have lost its last digits
         values = pa.array(list(map(cell_text, values.to_pylist())), pa.string())
@@ -123,7 +126,9 @@ def _dictionary_as_numbers(texts: pa.Array) -> pa.Array:
         numbers = texts.cast(pa.int64())
     except pa.ArrowInvalid:
         return texts
-    return numbers if numbers.cast(pa.string()).equals(texts) else texts
+    if numbers.cast(pa.string()).equals(texts):
+        return numbers
+    return texts
 
 
 def numbered(parts: Sequence[pa.DictionaryArray]) -> tuple[Ids, npt.NDArray[np.int32]]:
@@ -169,7 +174,10 @@ class CleanRows:
 
     @cached_property
     def number_format(self) -> NumberFormat:
-        sample = self.table.sample(self.places["rating"]) if "rating" in self.places else ()
+        if "rating" in self.places:
+            sample = self.table.sample(self.places["rating"])
+        else:
+            sample = ()
         return NumberFormat.of(sample, self.table.decimal_comma)
 
     def __iter__(self) -> Iterator[Batch]:
@@ -210,7 +218,7 @@ class CleanRows:
         items = ids_of(batch["item"])
         values, no_rating = self._ratings(batch, len(users))
         row = np.arange(self._at, self._at + len(values), dtype=np.int32)
-        rows = Rows(
+        rows = ReadRows(
             values,
             no_user=_has(users, pc.equal(users.dictionary, "")),
             no_item=_has(items, pc.equal(items.dictionary, "")),
@@ -259,7 +267,9 @@ class CleanRows:
 
 def _only(column: pa.Array, keep: Flags) -> pa.Array:
     """The cells under a mask (n,)."""
-    return column if keep.all() else column.filter(pa.array(keep))
+    if keep.all():
+        return column
+    return column.filter(pa.array(keep))
 
 
 def _used(ids: pa.DictionaryArray) -> pa.DictionaryArray:

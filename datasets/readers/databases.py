@@ -25,7 +25,9 @@ def is_sqlite(path: Path) -> bool:
 def file_of(address: str) -> Path | None:
     """The file of an SQLite database; None for others."""
     match = re.match(r"sqlite(?:\+\w+)?:///(.+)", address)
-    return Path(match[1]) if match else None
+    if match:
+        return Path(match[1])
+    return None
 
 
 def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
@@ -43,9 +45,10 @@ def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
         url = sqlalchemy.make_url(f"{address}?{urlencode(options)}" if options else address)
         _check(url, address)
         engine = sqlalchemy.create_engine(url)
-        reading = {"postgresql_readonly": True} if url.get_backend_name() == "postgresql" else {}
         with engine.connect() as connection:
-            return _read_table(connection.execution_options(**reading), address, table)
+            if url.get_backend_name() == "postgresql":
+                connection.execution_options(postgresql_readonly=True)
+            return _read_table(connection, address, table)
     except (SQLAlchemyError, ImportError) as error:
         first_line = shortened(str(error).partition("\n")[0].strip().rstrip("."), 200)
         raise BadInput(
@@ -85,7 +88,10 @@ def _read_table(connection: Any, address: str, table: str | None) -> Table:
         problem = "several tables."
         if table:
             problem = f"no table {quoted(table)}.{closest(table, names)}"
-        example = f" E.g. '{address}?table={names[0]}&bounds=1,5'." if names else ""
+        if names:
+            example = f" E.g. '{address}?table={names[0]}&bounds=1,5'."
+        else:
+            example = ""
         raise BadInput(
             f"The database has {problem if names else 'no table.'} Its tables and views:"
             f" {listing(names) or 'none'}.{example}"

@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.tseries.api import guess_datetime_format
 
-from dpmf_core.data.report import Order
+from dpmf_core.base.arrays import Flags
+from dpmf_core.data.report import DateOrder
 from dpmf_datasets.readers.numbers import NumberFormat
 
 Times = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-ORDERS: dict[Order, str] = {"dmy": "the day first", "mdy": "the month first"}
+ORDERS: dict[DateOrder, str] = {"dmy": "the day first", "mdy": "the month first"}
 UNREAD = int(np.iinfo(np.int64).min)
 LARGEST = 9e18  # 64 bits hold it
 FRACTIONS = 1_000_000  # of a number with a decimal point
@@ -60,16 +60,20 @@ class Dates:
     def __len__(self) -> int:
         return len(self.day_first)
 
-    def read(self, order: Order) -> Times:
-        return self.day_first if order == "dmy" else self.month_first
+    def read(self, order: DateOrder) -> Times:
+        if order == "dmy":
+            return self.day_first
+        return self.month_first
 
     @property
-    def clear_order(self) -> Order | None:
+    def clear_order(self) -> DateOrder | None:
         """The order of day and month, if some date can be read in one way only."""
         n_more = (self.day_first != UNREAD).sum() - (self.month_first != UNREAD).sum()
         if n_more == 0:
             return None
-        return "dmy" if n_more > 0 else "mdy"
+        if n_more > 0:
+            return "dmy"
+        return "mdy"
 
     @property
     def is_read(self) -> Flags:
@@ -89,7 +93,9 @@ def stripped(column: pa.Array) -> pa.Array:
         text = pc.fill_null(text, "")
     codes = np.frombuffer(text.buffers()[2] or b"", np.uint8)
     has_blanks = len(codes) and (codes.min() <= ord(" ") or codes.max() > ord("~"))
-    return pc.utf8_trim_whitespace(text) if has_blanks else text
+    if has_blanks:
+        return pc.utf8_trim_whitespace(text)
+    return text
 
 
 @dataclass(frozen=True)
@@ -112,14 +118,14 @@ class Clock:
         How times are read, in a sentence.
     """
 
-    order: Order | None = None
+    order: DateOrder | None = None
     unit: str = ""
     has_fractions: bool = False
     form: str = ""
     words: str = ""
 
     @classmethod
-    def of(cls, sample: Sequence[str], declared: Order | None) -> "Clock | None":
+    def of(cls, sample: Sequence[str], declared: DateOrder | None) -> "Clock | None":
         """The clock of a column with these first cells.
 
         Returns None if most of them are no times. Raises AmbiguousDates.
@@ -134,7 +140,7 @@ class Clock:
         return cls._of_dates(cells, declared)
 
     @classmethod
-    def _of_dates(cls, cells: Sequence[str], declared: Order | None) -> "Clock | None":
+    def _of_dates(cls, cells: Sequence[str], declared: DateOrder | None) -> "Clock | None":
         dates = parse_dates(cells)
         order = declared or dates.clear_order
         if 2 * dates.is_read.sum() < len(dates):
@@ -234,7 +240,10 @@ def parse_dates(texts: Sequence[str], form: str = "") -> Dates:
         return _moments(values.where(~is_numeric, iso), form)
 
     day_first = read("first", "second")
-    month_first = read("second", "first") if is_numeric.any() else day_first
+    if is_numeric.any():
+        month_first = read("second", "first")
+    else:
+        month_first = day_first
     return Dates(day_first, month_first, frozenset(parts["sign"][is_numeric]))
 
 
@@ -292,4 +301,6 @@ def _has_hexadecimal(text: pa.Array) -> bool:
 
 def _whole(cell: str) -> int:
     number = int(cell)
-    return number if abs(number) < 2**63 else UNREAD
+    if abs(number) < 2**63:
+        return number
+    return UNREAD

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from dpmf_core.data.column_names import ROLE_NAMES
 from dpmf_core.data.facts import value
-from dpmf_core.data.report import Order, Outside
+from dpmf_core.data.report import DateOrder, Outside
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Declared:
     columns: Mapping[str, str] = field(default_factory=dict)
     n_users: int | None = None
     n_items: int | None = None
-    dates: Order | None = None
+    dates: DateOrder | None = None
     outside: Outside | None = None
     missing: tuple[float, ...] = ()
     leave: tuple[str, ...] = ()

@@ -13,7 +13,8 @@ from typing import BinaryIO
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 
-UTF8, WESTERN = "utf-8", "cp1252"
+UTF8 = "utf-8"
+WESTERN = "cp1252"
 UNICODE = {UTF8, "utf-8-sig"}
 ENCODING_IS_PUBLIC = "the encoding of the text is public"  # if it is found in private texts
 LOOKED_AT = 1 << 16  # bytes for the guess
@@ -117,7 +118,9 @@ def _wide(content: bytes) -> str:
     odd = content[1::2].count(0)
     if 100 * max(even, odd) < max(len(content), 1) or 10 * min(even, odd) > max(even, odd):
         return ""
-    return "utf-16-le" if odd > even else "utf-16-be"
+    if odd > even:
+        return "utf-16-le"
+    return "utf-16-be"
 
 
 def _likely(content: bytes) -> str:
@@ -129,7 +132,9 @@ def _likely(content: bytes) -> str:
     matches = from_bytes(telling, cp_isolation=sorted(USUAL.keys() - {"latin-1"}))
     best = matches.best()
     if best is None:
-        return WESTERN if fits(content, WESTERN) else "latin-1"
+        if fits(content, WESTERN):
+            return WESTERN
+        return "latin-1"
     candidates = [
         match
         for match in matches
@@ -194,7 +199,10 @@ class Reader:
         """
         head = stream.read(LOOKED_AT)
         stream.seek(0)
-        cut = head.rfind(b"\n") + 1 if len(head) == LOOKED_AT else 0
+        if len(head) == LOOKED_AT:
+            cut = head.rfind(b"\n") + 1
+        else:
+            cut = 0
         whole_lines = head[: cut or None]
         if not self.errors:  # later parts of a table are read as the first one
             encoding, uncertain = self._encoding_of(whole_lines)
@@ -209,7 +217,10 @@ class Reader:
         else:
             blocks = self._lines(stream, self.errors, size)
         for block in blocks:
-            yield block if block.endswith(b"\n") else block + b"\n"
+            if block.endswith(b"\n"):
+                yield block
+            else:
+                yield block + b"\n"
 
     def _lines(self, stream: BinaryIO, errors: str, size: int) -> Iterator[bytes]:
         """Whole lines of a file in UTF-8. errors: what is done with other bytes."""
@@ -261,7 +272,9 @@ class Reader:
             yield rest.decode(codec, "replace").removeprefix(mark).encode()
 
     def _encoding_of(self, content: bytes) -> tuple[str, bool]:
-        return (self.encoding, False) if self.encoding else encoding_of(content, self.otherwise)
+        if self.encoding:
+            return (self.encoding, False)
+        return encoding_of(content, self.otherwise)
 
     def _text(self, content: bytes, encoding: str, uncertain: bool) -> str:
         if uncertain and not fits(content, encoding):
@@ -278,9 +291,16 @@ class Reader:
     def words(self) -> tuple[str, ...]:
         """How the bytes were read, in a sentence; nothing for plain UTF-8."""
         others = sorted(usual_name(encoding) for encoding in self.encodings.keys() - UNICODE)
-        end = f", the likeliest encoding. {self.advice}" if self.uncertain else "."
-        return (f"The text was read as {' and '.join(others)}{end}".rstrip(),) if others else ()
+        if self.uncertain:
+            end = f", the likeliest encoding. {self.advice}"
+        else:
+            end = "."
+        if others:
+            return (f"The text was read as {' and '.join(others)}{end}".rstrip(),)
+        return ()
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return (ENCODING_IS_PUBLIC,) if self.uncertain else ()
+        if self.uncertain:
+            return (ENCODING_IS_PUBLIC,)
+        return ()

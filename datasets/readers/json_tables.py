@@ -68,7 +68,9 @@ def json_table(
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
     """The object of its keys and values; None if a key is there twice."""
     values = dict(pairs)
-    return values if len(values) == len(pairs) else None
+    if len(values) == len(pairs):
+        return values
+    return None
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=_object, strict=False)
@@ -111,7 +113,9 @@ def _entries(
 
 
 def _end_of(match: re.Match[str] | None, text: str) -> int:
-    return match.end() if match else len(text)
+    if match:
+        return match.end()
+    return len(text)
 
 
 def _names(objects: Sequence[dict[str, Any]]) -> list[str]:

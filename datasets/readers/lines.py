@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-DRAWN_TABLE, BLANKS = "+|", " "
+DRAWN_TABLE = "+|"
+BLANKS = " "
 UNIT_SEPARATOR = "\x1f"  # stands for a separator of two characters, and in no text
 # the separators that are tried, the longer ones first
 SEPARATORS = {
@@ -62,7 +63,9 @@ class Cutter:
             return "\t"
         if self.separator == DRAWN_TABLE:
             return "|"
-        return self.separator if len(self.separator) == 1 else UNIT_SEPARATOR
+        if len(self.separator) == 1:
+            return self.separator
+        return UNIT_SEPARATOR
 
     def _plain(self, block: bytes) -> bytes:
         """The block with one character between cells."""

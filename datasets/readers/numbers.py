@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpmf_core.base.arrays import Doubles, Flags
 from dpmf_core.data.row_rules import NOTHING
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 PLAIN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 INFINITE = r"(?i)^[+-]?inf(inity)?$"
 GERMAN_THOUSANDS = r"^[+-]?\d{1,3}(\.\d{3})+,\d+$"
@@ -44,7 +42,7 @@ class NumberFormat:
             return cls(False, ",")
         return cls(decimal_comma)
 
-    def read(self, text: pa.Array) -> tuple[Floats, Flags, int]:
+    def read(self, text: pa.Array) -> tuple[Doubles, Flags, int]:
         """The value of each cell.
 
         Parameters
@@ -102,6 +100,6 @@ def _any(text: pa.Array, pattern: str) -> bool:
     return bool(pc.any(pc.match_substring_regex(text, pattern)).as_py())
 
 
-def _floats(text: pa.Array) -> Floats:
+def _floats(text: pa.Array) -> Doubles:
     """Cells that match `PLAIN` as numbers."""
     return np.array(text.cast(pa.float64()).to_numpy(zero_copy_only=False))

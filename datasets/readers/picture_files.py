@@ -17,7 +17,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.data.report import Report, Tally
 from dpmf_core.data.samples import Samples, samples_report
-from dpmf_datasets.readers.archives import Members, members_of
+from dpmf_datasets.readers.archives import ArchiveMembers, members_of
 from dpmf_datasets.readers.matlab import IMAGE_SIZE_IS_PUBLIC
 from dpmf_datasets.readers.table import file_name
 
@@ -40,7 +40,9 @@ MOST_FILES = 200_000
 LARGEST = 10_000  # pixels of a picture for factorisation
 MOST_PIXELS = 40_000_000
 WHITE = 255.0  # in the result
-ORIENTATION, BITS_PER_SAMPLE = 0x0112, 258  # tags of EXIF and TIFF
+# tags of EXIF and TIFF
+ORIENTATION = 0x0112
+BITS_PER_SAMPLE = 258
 SIDEWAYS = (5, 6, 7, 8)
 
 
@@ -93,7 +95,7 @@ def pictures(
 
 
 def _grey_rows(
-    members: Members, names: list[str], size: tuple[int, int], is_declared: bool
+    members: ArchiveMembers, names: list[str], size: tuple[int, int], is_declared: bool
 ) -> tuple[dict[str, npt.NDArray[Any]], Tally]:
     """The pixels of every picture among some files by its name, and counts of changes."""
     rows = {}
@@ -112,7 +114,7 @@ def _grey_rows(
     return rows, tally
 
 
-def _commonest(members: Members, names: list[str]) -> tuple[int, int] | None:
+def _commonest(members: ArchiveMembers, names: list[str]) -> tuple[int, int] | None:
     """The most common size, the smaller of two; None if there is no picture.
 
     It becomes an assumption.
@@ -133,7 +135,9 @@ def _left_out(name: str, why: Exception) -> str:
     """The kind of problem of a file that gives no picture."""
     if not name.lower().endswith(PICTURES):
         return UNREADABLE
-    return str(why) if isinstance(why, Unusable) else DAMAGED_PICTURE
+    if isinstance(why, Unusable):
+        return str(why)
+    return DAMAGED_PICTURE
 
 
 def _fit_to_size(
@@ -151,7 +155,7 @@ def _fit_to_size(
 
 
 @contextmanager
-def _picture_in(members: Members, name: str) -> "Iterator[Image.Image]":
+def _picture_in(members: ArchiveMembers, name: str) -> "Iterator[Image.Image]":
     """A picture, not decoded yet.
 
     Raises Unusable if it is no picture, cut short, damaged, or too large.
@@ -177,7 +181,7 @@ def _picture_in(members: Members, name: str) -> "Iterator[Image.Image]":
         raise Unusable(DAMAGED_PICTURE) from error
 
 
-def _grey(members: Members, name: str) -> "tuple[Image.Image, list[str]]":
+def _grey(members: ArchiveMembers, name: str) -> "tuple[Image.Image, list[str]]":
     """A picture from 0 (black) to 255 (white), mode L or F, and the changes that were made.
 
     Raises Unusable.

@@ -1,7 +1,7 @@
 """Ratings from any table: columns are recognised, bad rows left out, and everything counted."""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,22 +12,10 @@ import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput, brief, listing
 from dpmf_core.data.addresses import join
-from dpmf_core.data.column_names import (
-    REQUIRED_ROLES,
-    ROLES,
-    by_name,
-    chosen_columns,
-    title_note,
-)
+from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns, title_note
 from dpmf_core.data.ids import keys_of_ids, spelling_note
-from dpmf_core.data.ratings import (
-    ITEMS_ARE_PUBLIC,
-    LAYOUT_IS_PUBLIC,
-    USERS_ARE_PUBLIC,
-    Ratings,
-    checked_bounds,
-    interaction_bounds,
-)
+from dpmf_core.data.rating_bounds import checked_bounds, interaction_bounds
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import BY_NAME, BY_PLACE, DECLARED, Kind, Problem, Report
 from dpmf_core.data.row_rules import RowRules
 from dpmf_datasets import sandbox
@@ -35,9 +23,8 @@ from dpmf_datasets.readers.cleaning import Batch, CleanRows, Ids, numbered
 from dpmf_datasets.readers.dates import AmbiguousDates, Clock, looks_like_times
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.table import PREVIEW, SAMPLE_ROWS, Table, is_number, report_damage
+from dpmf_datasets.readers.wide_tables import Advice
 
-# how to declare facts such as {"rating": "points"} or {"bounds": "0,10"}, in a sentence
-Advice = Callable[[Mapping[str, str]], str]
 # their names on a page
 LABELS = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
 ON_PAGE = {
@@ -251,7 +238,8 @@ def report_of(
     rows: CleanRows, name: str, declared: Declared, notes: tuple[str, ...], **counts: Any
 ) -> Report:
     """The report on a table that was read, with some values of each column."""
-    table, places = rows.table, rows.places
+    table = rows.table
+    places = rows.places
     names = table.shown_names
     values = []
     for place in places.values():
@@ -263,7 +251,10 @@ def report_of(
         roles = ", ".join(f"{names[place]} as the {role}" for role, place in places.items())
         by_place.append(f"{name} has no header. These columns were read by their place: {roles}.")
     title_notes = filter(None, [title_note(table.names, places)])
-    clock = [rows.clock.words] if rows.clock is not None and rows.clock.words else []
+    if rows.clock is not None and rows.clock.words:
+        clock = [rows.clock.words]
+    else:
+        clock = []
     return Report(
         name=name,
         read=rows.read,
@@ -288,7 +279,7 @@ def merged_rows(rows: CleanRows, row: npt.NDArray[np.int32], n_users: int) -> tu
 
 
 @dataclass(frozen=True)
-class Shape:
+class TableSize:
     """The users and items of ratings, those in the file first, then those that are declared.
 
     labels: of each item. user_keys: (n_users,) of their random draws, by their ids; 0 for those not
@@ -301,7 +292,7 @@ class Shape:
     notes: tuple[str, ...]
 
 
-def shape_of(users: Ids, items: Ids, declared: Declared, name: str) -> Shape:
+def shape_of(users: Ids, items: Ids, declared: Declared, name: str) -> TableSize:
     """Number users and items. Raises BadInput if they are one user only, or more than allowed."""
     sandbox.require_at_most("users", len(users), name)
     sandbox.require_at_most("items", len(items), name)
@@ -319,7 +310,7 @@ def shape_of(users: Ids, items: Ids, declared: Declared, name: str) -> Shape:
     for ids, what in ((users, "users"), (items, "items")):
         if pa.types.is_string(ids.labels.type):
             notes.append(spelling_note(ids.labels.to_pylist(), what))
-    return Shape(n_users, tuple(labels), keys, tuple(filter(None, notes)))
+    return TableSize(n_users, tuple(labels), keys, tuple(filter(None, notes)))
 
 
 def _size(size: int | None, count: int, what: str, name: str) -> int:
@@ -330,13 +321,17 @@ def _size(size: int | None, count: int, what: str, name: str) -> int:
             f"{name} was declared to have {size:,} {what}. It has {count:,} {what}: declare at"
             f" least as many, and at most {most:,}."
         )
-    return count if size is None else size
+    if size is None:
+        return count
+    return size
 
 
 def assumptions_of(declared: Declared, table: Table) -> tuple[str, ...]:
     """What reading the table takes as public."""
-    about_users = () if declared.n_users is not None else (USERS_ARE_PUBLIC,)
-    return (*about_users, ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC, *table.assumptions)
+    premises = (ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC, *table.assumptions)
+    if declared.n_users is not None:
+        return premises
+    return (USERS_ARE_PUBLIC, *premises)
 
 
 def require_usable(

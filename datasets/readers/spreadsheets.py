@@ -21,7 +21,7 @@ from dpmf_datasets.readers.table import SAMPLE_ROWS, Table, cell_text, has_ratin
 
 MOST_SHEETS = 50  # that are looked at
 EXACT = 1e15  # a number of more digits has lost the last ones in most spreadsheet programs
-Row = Sequence[Any]
+SheetRow = Sequence[Any]
 
 
 def spreadsheet(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
@@ -92,7 +92,7 @@ def write_sheet(path: str, name: str, facts: dict[str, str], target: str) -> dic
         every_name = _sheets(book)
         sheet = _chosen_sheet(book, every_name, facts, name)
         header, above = _header(_first_rows(sheet), facts)
-        labels: Row = ()
+        labels: SheetRow = ()
         if header:
             labels = next((row for number, row in _rows(sheet) if number == header), ())
         names = [label or f"column {place}" for place, label in enumerate(labels, 1)]
@@ -105,7 +105,10 @@ def write_sheet(path: str, name: str, facts: dict[str, str], target: str) -> dic
             f" the columns: user, item, rating. Its sheets: {listing(every_name)}."
         )
     pyarrow.feather.write_feather(pa.Table.from_batches(batches), target)
-    where = f"a header in row {header:,}" if header else "no header"
+    if header:
+        where = f"a header in row {header:,}"
+    else:
+        where = "no header"
     others = [other for other in every_name if other != sheet.name]
     notes = [f"The sheet {quoted(sheet.name)} was read. Other sheets: {listing(others)}."]
     return {
@@ -121,7 +124,10 @@ def _chosen_sheet(book: Any, names: Sequence[str], facts: Mapping[str, str], nam
     """The declared sheet, else the first one with a header of ratings, else the first."""
     declared = facts.get("sheet")
     if not names or declared not in (None, *names):
-        which = f" {quoted(declared)}.{closest(declared, names)}" if declared else "."
+        if declared:
+            which = f" {quoted(declared)}.{closest(declared, names)}"
+        else:
+            which = "."
         raise BadInput(
             f"{name} has no sheet{which} Its sheets: {listing(names)}. Name one after the path,"
             f" e.g. sheet={''.join(names[:1])}."
@@ -158,7 +164,9 @@ def _header(rows: Sequence[tuple[int, list[str]]], facts: Mapping[str, str]) -> 
     for (number, row), width in zip(rows, widths, strict=True):
         if 2 * width > max(widths):  # the rows above are titles
             is_header = facts.get("layout") == "wide" or not any(map(is_number, row))
-            return (number, number) if is_header else (0, number - 1)
+            if is_header:
+                return (number, number)
+            return (0, number - 1)
     return 0, 0
 
 

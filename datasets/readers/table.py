@@ -91,7 +91,9 @@ class Table:
     @property
     def first(self) -> tuple[str, ...]:
         """The first row of data."""
-        return self.head[0] if self.head else ()
+        if self.head:
+            return self.head[0]
+        return ()
 
     def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
         """Return the first values of a column, at most `most`."""
@@ -158,20 +160,31 @@ def cell_text(value: Any, exact: float = 2.0**53) -> str | None:
     Whole numbers have no decimal point, whatever their type. One of at least `exact` in floating
     point may have lost its last digits, so it is written as 7.656119800000000e+16.
     """
-    if isinstance(value, str):  # half of a surrogate pair has no bytes
-        return value if value.isascii() else value.encode(errors="backslashreplace").decode()
+    if isinstance(value, str | bytes):
+        return _decoded(value)
     if value is None or isinstance(value, dict) or value != value:
         return None
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value)) if abs(value) < exact else f"{value:.15e}"
+    if isinstance(value, float) and value.is_integer() and abs(value) >= exact:
+        return f"{value:.15e}"
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
     if isinstance(value, date | time):
-        return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
-    if isinstance(value, bytes):
-        return value.decode(errors="backslashreplace")
+        return value.isoformat()
     if isinstance(value, list | tuple):
         parts = [cell_text(part) for part in value if not isinstance(part, list | tuple)]
         return BETWEEN.join(filter(None, parts))
-    return str(int(value) if isinstance(value, bool) else value)
+    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
+        value = int(value)
+    return str(value)
+
+
+def _decoded(cell: str | bytes) -> str:
+    """The text of a cell; what has no characters, or no bytes, is written as an escape."""
+    if isinstance(cell, bytes):
+        return cell.decode(errors="backslashreplace")
+    if cell.isascii():
+        return cell
+    return cell.encode(errors="backslashreplace").decode()  # half of a surrogate pair
 
 
 def has_ratings(names: Sequence[str], facts: Mapping[str, str]) -> bool:

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from dpmf_core.base.errors import BadInput, listing, quoted, shortened
-from dpmf_datasets.readers.archives import Members
+from dpmf_datasets.readers.archives import ArchiveMembers
 from dpmf_datasets.readers.table import RaggedLines, Table, file_name
 
 TABLE = re.compile(
@@ -20,7 +20,7 @@ MOST_TABLES = 50  # that are checked
 
 
 def chosen_members(
-    members: Members, name: str, declared: str | None, is_ratings: Callable[[str], bool]
+    members: ArchiveMembers, name: str, declared: str | None, is_ratings: Callable[[str], bool]
 ) -> list[str]:
     """The declared table, the only one, all parts of one, or the only one of ratings.
 
@@ -40,7 +40,10 @@ def chosen_members(
         return tables
     if not members.names or not (tables or declared):
         raise BadInput(f"{name} holds no table. Its files: {members.some}.")
-    which = f"no single table {quoted(declared)}" if declared else f"{len(tables):,} tables"
+    if declared:
+        which = f"no single table {quoted(declared)}"
+    else:
+        which = f"{len(tables):,} tables"
     files = tables or members.names
     raise BadInput(
         f"{name} holds {which}. Its files: {listing(files)}. Name a table after the path, e.g."
@@ -83,7 +86,7 @@ def joined(first: Table, names: Sequence[str], open_part: Callable[[str], Table]
     )
 
 
-def tables_in(members: Members) -> list[str]:
+def tables_in(members: ArchiveMembers) -> list[str]:
     """The members that may be tables; of several files, no text without `rating` in its name."""
     names = [
         name

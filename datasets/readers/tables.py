@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.item_features import EncodedTable, encode, has_header
 from dpmf_datasets.readers import arrow_tables, databases, matlab, matrix_market
-from dpmf_datasets.readers.archives import ZIP, Members, members_of, unpacked
+from dpmf_datasets.readers.archives import ZIP, ArchiveMembers, members_of, unpacked
 from dpmf_datasets.readers.json_tables import json_table, looks_like_json
 from dpmf_datasets.readers.spreadsheets import sheet_names, spreadsheet
 from dpmf_datasets.readers.table import (
@@ -59,10 +59,10 @@ NO_TABLES = {
 RATINGS_IN = (".csv", ".tsv", ".dat", ".data", ".txt")
 OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
 LARGEST_ITEM_TABLE = 500_000_000  # bytes, unpacked: the table is read whole
-Source = Path | BinaryIO
+TableFile = Path | BinaryIO
 
 
-def open_table(source: Source, name: str, facts: Mapping[str, str] | None = None) -> Table:
+def open_table(source: TableFile, name: str, facts: Mapping[str, str] | None = None) -> Table:
     """Open the table in a file, in a folder or archive, in bytes or in an open binary file.
 
     The file must be one that can be rewound. name: what messages call it. facts: as after a path;
@@ -123,7 +123,9 @@ def _table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
 def _whole(stream: BinaryIO) -> BinaryIO:
     """A stream in which any place can be read at once; in a packed one that takes long."""
     is_plain = isinstance(stream, BytesIO) or isinstance(getattr(stream, "raw", None), FileIO)
-    return stream if is_plain else BytesIO(stream.read())
+    if is_plain:
+        return stream
+    return BytesIO(stream.read())
 
 
 def _packed_table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
@@ -215,7 +217,7 @@ def _table_within(path: Path, name: str, facts: Mapping[str, str]) -> Table:
     return table
 
 
-def _is_ratings(members: Members, name: str, facts: Mapping[str, str]) -> bool:
+def _is_ratings(members: ArchiveMembers, name: str, facts: Mapping[str, str]) -> bool:
     if plain_name(name).name in OFFICIAL:
         return True
     if plain_name(name).suffix not in RATINGS_IN:

@@ -50,9 +50,9 @@ def documents(
     from scipy.sparse import csr_array  # needed for documents only
 
     if not 3 <= len(texts) <= MOST_DOCUMENTS:
+        noun = "document" if len(texts) == 1 else "documents"
         raise BadInput(
-            f"{name} holds {len(texts):,} document{'s' * (len(texts) != 1)}. From 3 to"
-            f" {MOST_DOCUMENTS:,} can be used."
+            f"{name} holds {len(texts):,} {noun}. From 3 to {MOST_DOCUMENTS:,} can be used."
         )
     rules = rules or usual_rules()
     reader = reader or Reader()
@@ -97,7 +97,7 @@ def _too_few_words(
     name: str, words: Sequence[str], rules: WordRules, left_out: Counter[str]
 ) -> BadInput:
     """The refusal of documents without two different words, with what would keep more words."""
-    count = f"{len(words) or 'no'} word{'s' * (len(words) != 1)}"
+    count = "1 word" if len(words) == 1 else "no words"
     sentences = [
         f"{name} holds {count} of {rules.shortest} or more letters that are not stop words. At"
         " least 2 are needed."
@@ -229,7 +229,10 @@ def headlines(path: Path, each: int = 750) -> list[str]:
     with members_of(path) as members:
         files = [name for name in members.names if PurePosixPath(name).name.lower() in HEADLINES]
     table = open_table(path, path.name, {"member": files[0]} if files and is_archive(path) else {})
-    columns = ("TITLE", "CATEGORY") if table.names else ("2", "5")
+    if table.names:
+        columns = ("TITLE", "CATEGORY")
+    else:
+        columns = ("2", "5")
     titles: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for title, kind in zip(*cells(table, columns, path.name), strict=True):
         if kind in titles and len(titles[kind]) < each:

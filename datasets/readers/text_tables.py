@@ -105,7 +105,10 @@ class _TextFile:
         if lines[0].startswith("#"):
             lines[0] = lines[0].lstrip(COMMENT_MARKS)
         rows = self._rows_of(lines[: PREVIEW + 1])
-        has_header = self._is_wide or _is_header(rows[0]) if header is None else header > 0
+        if header is None:
+            has_header = self._is_wide or _is_header(rows[0])
+        else:
+            has_header = header > 0
         is_numbering = header is None and not has_header and _is_numbering(rows)
         names = rows[0] if has_header else ()
         n_first = 1 if has_header or is_numbering else 0
@@ -114,8 +117,14 @@ class _TextFile:
         self._cutter = Cutter(self._cutter.separator, width)
         self._above = start + n_first
         head = [row for row in self._rows_of(lines[n_first:]) if len(row) == width]
-        where = f"a header on line {start + 1:,}" if has_header else "no header"
-        note = f" Lines above line {start + 1:,} were skipped." if start else ""
+        if has_header:
+            where = f"a header on line {start + 1:,}"
+        else:
+            where = "no header"
+        if start:
+            note = f" Lines above line {start + 1:,} were skipped."
+        else:
+            note = ""
         if is_numbering:
             note += f" Line {start + 1:,} numbers the columns from 0 and was skipped."
         return Table(

@@ -11,6 +11,7 @@ from dpmf_core.data.column_names import REQUIRED_ROLES, by_name
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.table import PREVIEW, Table, is_number
 
+# how to declare facts such as {"rating": "points"} or {"bounds": "0,10"}, in a sentence
 Advice = Callable[[Mapping[str, str]], str]
 
 

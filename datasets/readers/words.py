@@ -22,10 +22,12 @@ SHORTEST = 3  # letters of a word
 LONGEST = 1_000_000  # characters of a document; the rest is cut off
 # invisible characters that may stand inside a word
 INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
-ENGLISH, NONE = "english", "none"
+ENGLISH = "english"
+NONE = "none"
 # Without its semicolon a reference such as &not may be the beginning of a word: salt&notes.
 ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", re.IGNORECASE)
-NUMBERS, STOP_WORDS = "numbers", "stop words"
+NUMBERS = "numbers"
+STOP_WORDS = "stop words"
 ADDRESSES = {"link": "web addresses", "mail": "e-mail addresses", "handle": "@names"}
 # A web address ends before Chinese, Japanese and Korean letters, which need no blank before them.
 # The look-behinds make each run of letters be read once, however long it is.

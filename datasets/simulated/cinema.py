@@ -133,7 +133,8 @@ def _visits(
     A pair is rated with log-normal activity times log-normal popularity, more often if the person
     likes the film.
     """
-    n_users, n_items = len(taste), len(character)
+    n_users = len(taste)
+    n_items = len(character)
     activity = np.exp(going.normal(0, 0.95, n_users))
     popularity = np.exp(0.16 * quality + films.normal(0, 0.48, n_items))
     popularity *= n_items / popularity.sum()
@@ -154,10 +155,14 @@ def _visits(
 
 def _level(rate: npt.NDArray[np.float64], density: float) -> float:
     """The factor c for which the mean of 1 - exp(-c rate) is `density`, by bisection."""
-    low, high = 0.0, 50.0
+    low = 0.0
+    high = 50.0
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (middle, high) if -np.expm1(-middle * rate).mean() < density else (low, middle)
+        if -np.expm1(-middle * rate).mean() < density:
+            low = middle
+        else:
+            high = middle
     return high
 
 

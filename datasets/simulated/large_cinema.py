@@ -27,7 +27,10 @@ VERSION = 1  # of the generator: part of every fingerprint
 N_ITEMS = 10_000
 AT_ONCE = 4_096  # people of a block
 SLOTS = 1 << 16  # of a genre's popularity: each film has as many as its share
-MEAN_FILMS, LEAST, MOST = 108.0, 5, 1_000  # films that a person sees: mean and bounds
+# films that a person sees: mean and bounds
+MEAN_FILMS = 108.0
+LEAST = 5
+MOST = 1_000
 SPREAD = 0.95  # of the logarithm of activity, as in the small cinema
 
 
@@ -142,7 +145,8 @@ class CinemaParts(LazyParts):
 
 def large_cinema(entry: Entry, seed: int) -> PartitionedRatings:
     """The cinema of an entry. seed: at least 0."""
-    films, facts = Films.of(seed), (entry.id, entry.n_users, N_ITEMS, seed, VERSION)
+    films = Films.of(seed)
+    facts = (entry.id, entry.n_users, N_ITEMS, seed, VERSION)
     return PartitionedRatings(
         CinemaParts(entry.n_users, seed, entry.id, films),
         entry.n_users,

@@ -33,7 +33,8 @@ def lowrank(
 
     p: 20 ln n / m if None.
     """
-    p = min(1.0, 20 * math.log(n_users) / n_items) if p is None else p
+    if p is None:
+        p = min(1.0, 20 * math.log(n_users) / n_items)
     rows, columns, entries = _streams(seed, 2021)
     # (n, r); the mean square entry of U V^T is then 1
     U = _orthonormal(n_users, rank, rows) * math.sqrt(n_users * n_items / rank)
@@ -58,14 +59,14 @@ def rankone(
     rows, columns, entries = _streams(seed, 2018)
     u, v = (rng.uniform(-1, 1, size) for rng, size in ((rows, n_users), (columns, n_items)))
     u, v = (factor[:, None] / np.abs(factor).max() for factor in (u, v))
-    blocks = ((us, its, x.astype(np.float32)) for us, its, x in _observed(u, v, p, entries))
+    blocks = ((us, items, x.astype(np.float32)) for us, items, x in _observed(u, v, p, entries))
     users, items, values = map(np.concatenate, zip(*blocks, strict=True))
     return Ratings(users, items, values, n_users, n_items, (-1.0, 1.0), name=name, public=True)
 
 
 def _streams(seed: int, year: int) -> list[np.random.Generator]:
     """The random generators of rows, columns and entries."""
-    return [np.random.default_rng(it) for it in np.random.SeedSequence([seed, year]).spawn(3)]
+    return [np.random.default_rng(child) for child in np.random.SeedSequence([seed, year]).spawn(3)]
 
 
 def _orthonormal(rows: int, rank: int, rng: np.random.Generator) -> Factor:

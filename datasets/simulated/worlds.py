@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Floats
 from dpmf_core.data.ratings import Ratings
 
 COUNT = 12  # worlds of the family
@@ -39,8 +40,6 @@ GRID = 256  # tastes and characters are multiples of 1/GRID: sums of products ar
 WEIGHTS = 64  # log-weights are multiples of 1/WEIGHTS
 LARGEST_WEIGHT = 40  # of a log-weight
 AT_ONCE = 2_000_000  # pairs of person and item that are drawn together
-
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)

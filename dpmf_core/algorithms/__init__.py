@@ -116,7 +116,10 @@ def build_with_defaults(
 
     noise: see `build`. Raises BadInput on a bad parameter.
     """
-    kind = find(algorithm_id) if noise else without_noise(find(algorithm_id))
+    if noise:
+        kind = find(algorithm_id)
+    else:
+        kind = without_noise(find(algorithm_id))
     return checked(kind, kind.title, parameters)
 
 
@@ -125,7 +128,7 @@ def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
 
     options: by their names; None and the defaults of `Budget` count as not given.
     """
-    kinds = [find(it) for it in algorithm_ids]
+    kinds = [find(algorithm_id) for algorithm_id in algorithm_ids]
     defaults = privacy.Budget.model_fields
     given_options = [
         name
@@ -173,7 +176,10 @@ def curator_for(
     algorithm: Algorithm, data: Any, noise: privacy.Noise, blocks: int = 1
 ) -> curator.Curator:
     """A curator for one fit. data: `Ratings`, `Samples`, or tables of them by name."""
-    tables = data if isinstance(data, Mapping) else {"train": data}
+    if isinstance(data, Mapping):
+        tables = data
+    else:
+        tables = {"train": data}
     return curator_of(algorithm, curator.in_memory(data, blocks), noise, tables)
 
 

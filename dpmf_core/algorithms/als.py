@@ -12,21 +12,23 @@ other work takes most of a run's time.
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from dpmf_core import kernels
 from dpmf_core.algorithms import exact_sums
-from dpmf_core.algorithms.base import Algorithm, Array, Recommender, Streams
+from dpmf_core.algorithms.base import Algorithm, Recommender, Streams
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 
 PLENTY = 50.0  # ratings per user and item above which factors alone also find the offsets
-RIDGE, BIAS_DAMPING = 0.08, 5.0
+RIDGE = 0.08
+BIAS_DAMPING = 5.0
 COLUMN_STRENGTH = 0.3  # below 1, because factors hold part of what local columns say
 
 
@@ -111,7 +113,8 @@ class ALS(Algorithm):
     def alternate(self, data: Ratings, rng: Streams) -> Iterator[Recommender]:
         """The model after each step on these ratings."""
         model = self._start(data.shape, len(data), exact_sums.sums_over(data), rng)
-        b, joint = model.item_offsets, model.mended
+        b = model.item_offsets
+        joint = model.mended
         starts, order = self._entries(data, rng)
         ridge = self._item_ridge(model, np.diff(starts))
         residuals = data.values - np.float32(model.centre) - b[data.items]
@@ -120,13 +123,21 @@ class ALS(Algorithm):
             kernels.WarmStart(self.cg_steps) if self.solver == "cg" else None for _ in range(2)
         )
         for step in range(self.steps):
-            own = model.personal_by(users, data) if users else model.personal(data)
+            if users:
+                own = model.personal_by(users, data)
+            else:
+                own = model.personal(data)
             U = own.factors
             if joint:
                 U = np.column_stack([U, np.full(data.n_users, unit)])
-            base = self.unobserved_weight * (U.T @ U) if self.unobserved_weight else None
+            if self.unobserved_weight:
+                base = self.unobserved_weight * (U.T @ U)
+            else:
+                base = None
             targets = (residuals - own.offsets[data.users])[order]
-            solve = items if items and step < self.steps - 1 else kernels.solve_rows
+            solve: Any = kernels.solve_rows
+            if items and step < self.steps - 1:
+                solve = items
             V = solve(starts, data.users[order], targets, U, ridge, base=base)
             model = self._with_sides(model, V, b, data.shape)
             yield self._with_columns(model, data.shape, len(data), exact_sums.sums_over(data))
@@ -136,11 +147,13 @@ class ALS(Algorithm):
 
         Each item step is one exact sum over users; only its rounding differs from `alternate`.
         """
-        counts, shape = curator.total(exact_sums.NumberOfEach()), curator.shape
+        counts = curator.total(exact_sums.NumberOfEach())
+        shape = curator.shape
         n_ratings = int(counts.sum())
         model = self._start(shape, n_ratings, curator.total, rng)
         exact_sums.require_room(shape.n_items, self.rank + model.mended)
-        b, ridge = model.item_offsets, self._item_ridge(model, counts)
+        b = model.item_offsets
+        ridge = self._item_ridge(model, counts)
         for _ in range(self.steps):
             systems = curator.total(exact_sums.ItemSystems(), model, b)
             V = exact_sums.solve_items(systems, ridge, self.unobserved_weight)
@@ -157,7 +170,8 @@ class ALS(Algorithm):
         # stronger if ratings are few; chosen on MovieLens 1M cut to some items or users, and
         # checked on 100K and the cinema
         ridge = self.regularisation or RIDGE * max(1.0, PLENTY / max(per_row, 1.0)) ** (2 / 3)
-        V, joint = random_start(rng, shape.n_items, self.rank), biases == "joint"
+        V = random_start(rng, shape.n_items, self.rank)
+        joint = biases == "joint"
         pull = ridge, self.regularisation_exponent, self.unobserved_weight
         return Recommender(shape.bounds, centre, b, V, damping, *pull, mended=joint)
 
@@ -226,4 +240,6 @@ class ALS(Algorithm):
         if self.biases != "auto":
             return self.biases
         likes = self.unobserved_weight or shape.bounds == (0.0, 1.0)
-        return "off" if likes or per_row >= PLENTY else "joint"
+        if likes or per_row >= PLENTY:
+            return "off"
+        return "joint"

@@ -8,15 +8,14 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Statistic
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import NOT_PRIVATE, NOTHING, Budget, Event, Guarantee
 
-Array = npt.NDArray[Any]
 Parameters = dict[str, Any]  # of an algorithm, by name
 INSIDE = 1 - 1e-6  # keeps a clipped row inside its bound after rounding
 MOST_ITEMS = 12_000  # for an item x item matrix held in full: 1.2 GB
@@ -68,8 +67,8 @@ class Model:
 
     def __repr__(self) -> str:
         """One line, with arrays by their shapes."""
-        shapes = [f"{name} {it.shape}" for name, it in self.arrays.items()]
-        settings = [f"{name}={it!r}" for name, it in self.settings.items()]
+        shapes = [f"{name} {array.shape}" for name, array in self.arrays.items()]
+        settings = [f"{name}={value!r}" for name, value in self.settings.items()]
         return f"{type(self).__name__}({', '.join([*shapes, *settings])})"
 
     def _fields(self) -> Iterator[tuple[str, Any]]:
@@ -193,21 +192,26 @@ class Recommender(Model):
         if not V.shape[1]:
             return Personal(offsets, np.zeros((history.n_users, 0), np.float32))
         ridge = self.ridge * np.maximum(np.diff(history.by_user), 1) ** self.ridge_exponent
-        unit = np.float32(history.shape.half_range / 2)
-        wider = np.column_stack([V, np.full(len(V), unit, np.float32)]) if self.mended else V
-        base = self.unobserved_weight * (wider.T @ wider) if self.unobserved_weight else None
+
+        def solved(sides: Array) -> Array:
+            if self.unobserved_weight:
+                pull = self.unobserved_weight * (sides.T @ sides)
+            else:
+                pull = None
+            return solve(history.by_user, history.items, residuals, sides, ridge, base=pull)
+
         if not self.mended:
-            return Personal(
-                offsets, solve(history.by_user, history.items, residuals, V, ridge, base=base)
-            )
+            return Personal(offsets, solved(V))
+        unit = np.float32(history.shape.half_range / 2)
+        wider = np.column_stack([V, np.full(len(V), unit, np.float32)])
         if not self.attention.size:
-            U = solve(history.by_user, history.items, residuals, wider, ridge, base=base)
+            U = solved(wider)
         else:
             from dpmf_core import kernels
 
             prior = self.prior_means(history)
             residuals -= kernels.predict_pairs(prior, wider, history.users, history.items)
-            U = prior + solve(history.by_user, history.items, residuals, wider, ridge, base=base)
+            U = prior + solved(wider)
         return Personal(offsets + unit * U[:, -1], np.ascontiguousarray(U[:, :-1]))
 
     def prior_means(self, history: Ratings) -> Array:
@@ -243,7 +247,8 @@ class Recommender(Model):
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
         """Predicted ratings (len(users),), float32, within bounds."""
         if not self.has_factors:  # nothing that takes compiled code
-            a, b = personal.offsets, np.asarray(self.item_offsets, np.float32)
+            a = personal.offsets
+            b = np.asarray(self.item_offsets, np.float32)
             predictions = np.float32(self.centre) + a[users] + b[items]
             return np.asarray(np.clip(predictions, *self.bounds), np.float32)
         from dpmf_core import kernels
@@ -334,7 +339,9 @@ class Algorithm(BaseModel):
         Parameters that are absent keep their field's default.
         """
         rank = cls.model_fields.get("rank")
-        return {"rank": shape.n_items} if rank is not None and rank.default > shape.n_items else {}
+        if rank is not None and rank.default > shape.n_items:
+            return {"rank": shape.n_items}
+        return {}
 
     @classmethod
     def recommend_without_noise(cls, shape: Any, parameters: Parameters) -> Parameters:
@@ -422,19 +429,16 @@ class PrivateAlgorithm(Algorithm):
     def coordinates(self, statistic: str, shape: Any) -> int:
         """By default a triangle of items or features, or so many for each of them."""
         n = super().coordinates(statistic, shape)
-        same = [it for it in self.statistics(shape) if it.name == statistic]
-        return max([triangle(n) if it.symmetric else it.per_item * n for it in same], default=n)
+        sizes = []
+        for candidate in self.statistics(shape):
+            if candidate.name == statistic:
+                sizes.append(triangle(n) if candidate.symmetric else candidate.per_item * n)
+        return max(sizes, default=n)
 
 
 def triangle(size: int) -> int:
     """The coordinates of a symmetric matrix with `size` rows."""
     return size * (size + 1) // 2
-
-
-def nearest_psd(A: Array) -> Array:
-    """The projection of a symmetric matrix (r, r) onto the positive semi-definite cone."""
-    values, Q = np.linalg.eigh(A)
-    return np.asarray((Q * np.maximum(values, 0)) @ Q.T)
 
 
 def fits_in_memory(algorithm: Algorithm, shape: Shape, instead: str = "--top-items") -> None:

@@ -8,17 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpmf_core.algorithms import item_offsets
-from dpmf_core.algorithms.base import (
-    Algorithm,
-    Array,
-    PrivateAlgorithm,
-    Recommender,
-    Streams,
-    user_means,
-)
+from dpmf_core.algorithms.base import Algorithm, PrivateAlgorithm, Recommender, Streams, user_means
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts, mean_rating
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Range, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
@@ -109,8 +103,9 @@ class Bias(Algorithm):
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         shape: Shape = curator.shape
         centre, b = damped_biases(curator.total, shape, self.damping)
-        parts: dict[str, Any] = {"item_offsets": b, "user_damping": self.damping}
-        model = Recommender.of_means(shape, centre=centre, **parts)
+        model = Recommender.of_means(
+            shape, centre=centre, item_offsets=b, user_damping=self.damping
+        )
         if self.local_columns:
             model = with_local_columns(model, item_counts(curator.total), shape)
         yield model
@@ -241,9 +236,11 @@ class Messages(Statistic):
 
     def add(self, block: Block, totals: Totals, rows: tuple[Array, Array], at: Range) -> None:
         """at: the users, by their numbers in the whole population."""
-        users, (low, high) = block.ids[block.rows.users], at
+        users = block.ids[block.rows.users]
+        low, high = at
         inside = (users >= low) & (users < high)
-        place, items = users[inside] - low, block.rows.items[inside]
+        place = users[inside] - low
+        items = block.rows.items[inside]
         for half, values in zip(np.hsplit(totals[0], 2), rows, strict=True):
             half[place, items] += values[inside]
 

@@ -14,9 +14,10 @@ import numpy as np
 from scipy.stats import wishart
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams, rated_shares
+from dpmf_core.algorithms.base import Algorithm, Personal, Recommender, Streams, rated_shares
 from dpmf_core.algorithms.local_columns import scaled
 from dpmf_core.algorithms.parameters import parameter
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 
@@ -54,7 +55,8 @@ class PosteriorDraws(Recommender):
         return history.cached_for(self, lambda: self._posterior_means(history))
 
     def _posterior_means(self, history: Ratings) -> Personal:
-        unit, draws = np.float32(history.shape.half_range / 2), len(self.links)
+        unit = np.float32(history.shape.half_range / 2)
+        draws = len(self.links)
         values = (history.values - np.float32(self.centre)) / unit
         features = user_features(history, self.loadings, self.mean_log_count)
         sides = [self._side(history, values, features, draw) for draw in range(draws)]
@@ -140,7 +142,8 @@ class _Side:
     """
 
     def __init__(self, features: Array, r: int, rng: Streams) -> None:
-        self.rng, self.features = rng, features
+        self.rng = rng
+        self.features = features
         self.rows = np.zeros((len(features), r + 1), np.float32)
         self.rows[:, :r] = SPREAD * rng.init.standard_normal((len(features), r))
         self.link = np.zeros((features.shape[1], r + 1))
@@ -151,7 +154,10 @@ class _Side:
 
     def draw_prior(self) -> None:
         """Draw the precision, the links and the pull of these towards 0, each given the rest."""
-        U, F, D, rng = self.rows.astype(np.float64), self.features, self._shrinkage, self.rng
+        U = self.rows.astype(np.float64)
+        F = self.features
+        D = self._shrinkage
+        rng = self.rng
         size = U.shape[1]
         left = U - F @ self.link
         scatter = np.eye(size) + left.T @ left + (self.link.T * D) @ self.link
@@ -171,9 +177,11 @@ class _Side:
         self, starts: Array, others: Array, values: Array, noise: float, V: Array
     ) -> None:
         """Draw every row given its values and the others' rows V, (n_others, r + 1)."""
-        rng, columns = self.rng, V.copy()
+        rng = self.rng
+        columns = V.copy()
         columns[:, -1] = 1
-        rows, linear = (starts, others, values - V[others, -1]), self.features @ self.link
+        rows = (starts, others, values - V[others, -1])
+        linear = self.features @ self.link
         prior = self.precision, linear @ self.precision
         normals = rng.init.standard_normal(self.rows.shape, np.float32)
         self.rows = kernels.draw_rows(*rows, columns, noise, *prior, normals)
@@ -183,9 +191,13 @@ class _Chain:
     """A Gibbs sampler of users' and items' sides and of the noise around predictions."""
 
     def __init__(self, data: Ratings, r: int, attention: int, rng: Streams) -> None:
-        self.data, self.rng = data, rng
+        self.data = data
+        self.rng = rng
         self.unit = np.float32(data.shape.half_range / 2)
-        self.centre = float(data.values.mean(dtype=np.float64)) if len(data) else 0.0
+        if len(data):
+            self.centre = float(data.values.mean(dtype=np.float64))
+        else:
+            self.centre = 0.0
         self.values = (data.values - np.float32(self.centre)) / self.unit
         self.starts, self.order = data.by_item
         self.loadings, vectors = _attention(data, attention, rng)
@@ -198,7 +210,9 @@ class _Chain:
 
     def sweep(self) -> _Draw:
         """Draw everything once."""
-        data, users, items = self.data, self.users, self.items
+        data = self.data
+        users = self.users
+        items = self.items
         users.draw_prior()
         noise = self.noise_precision
         users.draw_rows(data.by_user, data.items, self.values, noise, items.rows)
@@ -213,17 +227,17 @@ class _Chain:
         return _Draw(items.rows, users.link, users.precision, self.noise_precision)
 
     def model(self, draws: list[_Draw]) -> PosteriorDraws:
-        offsets = np.column_stack([it.items[:, -1] for it in draws])
+        offsets = np.column_stack([draw.items[:, -1] for draw in draws])
         return PosteriorDraws(
             bounds=self.data.bounds,
             centre=self.centre,
             item_offsets=self.unit * offsets.mean(axis=1, dtype=np.float32),
-            item_factors=np.hstack([it.items[:, :-1] for it in draws]),
+            item_factors=np.hstack([draw.items[:, :-1] for draw in draws]),
             draw_offsets=offsets,
             loadings=self.loadings,
-            links=np.stack([it.link for it in draws]),
-            precisions=np.stack([it.precision for it in draws]),
-            noise_precisions=np.array([it.noise_precision for it in draws]),
+            links=np.stack([draw.link for draw in draws]),
+            precisions=np.stack([draw.precision for draw in draws]),
+            noise_precisions=np.array([draw.noise_precision for draw in draws]),
             mean_log_count=self.mean_log_count,
         )
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Model, Parameters
+from dpmf_core.algorithms.base import INSIDE, Algorithm, Model, Parameters
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import on_grid
 from dpmf_core.data.samples import Matrix, Samples, SampleShape, by_row, is_sparse
@@ -44,7 +45,8 @@ class Components(Model):
         from dpmf_core.kernels import components as kernel  # loaded when first needed
 
         if self.threshold is not None:
-            X, W = dense(samples), self.basis.astype(np.float32)
+            X = dense(samples)
+            W = self.basis.astype(np.float32)
             bounds = self.threshold, self.limit
             return Own(*kernel.robust_coefficients(X, W, *bounds, passes=self.passes))
         return Own(coefficients(samples.scaled(samples.X), self.basis).astype(np.float32))
@@ -96,7 +98,9 @@ def weight_rows(samples: Samples, rows: Matrix, power: float = 1.0) -> Matrix:
     number of rows moves a sum by no more than one row's bound. One row does not determine the
     weight; all rows of a person together do.
     """
-    return rows if samples.weights is None else by_row(rows, samples.weights**power, np.float64)
+    if samples.weights is None:
+        return rows
+    return by_row(rows, samples.weights**power, np.float64)
 
 
 class Factorisation(Algorithm):

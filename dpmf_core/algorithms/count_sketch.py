@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Algorithm, Array, Streams
+from dpmf_core.algorithms.base import Algorithm, Streams
 from dpmf_core.algorithms.parameters import AS_PRINTED, LEAST, UNCLIPPED, parameter
 from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, means_and_residuals
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape
 from dpmf_core.kernels import sketch as kernel
@@ -101,13 +102,17 @@ class Sketch(Algorithm):
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         """Fit in units of a star, a quarter of the rating range, unless as printed."""
         data = curator.rows
-        d, w, by_median = self.rank, self.width(data.shape), self.query == "median"
+        d = self.rank
+        w = self.width(data.shape)
+        by_median = self.query == "median"
         model, residuals = means_and_residuals(data)
         unit = data.shape.half_range / 2
         if self.as_printed:
-            unit, model = 1.0, replace(model, bounds=UNCLIPPED)
+            unit = 1.0
+            model = replace(model, bounds=UNCLIPPED)
         values = (residuals / unit).astype(np.float32)
-        user_keys, item_keys = hash_keys(rng.init, self.depth), hash_keys(rng.init, self.depth)
+        user_keys = hash_keys(rng.init, self.depth)
+        item_keys = hash_keys(rng.init, self.depth)
         # a factor of 0 would stay 0
         C = (rng.init.standard_normal(self.depth * w) * START * math.sqrt(self.depth / d)).astype(
             np.float32
@@ -125,12 +130,15 @@ class Sketch(Algorithm):
                 kernel.vectors(C, keys, count, d, w, by_median)
                 for keys, count in ((user_keys, data.n_users), (item_keys, data.n_items))
             )
-            known = model.bounds, model.centre, model.item_offsets
-            own: Any = {
-                "user_factors": users * np.float32(unit),
-                "user_offsets": model.user_offsets,
-            }
-            yield SketchModel(*known, items, table=C.reshape(self.depth, -1).copy(), **own)
+            yield SketchModel(
+                model.bounds,
+                model.centre,
+                model.item_offsets,
+                items,
+                table=C.reshape(self.depth, -1).copy(),
+                user_factors=users * np.float32(unit),
+                user_offsets=model.user_offsets,
+            )
 
 
 def hash_keys(rng: np.random.Generator, depth: int) -> Array:

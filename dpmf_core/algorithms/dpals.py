@@ -15,7 +15,7 @@ import numpy as np
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.als import random_start
-from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Recommender, Streams, nearest_psd
+from dpmf_core.algorithms.base import PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import private_mean
 from dpmf_core.algorithms.dpals_plan import MOST_OF_A_USER, DPALSPlan, few_ratings
 from dpmf_core.algorithms.item_moments import SecondMoment, kept_rows
@@ -29,8 +29,9 @@ from dpmf_core.algorithms.item_systems import (
 )
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.algorithms.parameters import parameter
-from dpmf_core.algorithms.spectrum import MomentNoise, rating_factors, spectrum
+from dpmf_core.algorithms.spectrum import MomentNoise, nearest_psd, rating_factors, spectrum
 from dpmf_core.algorithms.svd import capped_ratings, top_directions
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import draw_key
 from dpmf_core.curator import Curator, Held, grid_step, on_disjoint_groups
 from dpmf_core.data.ratings import Shape
@@ -83,7 +84,10 @@ class DPALS(DPALSPlan):
                 model, item_factors=V * np.float32(self.clip_norm / math.sqrt(self.rank))
             )
             yield self._with_columns(model, counts, shape)
-            V = orthonormal(V) if self.orthonormalise else model.item_factors
+            if self.orthonormalise:
+                V = orthonormal(V)
+            else:
+                V = model.item_factors
 
     def _step_curators(
         self,
@@ -127,14 +131,21 @@ class DPALS(DPALSPlan):
     ) -> tuple[Recommender, NoisyCounts | None]:
         """The model before factors, and noisy item counts if anything depends on them."""
         shape: Shape = curator.shape
-        pull = {"ridge": self.prediction_ridge, "unobserved_weight": self.unobserved_weight}
-        model = Recommender.of_means(shape, **pull, mended=not self.unobserved_weight)
+        model = Recommender.of_means(
+            shape,
+            ridge=self.prediction_ridge,
+            unobserved_weight=self.unobserved_weight,
+            mended=not self.unobserved_weight,
+        )
         if self.biases:
             biases = release_biases(curator, unit=shape.half_range / 2)
             model = replace(model, item_offsets=biases.offsets)
             return model, biases.counts
         if self.centring != "user":
-            centre = private_mean(curator) if self.centring == "global" else 0.0
+            if self.centring == "global":
+                centre = private_mean(curator)
+            else:
+                centre = 0.0
             model = replace(model, centre=centre, user_damping=None, mended=False)
         if not self._needs_counts:
             return model, None
@@ -185,7 +196,8 @@ class DPALS(DPALSPlan):
 
         They are eigenvectors, or the factors of the spectral algorithm.
         """
-        spectral, most = self.start == "spectral", min(self.rank, len(kept_items))
+        spectral = self.start == "spectral"
+        most = min(self.rank, len(kept_items))
         level = np.ones(len(kept_items))
         if spectral and counts is not None:
             level = counts.expected[kept_items]
@@ -203,7 +215,8 @@ class DPALS(DPALSPlan):
         self, curator: Curator, U: Held, entries: Held, ridge: Array, kept_items: Array
     ) -> Array:
         """Factors of the kept items (n_kept, r) from noisy statistics [C21, Alg. 1, lines 8-12]."""
-        r, m = self.rank, len(kept_items)
+        r = self.rank
+        m = len(kept_items)
         grams, right_sides = self._item_statistics(curator.shape)
         base = None
         if self.unobserved_weight:
@@ -217,7 +230,8 @@ class DPALS(DPALSPlan):
         V = np.empty((m, r), np.float32)
         for (at, noisy_H), (_, noisy_w) in zip(H, w, strict=True):
             # (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j)
-            systems, some = (noisy_H.astype(np.float32), noisy_w.astype(np.float32)), slice(*at)
+            systems = (noisy_H.astype(np.float32), noisy_w.astype(np.float32))
+            some = slice(*at)
             V[some] = kernels.solve_psd(*systems, ridge[some], base=base, project=self.psd)
         return V
 

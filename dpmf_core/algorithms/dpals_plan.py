@@ -137,7 +137,10 @@ class DPALSPlan(ProvenForUsers):
         n_kept = min(shape.n_items, max(1, math.ceil((0.8 * signal) ** 0.75)))
         supported = signal / (6 * n_kept)
         more = max(1.0, supported / 4)
-        steps = 2 if parameters.get("start") == "spectral" else min(20, round(5 * more ** (1 / 3)))
+        if parameters.get("start") == "spectral":
+            steps = 2
+        else:
+            steps = min(20, round(5 * more ** (1 / 3)))
         biases = parameters.get("biases", True)
         return recommended_biases(shape, budget, parameters) | {
             "rank": min(MOST_FACTORS, n_kept, max(1, round(supported))),
@@ -192,7 +195,10 @@ class DPALSPlan(ProvenForUsers):
         return (*biases, *(statistic for statistic, _, _ in self._allocation(shape)))
 
     def plan(self, shape: Shape, level: float) -> Event:
-        first = [bias_plan(level, self.bias_share)] if self.biases else []
+        if self.biases:
+            first = [bias_plan(level, self.bias_share)]
+        else:
+            first = []
         step: list[Event] = []
         for statistic, share, once in self._allocation(shape):
             z = level / math.sqrt(share)
@@ -212,7 +218,10 @@ class DPALSPlan(ProvenForUsers):
         at every step.
         """
         own = 0.05 if self._needs_counts else 0.0
-        centre = 0.02 if self.centring == "global" and not self.biases else 0.0
+        if self.centring == "global" and not self.biases:
+            centre = 0.02
+        else:
+            centre = 0.0
         remainder = 1.0 - (self.bias_share if self.biases else 0.0) - own - centre
         parts: list[tuple[Statistic, float, bool]] = []
         if centre:
@@ -280,7 +289,7 @@ class DPALSPlan(ProvenForUsers):
             math.sqrt(2 * self.steps * (budget.epsilon - math.log(budget.delta))) / budget.epsilon
         )
         grams, _ = self._item_statistics(shape)
-        share = next(it for one, it, _ in self._allocation(shape) if one == grams)
+        share = next(share for one, share, _ in self._allocation(shape) if one == grams)
         root_k = math.sqrt(self.ratings_per_user)  # the source's k, even if there are fewer items
         return multiplier * math.sqrt(share) * root_k / self._root_entries(shape)
 

@@ -15,7 +15,6 @@ from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import (
     Algorithm,
-    Array,
     Personal,
     Recommender,
     Streams,
@@ -24,6 +23,7 @@ from dpmf_core.algorithms.base import (
 )
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
 from dpmf_core.algorithms.parameters import LEAST, parameter
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.moments import second_moment
@@ -111,8 +111,9 @@ class EASE(Algorithm):
         if data.bounds == (0.0, 1.0):
             return ItemRegression.of_means(data.shape, centre=0.0, user_damping=None)
         centre, b = damped_biases(sums_over(data), data.shape, DAMPING)
-        parts = {"item_offsets": b, "user_damping": DAMPING}
-        return ItemRegression.of_means(data.shape, centre=centre, **parts)
+        return ItemRegression.of_means(
+            data.shape, centre=centre, item_offsets=b, user_damping=DAMPING
+        )
 
 
 def item_weights(G: Array, ridge: float) -> Array:
@@ -149,10 +150,12 @@ class SlopeOneModel(RowModel):
     def scores(self, personal: Personal, users: Array) -> Array:
         """Each rated item's differences, weighted by counts; the user's mean where none apply."""
         assert isinstance(personal, OwnRow)
-        square, rows = self.pairs.astype(np.float64), personal.rows[users]
+        square = self.pairs.astype(np.float64)
+        rows = personal.rows[users]
         rated = rows.copy()
         rated.data[:] = 1
-        lower, upper = np.tril(square), np.triu(square)
+        lower = np.tril(square)
+        upper = np.triu(square)
         weights = rated @ (lower + lower.T)
         total = rows @ (lower + lower.T) - rated @ (upper - upper.T)
         means = np.broadcast_to(personal.offsets[users][:, None], weights.shape)
@@ -173,10 +176,12 @@ class SlopeOne(Algorithm):
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         data = curator.rows
-        centre = float(data.values.mean(dtype=np.float64)) if len(data) else data.shape.mid_range
+        if len(data):
+            centre = float(data.values.mean(dtype=np.float64))
+        else:
+            centre = data.shape.mid_range
         rated = data.matrix(np.ones(len(data)))
         counts = (rated.T @ rated).toarray()
         sums = (data.matrix(data.values.astype(np.float64)).T @ rated).toarray()
         pairs = (np.triu(sums - sums.T, 1) + np.tril(counts, -1)).astype(np.float32)
-        parts = {"centre": centre, "user_damping": None, "pairs": pairs}
-        yield SlopeOneModel.of_means(data.shape, **parts)
+        yield SlopeOneModel.of_means(data.shape, centre=centre, user_damping=None, pairs=pairs)

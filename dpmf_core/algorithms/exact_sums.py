@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Array, Recommender, user_means
+from dpmf_core.algorithms.base import Recommender, user_means
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Statistic, Totals
 from dpmf_core.data.ratings import Ratings, Shape
@@ -73,7 +74,9 @@ def sums_over(rows: Ratings) -> ExactSum:
 def mean_rating(exact_sum: ExactSum, shape: Shape) -> float:
     """The mean of all ratings; mid-range without ratings."""
     total, number = exact_sum(ValuesAndNumber())
-    return float(total / number) if number else shape.mid_range
+    if number:
+        return float(total / number)
+    return shape.mid_range
 
 
 def damped_biases(
@@ -83,7 +86,8 @@ def damped_biases(
 
     Alternating ridge solutions (Koren, Bell & Volinsky 2009, eq. 3).
     """
-    centre, counts = mean_rating(exact_sum, shape), exact_sum(NumberOfEach())
+    centre = mean_rating(exact_sum, shape)
+    counts = exact_sum(NumberOfEach())
     b = np.zeros(shape.n_items, np.float32)
     for _ in range(rounds):
         residual_sums = exact_sum(LeftOver(damping), centre, b)
@@ -117,13 +121,16 @@ class ItemSystems(ExactStatistic):
 
     def add(self, block: Block, totals: Totals, model: Recommender, b: Array) -> None:
         data: Ratings = block.rows
-        own, m = model.personal(data), data.n_items
+        own = model.personal(data)
+        m = data.n_items
         sides = own.factors.astype(np.float64)
         if model.mended:
             sides = np.column_stack([sides, np.full(data.n_users, data.shape.half_range / 2)])
         residuals = data.values - np.float32(model.centre) - b[data.items] - own.offsets[data.users]
         starts, order = data.by_item
-        users, targets, r = data.users[order], residuals[order].astype(np.float64), sides.shape[1]
+        users = data.users[order]
+        targets = residuals[order].astype(np.float64)
+        r = sides.shape[1]
         totals[0][:m, :, :r] += kernels.weighted_grams(starts, users, sides, 0, m)
         totals[0][:m, :, r] += kernels.right_sides(starts, users, targets, sides, 0, m)
         totals[0][m, :, :r] += sides.T @ sides
@@ -131,8 +138,10 @@ class ItemSystems(ExactStatistic):
 
 def solve_items(systems: Array, ridge: Array, unobserved_weight: float) -> Array:
     """Solve `ItemSystems`: the items' sides (n_items, r), float32. ridge: (n_items,), above 0."""
-    n_items, r = len(systems) - 1, systems.shape[1]
-    base, sides = unobserved_weight * systems[-1, :, :r], np.empty((n_items, r), np.float32)
+    n_items = len(systems) - 1
+    r = systems.shape[1]
+    base = unobserved_weight * systems[-1, :, :r]
+    sides = np.empty((n_items, r), np.float32)
     for start in range(0, n_items, AT_ONCE):
         some = slice(start, min(start + AT_ONCE, n_items))
         grams = systems[some, :, :r] + base + ridge[some, None, None] * np.eye(r)

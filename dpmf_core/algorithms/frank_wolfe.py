@@ -16,12 +16,13 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from dpmf_core.algorithms.base import INSIDE, Algorithm, Array, Personal, Recommender, Streams
+from dpmf_core.algorithms.base import INSIDE, Algorithm, Personal, Recommender, Streams
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts
 from dpmf_core.algorithms.item_moments import RowMoment, nuclear_norm_field
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import choice, parameter
 from dpmf_core.algorithms.svd import clipped_rows
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.replay import Rows, replay
@@ -49,7 +50,10 @@ class FrankWolfeModel(Recommender):
 
     def rows(self, ratings: Ratings, residuals: Array) -> Rows:
         """Users' targets (n_ratings,), within their bound, and iterates of 0."""
-        bound = math.inf if self.row_bound is None else self.row_bound
+        if self.row_bound is None:
+            bound = math.inf
+        else:
+            bound = self.row_bound
         if not self.of_ratings:
             return Rows(ratings.by_user, ratings.items, residuals, bound, bound)
         targets = clipped_rows(ratings, residuals, bound)
@@ -62,7 +66,8 @@ class FrankWolfeModel(Recommender):
         history_part = history
         if self.partial:
             frequent = np.asarray(self.item_factors.any(axis=1))[history.items]
-            history_part, residuals = history.only(frequent), residuals[frequent]
+            history_part = history.only(frequent)
+            residuals = residuals[frequent]
         rows = self.rows(history_part, residuals)
         factors = replay(rows, self.item_factors, self.inverse_singular, self.rates, self.kappa)
         return self.with_loadings(history, Personal(offsets, factors.astype(np.float32)))
@@ -126,7 +131,9 @@ class ResidualProduct(Statistic):
     @property
     def replace_one_factor(self) -> float:  # type: ignore[override]
         c2 = self.clip**2
-        return 2 * math.sqrt(1 - c2) if 2 * c2 <= 1 else 1 / self.clip
+        if 2 * c2 <= 1:
+            return 2 * math.sqrt(1 - c2)
+        return 1 / self.clip
 
     def empty(self, shape: Shape, A: Held, v: Array) -> Totals:
         return (np.zeros(len(v)),)
@@ -167,7 +174,9 @@ class FrankWolfe(Algorithm):
 
     def _rates(self) -> Array:
         t = np.arange(self.steps)
-        return 2 / (t + 2.0) if self.step_size == "2/(t+2)" else np.full(self.steps, 1 / self.steps)
+        if self.step_size == "2/(t+2)":
+            return 2 / (t + 2.0)
+        return np.full(self.steps, 1 / self.steps)
 
     def _n_kept(self, shape: Shape) -> int:
         """The public number of items that have factors."""
@@ -195,15 +204,26 @@ class FrankWolfe(Algorithm):
     def fit(self, curator: Curator, rng: Streams) -> Iterator[FrankWolfeModel]:
         shape: Shape = curator.shape
         model, counts = self._start(curator)
-        rates, kept_items = self._rates(), self._kept_items(curator, rng)
-        rows, m = curator.hold(starting_rows, model, kept_items), len(kept_items)
-        V, inverse = np.zeros((shape.n_items, self.steps), np.float32), np.zeros(self.steps)
+        rates = self._rates()
+        kept_items = self._kept_items(curator, rng)
+        rows = curator.hold(starting_rows, model, kept_items)
+        m = len(kept_items)
+        V = np.zeros((shape.n_items, self.steps), np.float32)
+        inverse = np.zeros(self.steps)
         for t in range(self.steps):
             v, singular = self._top(curator, curator.hold(residual_rows, rows, m), m, rng)
-            V[kept_items, t], inverse[t] = v, 1 / singular if singular > 1e-9 else 0.0
-            so_far: Any = {"inverse_singular": inverse[: t + 1].copy(), "rates": rates[: t + 1]}
-            model = replace(model, item_factors=V[:, : t + 1].copy(), **so_far)
-            yield with_local_columns(model, counts, shape) if self.local_columns else model
+            V[kept_items, t] = v
+            inverse[t] = 1 / singular if singular > 1e-9 else 0.0
+            model = replace(
+                model,
+                item_factors=V[:, : t + 1].copy(),
+                inverse_singular=inverse[: t + 1].copy(),
+                rates=rates[: t + 1],
+            )
+            if self.local_columns:
+                yield with_local_columns(model, counts, shape)
+            else:
+                yield model
             if t + 1 < self.steps:
                 step = V[kept_items, t], inverse[t], rates[t], model.kappa
                 rows = curator.hold(advanced_rows, rows, *step)
@@ -235,7 +255,8 @@ class FW(FrankWolfe):
         assert isinstance(curator, OpenCurator)
         total = curator.total
         # a start of ones would vanish on centred rows
-        start, product = np.sqrt(1.0 + np.arange(m)), ResidualProduct(math.inf)
+        start = np.sqrt(1.0 + np.arange(m))
+        product = ResidualProduct(math.inf)
         if m < 3 or not total(product, A, start).any():
             squares, Q = np.linalg.eigh(total(ResidualMoment(math.inf), A, m))
         else:

@@ -12,13 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import (
-    INSIDE,
-    Array,
-    Parameters,
-    Recommender,
-    Streams,
-)
+from dpmf_core.algorithms.base import INSIDE, Parameters, Recommender, Streams
 from dpmf_core.algorithms.baselines import ProvenForUsers
 from dpmf_core.algorithms.item_offsets import (
     SumsAndCounts,
@@ -28,6 +22,7 @@ from dpmf_core.algorithms.item_offsets import (
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Event, Repeat, sequence
@@ -81,9 +76,10 @@ class ItemGradient(Statistic):
 
 def gradient_plan(gradient: ItemGradient, steps: int, level: float, bias_share: float) -> Event:
     """The releases of biases, which take `bias_share` of mu^2 = 1 / level^2, and of all steps."""
-    first = (bias_plan(level, bias_share),) if bias_share else ()
-    step = gradient.event(level * math.sqrt(steps / (1 - bias_share)))
-    return sequence(*first, Repeat(step, steps))
+    step = Repeat(gradient.event(level * math.sqrt(steps / (1 - bias_share))), steps)
+    if not bias_share:
+        return sequence(step)
+    return sequence(bias_plan(level, bias_share), step)
 
 
 def private_offsets(curator: Curator, biases: bool) -> tuple[Array, Array | None]:
@@ -147,15 +143,20 @@ class DPSGD(ProvenForUsers):
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         gradient = ItemGradient(self._sensitivity(shape))
-        return (SumsAndCounts(), gradient) if self.biases else (gradient,)
+        if self.biases:
+            return (SumsAndCounts(), gradient)
+        return (gradient,)
 
     def plan(self, shape: Shape, level: float) -> Event:
-        share, gradient = self.bias_share * self.biases, ItemGradient(self._sensitivity(shape))
+        share = self.bias_share * self.biases
+        gradient = ItemGradient(self._sensitivity(shape))
         return gradient_plan(gradient, self.steps, level, share)
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
         whole = shape.n_items * self.rank
-        return whole if statistic == ItemGradient.name else super().coordinates(statistic, shape)
+        if statistic == ItemGradient.name:
+            return whole
+        return super().coordinates(statistic, shape)
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
@@ -163,7 +164,8 @@ class DPSGD(ProvenForUsers):
         offsets, counts = private_offsets(curator, self.biases)
         V = rng.init.standard_normal((shape.n_items, self.rank)) * 0.3
         size = float(np.linalg.norm(V))
-        ridge, start = self.user_regularisation, V.astype(np.float32)
+        ridge = self.user_regularisation
+        start = V.astype(np.float32)
         model = Recommender.of_means(shape, item_offsets=offsets, item_factors=start, ridge=ridge)
         for step in range(self.steps):
             G = curator.release(gradient, model)
@@ -173,4 +175,7 @@ class DPSGD(ProvenForUsers):
             model = replace(model, item_factors=V.astype(np.float32))
             yield model
         model = replace(model, mended=True)
-        yield with_local_columns(model, counts, shape) if self.local_columns else model
+        if self.local_columns:
+            yield with_local_columns(model, counts, shape)
+        else:
+            yield model

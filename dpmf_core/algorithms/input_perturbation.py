@@ -12,9 +12,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpmf_core.algorithms.als import ALS
-from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.base import Parameters, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import CELLS_ARE_PUBLIC, Block, Curator, Statistic, Totals
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import VALUE, Budget, Event, Guarantee, Status
@@ -98,14 +99,21 @@ class InputPerturbation(PerturbedInput, ALS):
 
 def noisy_ratings(curator: Curator, clamp: bool) -> Ratings:
     """The ratings with independent noise on each, in their cells."""
-    shape, cells = curator.shape, curator.cells()
+    shape = curator.shape
+    cells = curator.cells()
     starts = np.searchsorted(cells.users, np.arange(shape.n_users + 1))
     values = curator.release(EveryRating(shape.bounds), starts)
     if clamp:
         values = values.clip(*shape.bounds)
-    facts = {"item_features": shape.item_features}
-    rows = cells.users, cells.items, values.astype(np.float32)
-    return Ratings(*rows, shape.n_users, shape.n_items, shape.bounds, **facts)
+    return Ratings(
+        cells.users,
+        cells.items,
+        values.astype(np.float32),
+        shape.n_users,
+        shape.n_items,
+        shape.bounds,
+        item_features=shape.item_features,
+    )
 
 
 class DPNMFLaplace(PerturbedInput):

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from dpmf_core.algorithms.base import INSIDE, Array, Personal, Recommender
-from dpmf_core.algorithms.item_moments import Rows, SecondMoment
+from dpmf_core.algorithms.base import INSIDE, Personal, Recommender
+from dpmf_core.algorithms.item_moments import ItemRows, SecondMoment
 from dpmf_core.algorithms.local_columns import feature_columns
 from dpmf_core.algorithms.spectrum import MomentNoise, Spectrum, spectrum
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Curator, on_grid
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
@@ -45,7 +46,7 @@ class Projection(Recommender):
 
 
 @dataclass(frozen=True)
-class CentredRows(Rows):
+class CentredRows(ItemRows):
     """Rows minus their part along the unit vector `along` (n_kept,), of norm 1, on the grid."""
 
     along: Array
@@ -57,7 +58,8 @@ class CentredRows(Rows):
         return segment_sums(self.indptr, self.values * self.along[self.items])
 
     def add_moment(self, upper: Array) -> None:
-        whole, n_rows = np.zeros_like(upper), len(self.indptr) - 1
+        whole = np.zeros_like(upper)
+        n_rows = len(self.indptr) - 1
         for start in range(0, n_rows, CHUNK):
             part = self.dense(start, min(start + CHUNK, n_rows))
             whole += part.T @ part
@@ -77,7 +79,7 @@ class CentredRows(Rows):
 
 def liked_rows(block: Block, kept_items: Array, weights: Array, along: Array) -> CentredRows:
     """Users' weighted rows of ones over the kept items, minus their part along popularity."""
-    rows = Rows.of(block.rows, np.ones(len(block.rows)), kept_items, weights)
+    rows = ItemRows.of(block.rows, np.ones(len(block.rows)), kept_items, weights)
     return CentredRows(
         rows.indptr, rows.items, rows.values, rows.n_items, along=along, n_units=block.n_units
     )
@@ -148,7 +150,9 @@ def liked_covariance(curator: Curator, likes: ItemLikes, rank: int, shrinkage: f
     F consists of popularity, a released spectrum, and public features as far as the spectrum misses
     them.
     """
-    n_users, m, along = curator.shape.n_users, len(likes.items), likes.along
+    n_users = curator.shape.n_users
+    m = len(likes.items)
+    along = likes.along
     rows = curator.hold(liked_rows, likes.items, likes.weights, along)
     scale = curator.scale(SecondMoment())
     M = curator.release(SecondMoment(), rows, m)
@@ -171,7 +175,9 @@ def content_share(M: Array, moment_spectrum: Spectrum, along: Array, content: Ar
     lengths = (Y**2).sum(1)
     size = ((Y.T @ Y) ** 2).sum() - (lengths**2).sum()
     explained_part = ((L.T @ Y) ** 2).sum() - ((L**2).sum(1) * lengths).sum()
-    return float(max(((M @ Y) * Y).sum() - explained_part, 0.0) / size) if size > 0 else 0.0
+    if size > 0:
+        return float(max(((M @ Y) * Y).sum() - explained_part, 0.0) / size)
+    return 0.0
 
 
 def item_regression(F: Array, diagonal: Array, ridge: float) -> tuple[Array, Array]:
@@ -211,7 +217,8 @@ def list_by_regression(
     probe, V = (np.zeros((shape.n_items, F.shape[1]), np.float32) for _ in range(2))
     per_item = shape.n_users / len(likes.items)
     regression = item_regression(F, likes.diagonal(shape.n_users), ridge * per_item)
-    probe[likes.items], V[likes.items] = likes.weights[:, None] * regression[0], regression[1]
+    probe[likes.items] = likes.weights[:, None] * regression[0]
+    V[likes.items] = regression[1]
     places = _places(counts)
     offsets = places - shape.n_items  # below any score of a kept item
     offsets[likes.items] = 1e-6 * places[likes.items]

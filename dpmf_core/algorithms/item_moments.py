@@ -14,8 +14,9 @@ import numpy as np
 from pydantic import Field
 from scipy.sparse import csr_array
 
-from dpmf_core.algorithms.base import INSIDE, Array, Recommender
+from dpmf_core.algorithms.base import INSIDE, Recommender
 from dpmf_core.algorithms.parameters import LEAST
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
@@ -105,7 +106,7 @@ MOMENT = "item second moment"
 
 
 @dataclass(frozen=True)
-class Rows:
+class ItemRows:
     """Users' rows over the kept items, scaled to norm 1.
 
     Row u has `values` (n,) at `items` (n,) in `indptr[u]:indptr[u + 1]`.
@@ -117,7 +118,7 @@ class Rows:
     n_items: int
 
     @classmethod
-    def of(cls, data: Ratings, values: Array, kept_items: Array, weights: Array) -> "Rows":
+    def of(cls, data: Ratings, values: Array, kept_items: Array, weights: Array) -> "ItemRows":
         """Make rows of values (n_ratings,); an empty row stays empty.
 
         kept_items: ascending ids (n_kept,). weights: theirs (n_kept,).
@@ -125,7 +126,8 @@ class Rows:
         new = np.full(data.n_items, -1)
         new[kept_items] = np.arange(len(kept_items))
         entries = np.flatnonzero(new[data.items] >= 0)
-        users, items = data.users[entries], new[data.items[entries]]
+        users = data.users[entries]
+        items = new[data.items[entries]]
         scaled_values = values[entries].astype(np.float64) * weights[items]
         norms = np.sqrt(np.bincount(users, scaled_values**2, data.n_users))
         scaled_values *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)[users]
@@ -149,25 +151,30 @@ class Rows:
         return csr_array((self.values, self.items, self.indptr), shape=shape)
 
 
-def kept_rows(block: Block, model: Recommender | None, kept_items: Array, weights: Array) -> Rows:
+def kept_rows(
+    block: Block, model: Recommender | None, kept_items: Array, weights: Array
+) -> ItemRows:
     """Users' residuals over the kept items, weighted and scaled to norm 1, on the grid.
 
     Without a model the rows are ones for rated items.
     """
     data: Ratings = block.rows
-    values = np.ones(len(data)) if model is None else model.residuals(data)[1]
-    rows = Rows.of(data, values, kept_items, weights)
+    if model is None:
+        values = np.ones(len(data))
+    else:
+        values = model.residuals(data)[1]
+    rows = ItemRows.of(data, values, kept_items, weights)
     return replace(rows, values=on_grid(rows.values, 1.0, block.n_units, factors=2))
 
 
 @dataclass(frozen=True)
 class SecondMoment(RowMoment):
-    """sum_u a_u a_u^T (n_kept, n_kept) of `Rows`. docs/PRIVACY.md, "Item second moment"."""
+    """sum_u a_u a_u^T (n_kept, n_kept) of `ItemRows`. docs/PRIVACY.md, "Item second moment"."""
 
     bound: float = 1.0
     name: ClassVar[str] = MOMENT
 
-    def add(self, block: Block, totals: Totals, A: Rows, m: int | None = None) -> None:
+    def add(self, block: Block, totals: Totals, A: ItemRows, m: int | None = None) -> None:
         A.add_moment(totals[0])
 
 
@@ -186,7 +193,9 @@ class MomentColumns(Statistic):
     def empty(self, shape: Shape, rows: Held, n_kept: int, column_ids: Array) -> Totals:
         return (np.zeros((n_kept, len(column_ids))),)
 
-    def add(self, block: Block, totals: Totals, rows: Rows, n_kept: int, column_ids: Array) -> None:
+    def add(
+        self, block: Block, totals: Totals, rows: ItemRows, n_kept: int, column_ids: Array
+    ) -> None:
         A = rows.matrix
         for start in range(0, len(column_ids), 256):
             totals[0][:, start : start + 256] += (
@@ -214,13 +223,16 @@ class MomentTimesSubspace(Statistic):
     @property
     def replace_one_factor(self) -> float:  # type: ignore[override]
         c2 = self.clip**2
-        squared = 4 * c2 * (1 - c2) if 3 * c2 <= 1 else (1 + c2) ** 2 / 2
+        if 3 * c2 <= 1:
+            squared = 4 * c2 * (1 - c2)
+        else:
+            squared = (1 + c2) ** 2 / 2
         return min(2.0, math.sqrt(squared + 4 * self.clip * self.rounding) / self.clip)
 
     def empty(self, shape: Shape, rows: Held, Q: Array) -> Totals:
         return (np.zeros(Q.shape),)
 
-    def add(self, block: Block, totals: Totals, rows: Rows, Q: Array) -> None:
+    def add(self, block: Block, totals: Totals, rows: ItemRows, Q: Array) -> None:
         A = rows.matrix
         P = A @ Q
         if self.clip < 1:  # no row is longer than 1

@@ -16,14 +16,17 @@ from typing import ClassVar
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import INSIDE, Array, Parameters, user_means
+from dpmf_core.algorithms.base import INSIDE, Parameters, user_means
 from dpmf_core.algorithms.local_columns import centred, scaled
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Curator, Statistic, Totals, on_grid
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Event, Repeat
 
-POINTS, WIDEST = 241, 6.0  # grid points over the prior, and its reach in standard deviations
+# grid points over the prior, and its reach in standard deviations
+POINTS = 241
+WIDEST = 6.0
 AT_ONCE = 4096  # items together, so that 8 MB suffice
 
 
@@ -93,7 +96,9 @@ def _moments(counts: Array, noise: Array, values: Array, cost: Array) -> tuple[A
 
 # prior deviations of the coefficients, in quarters of the rating range: of a category, and of a
 # number scaled to mean square 1; and how much of an offset's own deviation features leave
-CATEGORY, NUMBER, RESIDUAL = 0.2, 0.15, 0.6
+CATEGORY = 0.2
+NUMBER = 0.15
+RESIDUAL = 0.6
 
 
 def regress_offsets(
@@ -108,14 +113,16 @@ def regress_offsets(
     Returns the expected offsets (n_items,), and the deviation of offsets from these. estimates,
     variance: (n_items,) offsets and their error variances. deviation: without features.
     """
-    columns, deviations = [np.ones((len(estimates), 1))], [deviation]
+    columns = [np.ones((len(estimates), 1))]
+    deviations = [deviation]
     weights = 1 / (deviation**2 + variance)
     columns.append(centred(log_counts[:, None], weights))
     deviations.append(deviation)
     if features is not None:
         deviation *= RESIDUAL
         weights = 1 / (deviation**2 + variance)
-        categories, numbers = features.categories, features.numbers
+        categories = features.categories
+        numbers = features.numbers
         columns += [centred(categories, weights), scaled(numbers, weights)]
         deviations += [CATEGORY] * categories.shape[1] + [NUMBER] * numbers.shape[1]
     X = np.hstack(columns)
@@ -192,7 +199,8 @@ class ReleasedBiases:
     @classmethod
     def unknown(cls, n_items: int, deviation: float = 0.5) -> "ReleasedBiases":
         """Biases if nothing is released: all items are equal."""
-        zeros, ones = np.zeros(n_items, np.float32), np.ones(n_items)
+        zeros = np.zeros(n_items, np.float32)
+        ones = np.ones(n_items)
         return cls(zeros, NoisyCounts(ones, 0.0), deviation**2 * ones)
 
 
@@ -208,7 +216,9 @@ def recommended_biases(shape: Shape, budget: Budget, parameters: Parameters) -> 
     """
     whole = 3 * shape.n_items + shape.n_users * budget.mu
     share = min(0.8, max(0.08, 3 * shape.n_items / whole))
-    return {"bias_share": share} if parameters.get("biases", True) else {}
+    if parameters.get("biases", True):
+        return {"bias_share": share}
+    return {}
 
 
 def release_biases(
@@ -282,7 +292,8 @@ class Estimates:
 
     def combine_with(self, other: "Estimates") -> "Estimates":
         """Combine both by their precisions."""
-        mine, theirs = 1 / self.variances, 1 / other.variances
+        mine = 1 / self.variances
+        theirs = 1 / other.variances
         whole = mine + theirs
         return Estimates((mine * self.offsets + theirs * other.offsets) / whole, 1 / whole)
 

@@ -10,15 +10,18 @@ from typing import ClassVar
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import INSIDE, Array, Recommender
+from dpmf_core.algorithms.base import INSIDE, Recommender
 from dpmf_core.algorithms.item_moments import RowMoment
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, Held, Range, Statistic, Totals, grid_step, on_grid
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 from dpmf_core.privacy import Event, Gaussian
 from dpmf_core.privacy.mechanisms import joint_gain
 
-GRAMS, RIGHT_SIDES, SECOND_MOMENT = ("item Grams", "item right-hand sides", "user second moment")
+GRAMS = "item Grams"
+RIGHT_SIDES = "item right-hand sides"
+SECOND_MOMENT = "user second moment"
 
 
 @dataclass(frozen=True)

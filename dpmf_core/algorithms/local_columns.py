@@ -10,8 +10,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Array, Recommender
+from dpmf_core.algorithms.base import Recommender
 from dpmf_core.algorithms.parameters import parameter
+from dpmf_core.base.arrays import Array
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Shape
 
@@ -20,7 +21,10 @@ RATING_VARIANCE = 0.8  # that the columns leave, in squared quarters of the rati
 # Prior variances of a user's loadings, in squared quarters of the range: on columns scaled to mean
 # square 1, and on a category; on offsets they have no unit. Chosen on MovieLens 1M;
 # docs/RESULTS.md.
-OFFSETS, POPULARITY, NUMBER, CATEGORY = 0.1, 0.005, 0.02, 0.03
+OFFSETS = 0.1
+POPULARITY = 0.005
+NUMBER = 0.02
+CATEGORY = 0.03
 LOCAL_COLUMNS: bool = parameter(
     True,
     "local columns",
@@ -38,7 +42,10 @@ def with_local_columns(model: R, counts: Array | None, shape: Shape, strength: f
     if model.unobserved_weight or shape.bounds == (0.0, 1.0):
         return model
     unit = shape.half_range / 2
-    weights = np.ones(shape.n_items) if counts is None else counts
+    if counts is None:
+        weights = np.ones(shape.n_items)
+    else:
+        weights = counts
     columns = [math.sqrt(OFFSETS) * centred(model.item_offsets[:, None], weights)]
     if counts is not None:
         columns.append(unit * math.sqrt(POPULARITY) * scaled(np.log(counts)[:, None], weights))
@@ -49,15 +56,20 @@ def with_local_columns(model: R, counts: Array | None, shape: Shape, strength: f
     if not L.shape[1]:
         return model
     # the factors' own regression may have another ridge: give loadings the same variance under it
-    ridge = model.ridge if model.item_factors.shape[1] else RATING_VARIANCE * unit**2
+    if model.item_factors.shape[1]:
+        ridge = model.ridge
+    else:
+        ridge = RATING_VARIANCE * unit**2
     scale = math.sqrt(strength * ridge / (RATING_VARIANCE * unit**2))
-    L, mended = (scale * L).astype(np.float32), model.user_damping is not None
+    L = (scale * L).astype(np.float32)
+    mended = model.user_damping is not None
     return replace(model, local_columns=L, ridge=ridge, mended=mended)
 
 
 def feature_columns(features: ItemFeatures, weights: Array) -> Array:
     """Centred columns (n_items, n_features), each times the prior deviation of its loading."""
-    categories, numbers = centred(features.categories, weights), scaled(features.numbers, weights)
+    categories = centred(features.categories, weights)
+    numbers = scaled(features.numbers, weights)
     return np.hstack([math.sqrt(CATEGORY) * categories, math.sqrt(NUMBER) * numbers])
 
 

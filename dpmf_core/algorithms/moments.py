@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Array
 from dpmf_core.algorithms.nmf import unit_components
+from dpmf_core.base.arrays import Array
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.kernels import components as kernel
 
@@ -26,7 +26,9 @@ def least_signal(shape: SampleShape) -> float:
     Yale B and the synthetic faces and on 3,000 documents of TDT2; checked on digits and synthetic
     news.
     """
-    return 150.0 if shape.image is not None else max(150.0, 2.6 * math.sqrt(shape.n_features))
+    if shape.image is not None:
+        return 150.0
+    return max(150.0, 2.6 * math.sqrt(shape.n_features))
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,8 @@ def denoised_spectrum(M: Array, scale: float) -> tuple[Array, Array]:
     """
     spread = len(M) * scale**2 / 2
     values, vectors = np.linalg.eigh(M)
-    values, vectors = values[::-1], vectors[:, ::-1]
+    values = values[::-1]
+    vectors = vectors[:, ::-1]
     k = max(1, int((values > EDGE * 2 * np.sqrt(spread)).sum()))
     root = np.sqrt(np.maximum(values[:k] ** 2 - 4 * spread, 0))
     return np.maximum((values[:k] + root) / 2, 0), vectors[:, :k]
@@ -139,7 +142,8 @@ def mean_row(total: Array, scale: float, axes: Array | None) -> Array:
     size = np.abs(y)
     sorted_sizes = np.sort(size)
     # the number of coordinates at or below the threshold
-    threshold, below = np.append(0.0, sorted_sizes), np.arange(len(y) + 1)
+    threshold = np.append(0.0, sorted_sizes)
+    below = np.arange(len(y) + 1)
     risk = (len(y) - 2 * below) * scale**2 + np.append(0.0, np.cumsum(sorted_sizes**2))
     risk = risk + (len(y) - below) * threshold**2
     signal = np.sign(y) * np.maximum(size - threshold[np.argmin(risk)], 0)
@@ -154,7 +158,8 @@ def pieces(row: Array, K: int, image: tuple[int, int] | None) -> Array:
     with one size for each piece is explained at least as well as with one for the whole row.
     """
     if image is None:
-        W, order = np.zeros((K, len(row))), np.argsort(-row, kind="stable")
+        W = np.zeros((K, len(row)))
+        order = np.argsort(-row, kind="stable")
         W[np.arange(len(row)) % K, order] = row[order]
         return W
     height, width = image
@@ -256,8 +261,10 @@ class ResidualDistribution:
 
 def unexplained_energy(points: Array, W: Array) -> float:
     """Half the mean squared distance of points (count, d) from sums of components W (K, d)."""
-    P, basis = points.astype(np.float64), unit_components(W).astype(np.float64)
-    products, G = P @ basis.T, basis @ basis.T
+    P = points.astype(np.float64)
+    basis = unit_components(W).astype(np.float64)
+    products = P @ basis.T
+    G = basis @ basis.T
     H = kernel.coefficients(products, G)
     explained_energies = np.einsum("ik,ik->i", H, 2 * products - H @ G)
     return float(((P**2).sum(axis=1) - explained_energies).mean() / 2)

@@ -13,9 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 from dpmf_core.algorithms import sample_statistics
-from dpmf_core.algorithms.base import Array, Streams
+from dpmf_core.algorithms.base import Streams
 from dpmf_core.algorithms.components import Components, Factorisation, dense
 from dpmf_core.algorithms.parameters import LEAST, parameter
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Held, OpenCurator
 from dpmf_core.data.samples import Matrix
 from dpmf_core.kernels import components as kernel
@@ -64,7 +65,8 @@ class NMF(Factorisation):
     def _alternate_by_sums(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         """Solve components from two sums over rows, for rows that are not in one memory."""
         # non-negative components of norm 1: a row's coefficients are no longer than the row
-        rows, K = curator.hold(sample_statistics.unit_samples), self.n_components
+        rows = curator.hold(sample_statistics.unit_samples)
+        K = self.n_components
         model = Components(unit_components(self._start_by_sums(curator, rows, rng)))
         for _ in range(self.n_steps):
             sides = curator.hold(sample_statistics.local_sides, model, 1.0)
@@ -76,14 +78,18 @@ class NMF(Factorisation):
 
     def _start_by_sums(self, curator: OpenCurator, rows: Held, rng: Streams) -> Array:
         """Halves of the second moment's eigenvectors if there are few features, else random."""
-        K, d = self.n_components, curator.shape.n_features
+        K = self.n_components
+        d = curator.shape.n_features
         W = rng.init.uniform(0, 1, (K, d))
         if self.start == "random" or d > MOST_FEATURES:
             return W
         values, vectors = np.linalg.eigh(
             curator.total(sample_statistics.SampleMoment(), rows, None)
         )
-        least = 0.0 if self.start == "nndsvd" else 0.01 * W.mean() / math.sqrt(d)
+        if self.start == "nndsvd":
+            least = 0.0
+        else:
+            least = 0.01 * W.mean() / math.sqrt(d)
         return signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
 
     def _descend(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
@@ -132,7 +138,8 @@ def signed_halves(values: Array, vectors: Array, least: float) -> Array:
 
     Boutsidis & Gallopoulos 2008. vectors: (K, d).
     """
-    up, down = np.maximum(vectors, 0), np.maximum(-vectors, 0)
+    up = np.maximum(vectors, 0)
+    down = np.maximum(-vectors, 0)
     is_up = np.linalg.norm(up, axis=1) >= np.linalg.norm(down, axis=1)
     return np.asarray(np.where(is_up[:, None], up, down) + least)
 
@@ -156,13 +163,15 @@ class RobustNMF(Factorisation):
         X = dense(data)
         start = starting_factors(X, self.n_components, "nndsvda", int(rng.init.integers(2**31)))
         _, W, _ = descend(X, *start, TOGETHER)
-        model, H = Components(unit_components(W), self.outlier_threshold, self.outlier_limit), None
+        model = Components(unit_components(W), self.outlier_threshold, self.outlier_limit)
+        H = None
         for _ in range(self.steps):
             W = np.asarray(model.basis)
             H, R = kernel.robust_coefficients(
                 X, W, self.outlier_threshold, self.outlier_limit, H, passes=self.passes
             )
-            A, B = (H.T @ H).astype(np.float64), (H.T @ (X - R)).astype(np.float64)
+            A = (H.T @ H).astype(np.float64)
+            B = (H.T @ (X - R)).astype(np.float64)
             model = replace(
                 model, basis=kernel.basis(A, B, W.astype(np.float64), TOGETHER).astype(np.float32)
             )

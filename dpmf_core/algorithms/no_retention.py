@@ -15,8 +15,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams, user_means
+from dpmf_core.algorithms.base import Algorithm, Personal, Recommender, Streams, user_means
 from dpmf_core.algorithms.parameters import AS_PRINTED, LEAST, UNCLIPPED, parameter
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
@@ -24,7 +25,7 @@ from dpmf_core.data.splits import moments
 from dpmf_core.kernels import descent as kernel
 from dpmf_core.kernels.rows import shuffled_range
 
-Step = Literal["new", "rated", "shared"]
+MovedItems = Literal["new", "rated", "shared"]
 NOT_HELD = np.zeros((0, 0), np.float32)
 
 
@@ -88,7 +89,10 @@ class Biases:
         """Compute from all ratings of the data. of_items: whether items have biases."""
         residuals = data.values - np.float32(data.shape.mid_range)
         residuals = residuals - user_means(data, residuals)[data.users]
-        weights = residuals if of_items else np.zeros_like(residuals)
+        if of_items:
+            weights = residuals
+        else:
+            weights = np.zeros_like(residuals)
         sums = np.bincount(data.items, weights, data.n_items)
         counts = np.bincount(data.items, minlength=data.n_items) * of_items
         biases = item_biases(sums, counts)
@@ -123,7 +127,7 @@ class Server:
     bias_sums: Array
     bias_counts: Array
     biased: bool
-    step: Step
+    step: MovedItems
     passes: int = 10
     rate: float = 0.01
     item_rate: float = 0.005
@@ -133,10 +137,8 @@ class Server:
     @classmethod
     def of(cls, item_factors: Array, biases: Biases | None, **settings: Any) -> "Server":
         """Start from copies. biases: those of items; None for a server without item biases."""
-        factors, start = (
-            np.array(item_factors, np.float32),
-            biases or Biases.none(len(item_factors)),
-        )
+        factors = np.array(item_factors, np.float32)
+        start = biases or Biases.none(len(item_factors))
         return cls(factors, start.sums.copy(), start.counts.copy(), biases is not None, **settings)
 
     @property
@@ -149,7 +151,8 @@ class Server:
 
         Neither the ratings nor the user's vector are kept.
         """
-        Q, users = self.item_factors, np.zeros(len(items), int)
+        Q = self.item_factors
+        users = np.zeros(len(items), int)
         model = RetentionModel(
             UNCLIPPED, 0.0, self.item_biases, Q, passes=self.passes,
             rate=self.rate, penalty=self.penalty, shortened=self.shortened,
@@ -164,7 +167,8 @@ class Server:
 
         Variant 4a (new) or 4b (rated).
         """
-        n, rows = len(items), (np.asarray(items, np.int32), np.asarray(values, np.float32))
+        n = len(items)
+        rows = (np.asarray(items, np.int32), np.asarray(values, np.float32))
         self.arrive(*rows, np.array([0, n]), np.array([n - 1]), np.array([0]))
 
     def arrive(
@@ -248,7 +252,9 @@ class NoRetention(Algorithm):
 
     @property
     def n_steps(self) -> int:
-        return 1 if self.variant in ("baseline", "static") else LOOKS
+        if self.variant in ("baseline", "static"):
+            return 1
+        return LOOKS
 
     @property
     def _now(self) -> float:
@@ -260,16 +266,22 @@ class NoRetention(Algorithm):
         return self.static_share + (1 - self.static_share) * self.arrived_share
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
-        data, seed = curator.rows, rng.sampling + 1_000_003
+        data = curator.rows
+        seed = rng.sampling + 1_000_003
         times = arrival_times(data, self.arrival, seed)
         if self._now < 1:
-            data, times = data.only(times < self._now), times[times < self._now]
-        known_ratings = data.only(times < self.static_share) if self.variant != "baseline" else data
+            data = data.only(times < self._now)
+            times = times[times < self._now]
+        if self.variant != "baseline":
+            known_ratings = data.only(times < self.static_share)
+        else:
+            known_ratings = data
         P, Q = (
             0.1 * rng.init.standard_normal((size, self.rank)).astype(np.float32)
             for size in (data.n_users, data.n_items)
         )
-        start, biases = (P.copy(), Q.copy()), Biases.of(known_ratings, self.item_biases)
+        start = (P.copy(), Q.copy())
+        biases = Biases.of(known_ratings, self.item_biases)
         self._train(P, Q, known_ratings, biases.residuals, rng.sampling)
         bounds = UNCLIPPED if self.as_printed else data.bounds
         means = bounds, data.shape.mid_range, biases.of_items
@@ -290,7 +302,8 @@ class NoRetention(Algorithm):
         """Epochs of stochastic gradients over ratings minus biases; changes P and Q in place."""
         for step in range(self.steps):
             order = shuffled_range(len(data), seed + step)
-            users, items = data.users[order], data.items[order]
+            users = data.users[order]
+            items = data.items[order]
             kernel.epoch(
                 P, Q, users, items, residuals[order],
                 rate=self.rate, penalty=self.penalty, shortened=not self.as_printed,
@@ -310,7 +323,8 @@ class NoRetention(Algorithm):
         They are fitted by passes over all stored data. Few batches suffice: a vector is fitted
         anew, so only its last fit counts.
         """
-        P, Q = model.user_factors.copy(), model.item_factors.copy()
+        P = model.user_factors.copy()
+        Q = model.item_factors.copy()
         fit_vectors = functools.partial(
             kernel.users, iterations=self.steps, rate=self.rate, penalty=self.penalty,
             shortened=not self.as_printed,
@@ -339,11 +353,15 @@ class NoRetention(Algorithm):
     ) -> Iterator[RetentionModel]:
         """Send ratings in order of arrival, also within each user; the server forgets each."""
         by_user = np.lexsort((times, data.users))
-        items, values = data.items[by_user], data.values[by_user]
+        items = data.items[by_user]
+        values = data.values[by_user]
         late = np.flatnonzero(times[by_user] >= self.static_share)
         position = late[np.argsort(times[by_user][late], kind="stable")]
         rows = data.users[by_user][position]
-        step: Step = "new" if self.variant == "new" else "rated"
+        if self.variant == "new":
+            step: MovedItems = "new"
+        else:
+            step = "rated"
         if step == "rated" and self.rated_step == "shared":
             step = "shared"
         item_rate = self.item_rate or (0.005 if step == "rated" else 0.05)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpmf_core.algorithms import moments
-from dpmf_core.algorithms.base import Array, PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.base import PrivateAlgorithm, Streams, triangle
 from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.moments import estimate_residuals, residual_reach
 from dpmf_core.algorithms.nmf import COMPONENTS, descend, starting_factors, unit_components
@@ -22,6 +22,7 @@ from dpmf_core.algorithms.sample_statistics import (
     residual_samples,
     unit_samples,
 )
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Curator, Held, Statistic
 from dpmf_core.data.samples import SampleShape
@@ -114,7 +115,9 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
             )
 
     def statistics(self, shape: SampleShape) -> tuple[Statistic, ...]:
-        return (SampleSum(), SampleMoment()) if self.second_moment else (SampleSum(),)
+        if self.second_moment:
+            return (SampleSum(), SampleMoment())
+        return (SampleSum(),)
 
     def plan(self, shape: SampleShape, level: float) -> Event:
         if not self.second_moment:
@@ -125,12 +128,13 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         )
 
     def coordinates(self, statistic: str, shape: SampleShape) -> int:
-        n_kept = (
-            shape.n_features
-            if shape.image is not None
-            else min(self.features_kept, shape.n_features)
-        )
-        return triangle(n_kept) if statistic == START else super().coordinates(statistic, shape)
+        if shape.image is not None:
+            n_kept = shape.n_features
+        else:
+            n_kept = min(self.features_kept, shape.n_features)
+        if statistic == START:
+            return triangle(n_kept)
+        return super().coordinates(statistic, shape)
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, "sample", taken_as_public=PUBLIC_FACTS)
@@ -167,7 +171,9 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         gain = moments.explained_energy(M, W[:, kept_features]) - distribution.overstatement(
             W[:, kept_features]
         )
-        return pieces if moments.explained_energy(M, pieces[:, kept_features]) > gain else W
+        if moments.explained_energy(M, pieces[:, kept_features]) > gain:
+            return pieces
+        return W
 
     def _from_residuals(
         self, curator: Curator, total: Array, row: Array, pieces: Array, rng: Streams
@@ -176,7 +182,8 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
 
         Returns the pieces if they explain images from the released distribution at least as well.
         """
-        n, centre = curator.shape.n_units, row / np.linalg.norm(row)
+        n = curator.shape.n_units
+        centre = row / np.linalg.norm(row)
         reach = residual_reach(total, centre, n)
         rows = curator.hold(residual_samples, centre, reach)
         scale = reach**2 * curator.scale(SampleMoment())
@@ -187,7 +194,9 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
             for _ in range(2)
         )
         W = self._factorise(points, "nndsvda", rng)
-        return W if distribution.lead(W, pieces, fresh) > 0 else pieces
+        if distribution.lead(W, pieces, fresh) > 0:
+            return W
+        return pieces
 
     def _factorise(self, points: Array, start: str, rng: Streams) -> Array:
         """Components of points, which are not private data."""

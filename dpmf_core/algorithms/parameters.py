@@ -5,7 +5,8 @@ from typing import Any
 from pydantic import Field
 
 # the least positive parameter and the least share of a budget; contract tests start from these
-LEAST, LEAST_SHARE = 1e-6, 1e-3
+LEAST = 1e-6
+LEAST_SHARE = 1e-3
 
 
 def parameter(

@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpmf_core.algorithms.base import INSIDE, Array, Recommender, rated_shares
+from dpmf_core.algorithms.base import INSIDE, Recommender, rated_shares
 from dpmf_core.algorithms.item_moments import RowMoment
 from dpmf_core.algorithms.local_columns import scaled
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Curator, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 
@@ -55,9 +56,11 @@ def unit_rows(
     user without ratings adds nothing.
     """
     rows: Ratings = block.rows
-    own, means = model.personal(rows), model.residuals(rows)[0]
+    own = model.personal(rows)
+    means = model.residuals(rows)[0]
     offsets = (own.offsets - means) / (rows.shape.half_range / 2)
-    counts, rated = np.diff(rows.by_user), rated_shares(rows)
+    counts = np.diff(rows.by_user)
+    rated = rated_shares(rows)
     for first in range(0, len(counts), CHUNK):
         at = slice(first, first + CHUNK)
         features = np.ones(len(counts[at])), np.log1p(counts[at]) - typical, rated[at] @ loadings
@@ -72,7 +75,10 @@ def unit_rows(
 def most_coordinates(shape: Shape, rank: int) -> int:
     """The most columns p of `unit_rows`."""
     features = shape.item_features
-    n_columns = 2 if features is None else 2 + features.values.shape[1]
+    if features is None:
+        n_columns = 2
+    else:
+        n_columns = 2 + features.values.shape[1]
     return 2 * (rank + n_columns) + 5
 
 
@@ -81,13 +87,15 @@ def with_prior_means(curator: Curator, model: Recommender, counts: Array) -> Rec
 
     counts: noisy counts of the items, above 0 (n_items,).
     """
-    n_users, unit = curator.shape.n_users, curator.shape.half_range / 2
+    n_users = curator.shape.n_users
+    unit = curator.shape.half_range / 2
     loadings = _loadings(model, counts)
     # a user adds the root of their number of ratings to the counts
     n_rated = max((float(counts.sum()) / n_users) ** 2, 1.0)
     typical = math.log1p(n_rated)
     known, directions = _known_shares(model, counts, n_rated, unit)
-    n_features, n_sides = loadings.shape[1] + 2, len(known)
+    n_features = loadings.shape[1] + 2
+    n_sides = len(known)
     # features and sides then have equal norms, at which a row says most about their products
     scale = math.sqrt(n_features / known.sum())
     noise = curator.scale(AttentionMoment()) ** 2 / 2
@@ -153,6 +161,7 @@ def _regression(moment: tuple[Array, Array], G: Array, known: Array, noise: floa
     have one variance, which all of them show together (empirical Bayes).
     """
     eigenvalues, Q = moment
-    G, H = Q.T @ G, np.outer(eigenvalues, known)
+    G = Q.T @ G
+    H = np.outer(eigenvalues, known)
     variance = max(float((H**2 * (G**2 - noise)).sum() / (H**4).sum()), 0.0)
     return np.asarray(Q @ (variance * H * G / (variance * H**2 + noise)))

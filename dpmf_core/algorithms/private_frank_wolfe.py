@@ -14,13 +14,7 @@ import numpy as np
 from scipy.sparse.linalg import eigsh
 
 from dpmf_core.algorithms import item_moments
-from dpmf_core.algorithms.base import (
-    Array,
-    Parameters,
-    Streams,
-    fits_in_memory,
-    triangle,
-)
+from dpmf_core.algorithms.base import Parameters, Streams, fits_in_memory, triangle
 from dpmf_core.algorithms.baselines import ProvenForUsers
 from dpmf_core.algorithms.frank_wolfe import (
     FrankWolfe,
@@ -30,6 +24,7 @@ from dpmf_core.algorithms.frank_wolfe import (
 )
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter
 from dpmf_core.algorithms.svd import CappedCounts, capped_ratings
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Curator, Held, Statistic
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, Calibration, Event, sequence
@@ -158,7 +153,10 @@ class DPFW(ProvenForUsers, FrankWolfe):
     def _shares(self) -> Array:
         """Shares of mu^2, one for each step."""
         steps = np.arange(1.0, self.steps + 1)
-        weights = 1 / steps if self.noise_schedule == "growing" else np.ones(self.steps)
+        if self.noise_schedule == "growing":
+            weights = 1 / steps
+        else:
+            weights = np.ones(self.steps)
         return np.asarray(weights / weights.sum())
 
     @property
@@ -174,10 +172,16 @@ class DPFW(ProvenForUsers, FrankWolfe):
         return item_moments.source_level(budget, "2L")
 
     def _start(self, curator: Curator) -> tuple[FrankWolfeModel, None]:
-        refit, bound = self.user_step == "ridge", self._row_bound(curator.shape)
-        how = {"refit": refit, "ridge": self.prediction_ridge, "mended": refit}
-        of_ratings = self.source_bound == "ratings"
-        return self._empty(curator.shape, row_bound=bound, of_ratings=of_ratings, **how), None
+        refit = self.user_step == "ridge"
+        model = self._empty(
+            curator.shape,
+            row_bound=self._row_bound(curator.shape),
+            of_ratings=self.source_bound == "ratings",
+            refit=refit,
+            ridge=self.prediction_ridge,
+            mended=refit,
+        )
+        return model, None
 
     def _length_bound(self, square: float, scale: float, m: int) -> float:
         """l from a noisy l^2, with the source's slack if chosen [J18, Alg. 1, line 6]."""
@@ -198,14 +202,19 @@ class DPFW(ProvenForUsers, FrankWolfe):
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
         whole = triangle(self._n_kept(shape))
-        return whole if statistic == ResidualMoment.name else super().coordinates(statistic, shape)
+        if statistic == ResidualMoment.name:
+            return whole
+        return super().coordinates(statistic, shape)
 
     def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
         moment = ResidualMoment(self._bound(curator.shape))
         scale = curator.scale(moment)
         W = curator.release(moment, A, m)
         start = np.sqrt(1.0 + np.arange(m))
-        squares, Q = eigsh(W, k=1, which="LA", v0=start) if m > 2 else np.linalg.eigh(W)
+        if m > 2:
+            squares, Q = eigsh(W, k=1, which="LA", v0=start)
+        else:
+            squares, Q = np.linalg.eigh(W)
         return Q[:, -1], self._length_bound(float(squares[-1]), scale, m)
 
 
@@ -263,7 +272,10 @@ class DPFWOja(DPFW):
         )
         signal = cls._signal(shape, budget, parameters)
         handful = 5 if signal > 20 else 1
-        steps = handful if whole else min(30, max(1, round(1.2 * signal**0.7)))
+        if whole:
+            steps = handful
+        else:
+            steps = min(30, max(1, round(1.2 * signal**0.7)))
         return {
             **super().recommend(shape, budget, {"steps": steps, **parameters}),
             "steps": steps,
@@ -297,8 +309,10 @@ class DPFWOja(DPFW):
         released anyway, so v also takes its step.
         """
         statistic = self._product(curator.shape)
-        v, scale = _unit(rng.init.standard_normal(m)), curator.scale(statistic)
-        mean_norm, norm = 0.0, 0.0
+        v = _unit(rng.init.standard_normal(m))
+        scale = curator.scale(statistic)
+        mean_norm = 0.0
+        norm = 0.0
         for step in range(self._products):
             product = curator.release(statistic, A, v)
             norm = float(np.linalg.norm(product))

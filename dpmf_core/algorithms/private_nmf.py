@@ -12,14 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpmf_core.algorithms import moments, nmf
-from dpmf_core.algorithms.base import (
-    Array,
-    Parameters,
-    PrivateAlgorithm,
-    Streams,
-    nearest_psd,
-    triangle,
-)
+from dpmf_core.algorithms.base import Parameters, PrivateAlgorithm, Streams, triangle
 from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
 from dpmf_core.algorithms.sample_statistics import (
@@ -31,6 +24,8 @@ from dpmf_core.algorithms.sample_statistics import (
     local_sides,
     unit_samples,
 )
+from dpmf_core.algorithms.spectrum import nearest_psd
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
 from dpmf_core.data.samples import SampleShape
@@ -130,18 +125,24 @@ class DPNMF(PrivateAlgorithm, Factorisation):
 
     @property
     def _products(self) -> CoefficientProducts:
-        kind = CleanedProducts if self.outliers else CoefficientProducts
-        return kind(self.coefficient_clip)
+        if self.outliers:
+            return CleanedProducts(self.coefficient_clip)
+        return CoefficientProducts(self.coefficient_clip)
 
     def statistics(self, shape: SampleShape) -> tuple[Statistic, ...]:
         step = CoefficientMoment(self.coefficient_clip), self._products
-        return (PAID_STARTS[self.start], *step) if self.start in PAID_STARTS else step
+        if self.start in PAID_STARTS:
+            return (PAID_STARTS[self.start], *step)
+        return step
 
     def plan(self, shape: SampleShape, level: float) -> Event:
         *start, moment, products = self.statistics(shape)
         first = self.start_share if start else 0.0
         # without a paid start `level` is each step's
-        each = level * math.sqrt(self.steps / (1 - first)) if start else level
+        if start:
+            each = level * math.sqrt(self.steps / (1 - first))
+        else:
+            each = level
         step = sequence(
             moment.event(each / math.sqrt(self.moment_share)),
             products.event(each / math.sqrt(1 - self.moment_share)),
@@ -187,7 +188,10 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Components]:
         W = self._start(curator, rng)
         model = Components(W, self.outlier_threshold if self.outliers else None, self.outlier_limit)
-        rows = None if self.outliers else curator.hold(unit_samples)
+        if self.outliers:
+            rows = None
+        else:
+            rows = curator.hold(unit_samples)
         gains: list[tuple[float, float]] = []
         bases = [W]
         for _ in range(self.steps):
@@ -206,7 +210,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         self, curator: Curator, model: Components, rows: Held | None
     ) -> tuple[Array, Array, float]:
         """Noisy sums of h h^T (K, K) and h x^T (K, n_features), and the latter's noise variance."""
-        K, clip = len(model.basis), self.coefficient_clip
+        K = len(model.basis)
+        clip = self.coefficient_clip
         sides = curator.hold(local_sides, model, clip)
         A = curator.release(CoefficientMoment(clip), sides, K)
         scale = curator.scale(self._products)
@@ -219,7 +224,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
 
     def _start(self, curator: Curator, rng: Streams) -> Array:
         """The first components (K, n_features)."""
-        K, shape = self.n_components, curator.shape
+        K = self.n_components
+        shape = curator.shape
         if self.start == "nndsvd":
             assert isinstance(curator, OpenCurator)
             X = curator.rows.scaled(curator.rows.X)
@@ -248,12 +254,15 @@ def best_step(gains: list[tuple[float, float]]) -> int:
     sum of h W x, and its variance. For a least-squares h, h W x = |h W|^2. The components are older
     than the noise in the sum of h x^T, so this is unbiased.
     """
-    last, place = len(gains) - 1, int(np.argmax([gain for gain, _ in gains]))
+    last = len(gains) - 1
+    place = int(np.argmax([gain for gain, _ in gains]))
     if not _explains_more(gains[place], gains[last]):
         place = last
     if not _explains_more(gains[place], gains[0]):
         return 0
-    return len(gains) if place == last else place
+    if place == last:
+        return len(gains)
+    return place
 
 
 def _explains_more(one: tuple[float, float], other: tuple[float, float]) -> bool:

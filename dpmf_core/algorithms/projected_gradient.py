@@ -11,7 +11,7 @@ survive, so no n x m matrix is held. docs/PRIVACY.md, "Second moment of the iter
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -20,7 +20,6 @@ from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
     INSIDE,
     Algorithm,
-    Array,
     Parameters,
     Personal,
     Recommender,
@@ -38,6 +37,7 @@ from dpmf_core.algorithms.item_moments import (
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
 from dpmf_core.curator.grid import grid_step
 from dpmf_core.data.ratings import Ratings, Shape
@@ -130,22 +130,27 @@ class GradientModel(Recommender):
 
     def personal(self, history: Ratings) -> Personal:
         offsets, residuals = self.residuals(history)
-        C, Q = np.zeros((history.n_users, 0)), np.zeros((history.n_items, 0))
+        C = np.zeros((history.n_users, 0))
+        Q = np.zeros((history.n_items, 0))
         stops = np.cumsum(self.ranks)
         for start, stop in zip(stops - self.ranks, stops, strict=True):
             Z = take_gradient_step(history, residuals, C, Q, self.rate)
             if self.row_bound is not None:
                 Z = Z.clip_rows(Q, self.row_bound * INSIDE)
             directions = self.directions[:, start:stop]
-            C, Q = Z.map_to(Q, directions, self.shrinkages[start:stop]), directions
+            C = Z.map_to(Q, directions, self.shrinkages[start:stop])
+            Q = directions
         return self.with_loadings(history, Personal(offsets, C.astype(np.float32)))
 
     def extend(self, directions: Array, shrink: Array) -> "GradientModel":
         """The model after one more step. directions: (m, r_t). shrink: (r_t,)."""
-        all_directions = np.hstack([self.directions, directions])
-        shrinkages, ranks = np.append(self.shrinkages, shrink), np.append(self.ranks, len(shrink))
-        steps: Any = {"directions": all_directions, "shrinkages": shrinkages, "ranks": ranks}
-        return replace(self, item_factors=directions.astype(np.float32), **steps)
+        return replace(
+            self,
+            item_factors=directions.astype(np.float32),
+            directions=np.hstack([self.directions, directions]),
+            shrinkages=np.append(self.shrinkages, shrink),
+            ranks=np.append(self.ranks, len(shrink)),
+        )
 
 
 def first_iterate(block: Block, model: GradientModel) -> Iterate:
@@ -185,7 +190,10 @@ def _rounding(counts: Array, r: int, bound: float, rate: float, n_units: int) ->
     """
     of_C = grid_step(_most_coefficient(bound), n_units, factors=2)
     of_S = grid_step(_most_residual(bound, rate), n_units, factors=2)
-    joining = 44 * max(1.0, rate**2) * r**1.5 * n_units * 2.0**-53 * bound if of_C else 0.0
+    if of_C:
+        joining = 44 * max(1.0, rate**2) * r**1.5 * n_units * 2.0**-53 * bound
+    else:
+        joining = 0.0
     return np.asarray(math.sqrt(r) * of_C + np.sqrt(counts) * of_S + joining)
 
 
@@ -286,10 +294,13 @@ class PGD(Algorithm):
         return model, item_counts(curator.total)
 
     def _empty(self, shape: Shape) -> GradientModel:
-        bound, directions = self._bound(shape), np.zeros((shape.n_items, 0))
-        row_bound = bound if math.isfinite(bound) else None
-        how = {"rate": self.step_size, "row_bound": row_bound}
-        return GradientModel.of_means(shape, directions=directions, **how)
+        bound = self._bound(shape)
+        return GradientModel.of_means(
+            shape,
+            directions=np.zeros((shape.n_items, 0)),
+            rate=self.step_size,
+            row_bound=bound if math.isfinite(bound) else None,
+        )
 
     def _moment(self, curator: Curator, rows: Held, Q: Array) -> Array:
         """Z^T Z (n_items, n_items)."""
@@ -299,14 +310,18 @@ class PGD(Algorithm):
     def fit(self, curator: Curator, rng: Streams) -> Iterator[GradientModel]:
         shape: Shape = curator.shape
         start_model, counts = self._start(curator)
-        model, Q = start_model, np.zeros((shape.n_items, 0))
+        model = start_model
+        Q = np.zeros((shape.n_items, 0))
         rows = curator.hold(first_iterate, start_model)
         for step in range(self.steps):
             directions, shrink = project_singular_values(
                 self._moment(curator, rows, Q), self._kappa(shape)
             )
             model = model.extend(directions, shrink)
-            yield with_local_columns(model, counts, shape) if self.local_columns else model
+            if self.local_columns:
+                yield with_local_columns(model, counts, shape)
+            else:
+                yield model
             if step + 1 < self.steps:
                 rows = curator.hold(next_iterate, rows, start_model, Q, directions, shrink)
                 Q = directions

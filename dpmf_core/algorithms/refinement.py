@@ -19,7 +19,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import INSIDE, Array, Recommender
+from dpmf_core.algorithms.base import INSIDE, Recommender
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Curator, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import NOTHING, Event, Repeat, sequence
@@ -210,7 +211,8 @@ class Estimate:
         offsets: (m,).
         """
         all_variances = np.tile(np.append(others, 0.0), (len(offsets), 1))
-        all_variances[kept_items, :-1], all_variances[:, -1] = variances, offsets
+        all_variances[kept_items, :-1] = variances
+        all_variances[:, -1] = offsets
         return cls(model, all_variances, PRIOR * others)
 
 
@@ -225,8 +227,10 @@ def refine(
     shows of them. The sampling error of the ratings is the same in every gradient, so G and H are
     those of the posterior, and R is the variance of the privacy noise alone.
     """
-    n_users, unit = curator.shape.n_users, curator.shape.half_range / 2
-    model, r = estimate.model, estimate.model.item_factors.shape[1]
+    n_users = curator.shape.n_users
+    unit = curator.shape.half_range / 2
+    model = estimate.model
+    r = estimate.model.item_factors.shape[1]
     sides = curator.hold(user_sides, displayed_model, unit)
     sizes = Sizes.of(curator.release(GradientSizes(), sides))
     clip = CLIP * sizes.norm
@@ -286,7 +290,8 @@ def _misjudgement(G: Array, H: Array, R: Array, P: Array) -> Array:
 
     It is what G shows over what was expected, shrunk towards 1 by the part that R alone explains.
     """
-    expected, observed = (H**2 * P).sum(axis=0), (G**2 - R).sum(axis=0)
+    expected = (H**2 * P).sum(axis=0)
+    observed = (G**2 - R).sum(axis=0)
     doubt = 2 * (R**2).sum(axis=0) + 1e-300
     return np.asarray(
         np.clip((expected * observed + doubt) / (expected**2 + doubt), *VARIANCE_RATIOS)

@@ -115,7 +115,10 @@ class Registry(Mapping[str, type[Algorithm]]):
             external[point.name] = kind
         except Exception as error:  # a third-party package may raise anything
             known = isinstance(error, BadInput)
-            problem = str(error) if known else f"{type(error).__name__}: {error}"
+            if known:
+                problem = str(error)
+            else:
+                problem = f"{type(error).__name__}: {error}"
             package = point.dist.name if point.dist else "?"
             self._problems[point.name] = (
                 f"The algorithm {point.name!r} of the package {package} ({point.value}) cannot be"

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpmf_core.algorithms.base import INSIDE, Array
+from dpmf_core.algorithms.base import INSIDE
 from dpmf_core.algorithms.components import (
     Components,
     dense,
@@ -17,6 +17,7 @@ from dpmf_core.algorithms.components import (
     unit_rows,
     weight_rows,
 )
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.samples import Matrix, SampleShape, by_row, energies, is_sparse
 
@@ -76,12 +77,18 @@ class SampleMoment(Statistic):
     symmetric: ClassVar[bool] = True
 
     def empty(self, shape: SampleShape, rows: Held, kept_features: Array | None) -> Totals:
-        d = shape.n_features if kept_features is None else len(kept_features)
+        if kept_features is None:
+            d = shape.n_features
+        else:
+            d = len(kept_features)
         return (np.zeros((d, d)),)
 
     def add(self, block: Block, totals: Totals, rows: Matrix, kept_features: Array | None) -> None:
         """rows: `unit_samples`, or `residual_samples` of all features."""
-        X = rows if kept_features is None else renormalise(columns(rows, kept_features))
+        if kept_features is None:
+            X = rows
+        else:
+            X = renormalise(columns(rows, kept_features))
         if kept_features is not None or block.rows.weights is not None:
             roots = weight_rows(block.rows, X, 0.5)
             X = matrix_on_grid(roots, 1.0, block.n_units, factors=2)
@@ -94,7 +101,9 @@ class SampleMoment(Statistic):
 
 def columns(X: Matrix, kept_features: Array) -> Matrix:
     """Some columns; rows of a dense matrix stay contiguous."""
-    return X[:, kept_features] if is_sparse(X) else np.take(X, kept_features, axis=1)
+    if is_sparse(X):
+        return X[:, kept_features]
+    return np.take(X, kept_features, axis=1)
 
 
 def renormalise(X: Matrix) -> Matrix:
@@ -193,7 +202,10 @@ class CoefficientProducts(Statistic):
     ) -> None:
         weights = weight_rows(block.rows, sides.coefficients)
         H = on_grid(weights, self.clip, block.n_units, factors=2)
-        X: Any = rows if sides.clean_rows is None else sides.clean_rows
+        if sides.clean_rows is None:
+            X: Any = rows
+        else:
+            X = sides.clean_rows
         totals[0][:] += np.asarray((X.T @ H).T)
 
 

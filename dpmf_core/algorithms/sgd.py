@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Algorithm, Array, Personal, Recommender, Streams, user_means
+from dpmf_core.algorithms.base import Algorithm, Personal, Recommender, Streams, user_means
 from dpmf_core.algorithms.parameters import AS_PRINTED_WORDS, LEAST, UNCLIPPED, choice, parameter
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels.descent import biased_epoch
@@ -44,13 +45,21 @@ def means_and_residuals(data: Ratings) -> tuple[LearntUsers, Array]:
     Balu & Furon 2016, section 4.
     """
     values = data.values.astype(np.float64)
-    centre = float(values.mean()) if len(values) else data.shape.mid_range
+    if len(values):
+        centre = float(values.mean())
+    else:
+        centre = data.shape.mid_range
     counts = np.maximum(np.bincount(data.items, minlength=data.n_items), 1)
     b = np.bincount(data.items, values - centre, data.n_items) / counts
     a = user_means(data, values - centre - b[data.items])
-    users = {"user_factors": np.zeros((data.n_users, 0), np.float32), "user_offsets": a}
-    items = {"item_offsets": b.astype(np.float32), "user_damping": None}
-    model = LearntUsers.of_means(data.shape, centre=centre, **items, **users)
+    model = LearntUsers.of_means(
+        data.shape,
+        centre=centre,
+        item_offsets=b.astype(np.float32),
+        user_damping=None,
+        user_factors=np.zeros((data.n_users, 0), np.float32),
+        user_offsets=a,
+    )
     return model, values - centre - b[data.items] - a[data.users]
 
 
@@ -110,9 +119,13 @@ class SGDMF(Algorithm):
         """
         unit = data.shape.half_range / 2
         values = data.values.astype(np.float64) / unit
-        mean = float(values.mean()) if len(values) else data.shape.mid_range / unit
+        if len(values):
+            mean = float(values.mean())
+        else:
+            mean = data.shape.mid_range / unit
         P, Q = self._start(data, rng)
-        a, b = np.zeros(data.n_users), np.zeros(data.n_items)
+        a = np.zeros(data.n_users)
+        b = np.zeros(data.n_items)
         rows = (data.users, data.items, values)
         for step in range(self.steps):
             biased_epoch(*rows, mean, P, Q, a, b, self._rate(step), self.regularisation)
@@ -134,9 +147,12 @@ class SGDMF(Algorithm):
         model, residuals = means_and_residuals(data)
         unit = data.shape.half_range / 2
         if self.as_printed:
-            unit, model = 1.0, replace(model, bounds=UNCLIPPED)
+            unit = 1.0
+            model = replace(model, bounds=UNCLIPPED)
         P, Q = self._start(data, rng)
-        a, b = np.zeros(data.n_users), np.zeros(data.n_items)  # these stay 0
+        # these stay 0
+        a = np.zeros(data.n_users)
+        b = np.zeros(data.n_items)
         for step in range(self.steps):
             order = shuffled_range(len(data), rng.sampling + step)
             rows = (data.users[order], data.items[order], residuals[order] / unit)
@@ -154,7 +170,13 @@ class SGDMF(Algorithm):
             yield from self._fit_centred(data, rng)
             return
         for state in self.descend(data, rng):
-            b, Q = state.b.astype(np.float32), state.Q.astype(np.float32)
-            ridge = self.prediction_ridge * data.shape.half_range / 2
-            how: dict[str, Any] = {"ridge": ridge, "ridge_exponent": 1.0, "mended": True}
-            yield LearntUsers(data.bounds, state.mean, b, Q, 5.0, **how)
+            yield LearntUsers(
+                data.bounds,
+                state.mean,
+                state.b.astype(np.float32),
+                state.Q.astype(np.float32),
+                user_damping=5.0,
+                ridge=self.prediction_ridge * data.shape.half_range / 2,
+                ridge_exponent=1.0,
+                mended=True,
+            )

@@ -11,12 +11,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Array, Parameters, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.base import Parameters, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import PUBLIC_FACTS
 from dpmf_core.algorithms.gradient import ItemGradient, gradient_plan, private_offsets
 from dpmf_core.algorithms.item_offsets import SumsAndCounts, recommended_biases
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Curator, OpenCurator, Statistic
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
@@ -153,7 +154,9 @@ class SGLD(PrivateAlgorithm):
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
         whole = shape.n_items * self.rank
-        return whole if statistic == ItemGradient.name else super().coordinates(statistic, shape)
+        if statistic == ItemGradient.name:
+            return whole
+        return super().coordinates(statistic, shape)
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         if self.reading == "posterior-sample":
@@ -164,7 +167,8 @@ class SGLD(PrivateAlgorithm):
     def plan(self, shape: Shape, level: float) -> Event:
         if self.reading == "posterior-sample":
             return PosteriorSample(level, ITEM_FACTORS)
-        share, gradient = self.bias_share * self.biases, ItemGradient(self._sensitivity(shape))
+        share = self.bias_share * self.biases
+        gradient = ItemGradient(self._sensitivity(shape))
         return gradient_plan(gradient, self.steps, level, share)
 
     def _sensitivity(self, shape: Shape) -> float:
@@ -180,7 +184,8 @@ class SGLD(PrivateAlgorithm):
     def guarantee_of_run(self, shape: Shape, level: float) -> Guarantee:
         if self.reading == "steps":
             return self.guarantee()
-        prior, has = 1 / self.prior_precision, self.prior_variance(shape, level)
+        prior = 1 / self.prior_precision
+        has = self.prior_variance(shape, level)
         reason = (
             f"{NOT_SHOWN}: after {self.steps} steps an unrated item, which must keep the prior's"
             f" variance {prior:.3f}, has {has:.3f}"
@@ -219,10 +224,14 @@ class SGLD(PrivateAlgorithm):
         square root.
         """
         shape: Shape = curator.shape
-        star, (offsets, counts) = shape.half_range / 2, private_offsets(curator, self.biases)
-        model, statistic = self._model(shape, offsets), ItemGradient(self._sensitivity(shape))
+        star = shape.half_range / 2
+        offsets, counts = private_offsets(curator, self.biases)
+        model = self._model(shape, offsets)
+        statistic = ItemGradient(self._sensitivity(shape))
         V = rng.init.standard_normal((shape.n_items, self.rank)) / math.sqrt(self.prior_precision)
-        eta, mean, n_averaged = self.step_size / self.prior_precision, np.zeros_like(V), 0
+        eta = self.step_size / self.prior_precision
+        mean = np.zeros_like(V)
+        n_averaged = 0
         for step in range(self.steps):
             noise = curator.scale(statistic) / star**1.5
             factors = (V * math.sqrt(star)).astype(np.float32)
@@ -237,7 +246,10 @@ class SGLD(PrivateAlgorithm):
             result = mean if n_averaged else V
             mean_model = replace(model, item_factors=(result * math.sqrt(star)).astype(np.float32))
             adds = self.local_columns
-            yield with_local_columns(mean_model, counts, shape) if adds else mean_model
+            if adds:
+                yield with_local_columns(mean_model, counts, shape)
+            else:
+                yield mean_model
 
     def _posterior_sample(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
         """The model after every step; only the last state is the sample.

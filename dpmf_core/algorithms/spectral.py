@@ -15,14 +15,7 @@ from typing import Literal
 import numpy as np
 
 from dpmf_core.algorithms import item_lists, item_offsets, prior_means, refinement
-from dpmf_core.algorithms.base import (
-    MOST_ITEMS,
-    Array,
-    Parameters,
-    Recommender,
-    Streams,
-    triangle,
-)
+from dpmf_core.algorithms.base import MOST_ITEMS, Parameters, Recommender, Streams, triangle
 from dpmf_core.algorithms.baselines import ProvenForUsers
 from dpmf_core.algorithms.item_moments import (
     MomentColumns,
@@ -44,6 +37,7 @@ from dpmf_core.algorithms.spectrum import (
     spectrum,
     subspace_spectrum,
 )
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Curator, Held, Statistic, grid_step
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import NOTHING, Budget, Event, Repeat, sequence
@@ -165,7 +159,12 @@ class Spectral(ProvenForUsers):
         attends = biases and steps > 0 and signal >= prior_means.LEAST_SIGNAL
         n_carried = math.ceil((0.8 * signal) ** 0.75)
         is_large = min(n_carried, shape.n_items) > MOST_ITEMS
-        release = "none" if is_too_noisy else "iteration" if is_large else "covariance"
+        if is_too_noisy:
+            release = "none"
+        elif is_large:
+            release = "iteration"
+        else:
+            release = "covariance"
         return {
             "bias_share": min(0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))),
             "rank": min(32, shape.n_items),
@@ -181,34 +180,48 @@ class Spectral(ProvenForUsers):
         """The share of mu^2 before the second moment: all of it if there is none."""
         if self.release == "none":
             return 1.0
-        return self.bias_share if self.biases or self.implicit else 0.0
+        if self.biases or self.implicit:
+            return self.bias_share
+        return 0.0
 
     @property
     def _steps(self) -> int:
         """Refinement steps: none of lists, or where there are no factors."""
-        return 0 if self.implicit or self.release == "none" else self.refinement_steps
+        if self.implicit or self.release == "none":
+            return 0
+        return self.refinement_steps
 
     @property
     def _attention(self) -> float:
         """The share of the mu^2 left after biases for users' prior means."""
         has_factors = self.biases and not self.implicit and self.release != "none"
-        return self.attention_share if has_factors else 0.0
+        if has_factors:
+            return self.attention_share
+        return 0.0
 
     @property
     def n_steps(self) -> int:
         return 1 + self._steps
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
-        first: tuple[Statistic, ...] = (item_offsets.SumsAndCounts(),) if self._share else ()
+        if self._share:
+            first: tuple[Statistic, ...] = (item_offsets.SumsAndCounts(),)
+        else:
+            first = ()
         if self.implicit:
             first = (RatedCounts(),)
         if self.release == "none":
             return first
-        moment: tuple[Statistic, ...] = (SecondMoment(),)
+        released: list[Statistic] = [*first]
         if self.release == "iteration":
-            moment = MomentColumns(), self._products(shape)
-        attention = (prior_means.AttentionMoment(),) if self._attention else ()
-        return *first, *moment, *attention, *(refinement.STATISTICS if self._steps else ())
+            released += [MomentColumns(), self._products(shape)]
+        else:
+            released.append(SecondMoment())
+        if self._attention:
+            released.append(prior_means.AttentionMoment())
+        if self._steps:
+            released += refinement.STATISTICS
+        return tuple(released)
 
     def _products(self, shape: Shape) -> MomentTimesSubspace:
         n_columns = min(self.rank + SPARE, shape.n_items)
@@ -225,7 +238,10 @@ class Spectral(ProvenForUsers):
         if self.release == "none":
             return first
         attention = (1 - share) * self._attention
-        rest = (1 - share - attention) * self.refinement_share if self._steps else 0.0
+        if self._steps:
+            rest = (1 - share - attention) * self.refinement_share
+        else:
+            rest = 0.0
         last = refinement.refinement_plan(level, rest, self._steps)
         if attention:
             last = sequence(prior_means.AttentionMoment().event(level / math.sqrt(attention)), last)
@@ -259,12 +275,12 @@ class Spectral(ProvenForUsers):
     def _ratings(self, curator: Curator) -> Iterator[Recommender]:
         """F for the kept items, zero for the others; then the model after each refinement."""
         shape: Shape = curator.shape
-        unit, n_items = shape.half_range / 2, shape.n_items
-        biases = (
-            item_offsets.release_biases(curator, unit=unit)
-            if self._share
-            else item_offsets.ReleasedBiases.unknown(n_items)
-        )
+        unit = shape.half_range / 2
+        n_items = shape.n_items
+        if self._share:
+            biases = item_offsets.release_biases(curator, unit=unit)
+        else:
+            biases = item_offsets.ReleasedBiases.unknown(n_items)
         ridge = self.prediction_ridge * unit**2
         model = Recommender.of_means(shape, item_offsets=biases.offsets, ridge=ridge)
         counts = biases.counts.expected
@@ -305,11 +321,13 @@ class Spectral(ProvenForUsers):
 
     def _lists(self, curator: Curator) -> Recommender:
         """Rank kept items by their regression on all others, other items below them by counts."""
-        scale, C = curator.scale(RatedCounts()), curator.release(RatedCounts())
+        scale = curator.scale(RatedCounts())
+        C = curator.release(RatedCounts())
         if self.release == "none":
             return item_lists.list_by_counts(curator.shape, C)
         noisy = item_offsets.NoisyCounts(C, scale)
-        kept_items, counts = self._kept_items(curator, noisy), noisy.expected
+        kept_items = self._kept_items(curator, noisy)
+        counts = noisy.expected
         likes = item_lists.ItemLikes.of(kept_items, counts[kept_items], self.popularity_exponent)
         if self.release == "covariance":
             F = item_lists.liked_covariance(curator, likes, self.rank, self.shrinkage)
@@ -321,7 +339,8 @@ class Spectral(ProvenForUsers):
 
     def _kept_items(self, curator: Curator, counts: item_offsets.NoisyCounts) -> Array:
         """Ascending ids of the items with the largest noisy counts."""
-        n_users, n_items = curator.shape.n_users, curator.shape.n_items
+        n_users = curator.shape.n_users
+        n_items = curator.shape.n_items
         whole = self.release == "covariance"
         most = min(self.items_kept or n_items, MOST_ITEMS if whole else n_items, n_items)
         if self._share and not self.items_kept:
@@ -329,7 +348,8 @@ class Spectral(ProvenForUsers):
                 scale = curator.scale(SecondMoment())
             else:
                 scale = curator.scale(self._products(curator.shape)) * math.sqrt(2)
-            sizes, q = np.sort(counts.expected)[::-1], self.popularity_exponent
+            sizes = np.sort(counts.expected)[::-1]
+            q = self.popularity_exponent
             if self.implicit:
                 most = min(most, item_lists.items_carried(counts.expected, n_users, scale))
             else:
@@ -338,7 +358,8 @@ class Spectral(ProvenForUsers):
 
     def _spectrum(self, curator: Curator, rows: Held, counts: Array) -> Spectrum:
         """counts: of the kept items (n_kept,)."""
-        n_users, m = curator.shape.n_users, len(counts)
+        n_users = curator.shape.n_users
+        m = len(counts)
         share = counts ** (1 + 2 * self.popularity_exponent)
         # as popularity alone would make it: the true one is not released
         diagonal = n_users * share / share.sum()

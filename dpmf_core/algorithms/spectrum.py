@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.sparse.linalg import eigsh, svds
 
-from dpmf_core.algorithms.base import Array
+from dpmf_core.base.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,8 @@ def spectrum(M: Array, noise: MomentNoise, most: int, shrinkage: float) -> Spect
     else:
         w, Q = np.linalg.eigh(weighted)
     s = noise.deviations
-    edge2, error = (shrinkage * noise_edge(s)) ** 2, (s * s.mean())[:, None]
+    edge2 = (shrinkage * noise_edge(s)) ** 2
+    error = (s * s.mean())[:, None]
     return _shrunk(w[::-1][:most], Q[:, ::-1][:, :most], edge2, error, noise.weights)
 
 
@@ -186,13 +187,23 @@ def items_that_pay(
     # a user adds sqrt(number of ratings) to the weighted counts
     n_rated = max((counts.sum() / n_users) ** 2, 1.0)
     p = np.minimum(counts * math.sqrt(n_rated) / n_users, 1.0)
-    best, best_gain = 1, -math.inf
+    best = 1
+    best_gain = -math.inf
     for k in np.unique(np.geomspace(1, min(len(counts), most), 80).astype(int)):
-        c, chance, h2 = counts[:k], p[:k], counts[:k] ** (2 + 2 * exponent)
+        c = counts[:k]
+        chance = p[:k]
+        h2 = counts[:k] ** (2 + 2 * exponent)
         weight = c ** (2 * exponent)
         eta = n_users * taste * (chance**2 * weight).sum() / (chance * weight).sum()
         error = (scale**2 / 2 + n_users / k**2) / eta**2
         gain = float((c * h2 / (h2 + error * h2.sum())).sum())
         if gain > best_gain:
-            best, best_gain = int(k), gain
+            best = int(k)
+            best_gain = gain
     return best
+
+
+def nearest_psd(A: Array) -> Array:
+    """The projection of a symmetric matrix (r, r) onto the positive semi-definite cone."""
+    values, Q = np.linalg.eigh(A)
+    return np.asarray((Q * np.maximum(values, 0)) @ Q.T)

@@ -19,7 +19,6 @@ from scipy.sparse.linalg import eigsh
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
     INSIDE,
-    Array,
     Parameters,
     Personal,
     Recommender,
@@ -31,6 +30,7 @@ from dpmf_core.algorithms.item_moments import RowMoment, gridded_rows, source_le
 from dpmf_core.algorithms.item_offsets import NoisyCounts
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, Curator, Statistic, Step, Totals, on_grid
@@ -53,7 +53,8 @@ class Subspace(Recommender):
             return super().personal(history)
         offsets, residuals = self.residuals(history)
         share = np.maximum(np.diff(history.by_user), 1) / history.n_items
-        V, X = self.item_factors.astype(np.float64), history.matrix(residuals.astype(np.float64))
+        V = self.item_factors.astype(np.float64)
+        X = history.matrix(residuals.astype(np.float64))
         factors = X @ V / share[:, None]
         return self.with_loadings(history, Personal(offsets, factors.astype(np.float32)))
 
@@ -131,9 +132,10 @@ class PrivateSVD(ProvenForUsers):
     @classmethod
     def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
         """One direction for every 3 of users' signal n mu over m, at most 16."""
-        rank = (
-            5 if budget is None else round(2 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
-        )
+        if budget is None:
+            rank = 5
+        else:
+            rank = round(2 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
         return {"rank": min(shape.n_items, 16, max(1, rank))}
 
     def check(self, shape: Shape) -> None:
@@ -160,7 +162,10 @@ class PrivateSVD(ProvenForUsers):
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Subspace]:
         shape: Shape = curator.shape
         subspace = self._with_directions(curator, Subspace.of_means(shape), centred_rows)
-        yield with_local_columns(subspace, None, shape) if self.local_columns else subspace
+        if self.local_columns:
+            yield with_local_columns(subspace, None, shape)
+        else:
+            yield subspace
 
     def _with_directions(self, curator: Curator, model: Subspace, rows: Step) -> Subspace:
         """The model with the top eigenvectors of the noisy moment of users' rows.
@@ -170,9 +175,13 @@ class PrivateSVD(ProvenForUsers):
         bound = self._bound(curator.shape)
         W = curator.release(ItemMoment(bound), curator.hold(rows, model, bound))
         projection = self.user_step == "projection"
-        V = top_directions(W, self.rank).astype(np.float32)
-        how: Any = {"ridge": self.prediction_ridge, "mended": not projection}
-        return replace(model, item_factors=V, projection=projection, **how)
+        return replace(
+            model,
+            item_factors=top_directions(W, self.rank).astype(np.float32),
+            projection=projection,
+            ridge=self.prediction_ridge,
+            mended=not projection,
+        )
 
 
 def clamped_rows(block: Block, model: Subspace, bound: float) -> Any:
@@ -319,15 +328,19 @@ class SVDCleansing(PrivateSVD):
         first = self.average_share
         shares = first / 15, first * 10 / 15, first * 4 / 15, 1 - first
         each = zip(self.statistics(shape), shares, strict=True)
-        return sequence(*(it.event(level / math.sqrt(share)) for it, share in each))
+        return sequence(*(statistic.event(level / math.sqrt(share)) for statistic, share in each))
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Subspace]:
         centre = private_mean(curator)
         offsets, counts = self._item_averages(curator, centre, rng)
-        parts = {"item_offsets": offsets, "user_damping": self.user_damping}
-        model = Subspace.of_means(curator.shape, centre=centre, **parts)
+        model = Subspace.of_means(
+            curator.shape, centre=centre, item_offsets=offsets, user_damping=self.user_damping
+        )
         model = self._with_directions(curator, model, clamped_rows)
-        yield with_local_columns(model, counts, curator.shape) if self.local_columns else model
+        if self.local_columns:
+            yield with_local_columns(model, counts, curator.shape)
+        else:
+            yield model
 
     def _item_averages(self, curator: Curator, centre: float, rng: Streams) -> tuple[Array, Array]:
         """Damped item offsets (n_items,), within the half-range; and positive counts (n_items,)."""

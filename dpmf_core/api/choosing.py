@@ -29,7 +29,7 @@ from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.question import FEW
-from dpmf_core.runs.tuning.choosing.steps import USUAL_EPSILON, Step
+from dpmf_core.runs.tuning.choosing.steps import USUAL_EPSILON, AnswerStep
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ class _Place:
             own_data = self.own_data
         return summarise(one_run(point.spec, own_data, self.ledger, store).record)
 
-    def step(self, finding: PrivateFinding, measurement: float) -> Step:
+    def step(self, finding: PrivateFinding, measurement: float) -> AnswerStep:
         """The answer, trained on the data and measured."""
         work = finding.work(self.spec, measurement)
         with contextlib.closing(Store()) as store:
             run = measured_run(work.spec, self.own_data, self.ledger, store, work.epsilon)
-        return Step.of(run, finding.epsilon)
+        return AnswerStep.of(run, finding.epsilon)
 
     def price(self, finding: PrivateFinding, epsilon: float, measurement: float) -> float:
         """The total of the account after a measured training, before it is made."""

@@ -25,13 +25,17 @@ def plain(value: object) -> str:
     """A value as text: fractions with four digits, None as nothing."""
     if value is None:
         return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
 
 
 def _yaml(value: object) -> str:
     """A value in flow style, on one line."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_yaml(key)}: {_yaml(it)}" for key, it in value.items()) + "}"
+        return (
+            "{" + ", ".join(f"{_yaml(key)}: {_yaml(inner)}" for key, inner in value.items()) + "}"
+        )
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ", ".join(map(_yaml, value)) + "]"
     if isinstance(value, float):
@@ -58,7 +62,9 @@ def _plain_values(value: Any) -> Any:
         return [_plain_values(part) for part in value]
     if hasattr(value, "tolist"):  # numpy's
         return _plain_values(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def render(template: str, **values: Any) -> str:
@@ -90,7 +96,10 @@ def notebook(template: str, **values: Any) -> str:
     _, *parts = CELL.split(render(template, **values))
     cells: list[dict[str, Any]] = []
     for markdown, source in zip(parts[::2], parts[1::2], strict=True):
-        text = re.sub(r"^# ?", "", source, flags=re.M) if markdown else source
+        if markdown:
+            text = re.sub(r"^# ?", "", source, flags=re.M)
+        else:
+            text = source
         kind = {"cell_type": "markdown"} if markdown else CODE
         lines = text.strip("\n").splitlines(keepends=True)
         cells.append({**kind, "id": f"cell-{len(cells)}", "metadata": {}, "source": lines})
@@ -110,7 +119,9 @@ def _environment(language: str) -> "Environment":
         if hasattr(value, "__html__"):
             return value
         writer = WRITERS.get(language)
-        return Markup(writer(value)) if writer else plain(value)
+        if writer:
+            return Markup(writer(value))
+        return plain(value)
 
     environment = Environment(
         loader=PackageLoader("dpmf_core.base"),

@@ -59,7 +59,9 @@ def shortened(text: object, most: int = 80) -> str:
     """
     beginning = str(text)[: most + 1]
     plain = "".join(letter if letter.isprintable() else " " for letter in beginning)
-    return plain if len(plain) <= most else f"{plain[: most - 3]}..."
+    if len(plain) <= most:
+        return plain
+    return f"{plain[: most - 3]}..."
 
 
 def quoted(text: object, most: int = 80) -> str:
@@ -88,9 +90,14 @@ def brief(names: str) -> str:
 def closest(name: str, choices: Iterable[str]) -> str:
     """' Did you mean ...?' if a known name is close or begins so; else ''."""
     names = list(choices)
-    longer = [it for it in names if name and it.startswith(name)]
-    near = longer if len(longer) == 1 else difflib.get_close_matches(name, names, n=1)
-    return f" Did you mean {quoted(near[0])}?" if near else ""
+    longer = [candidate for candidate in names if name and candidate.startswith(name)]
+    if len(longer) == 1:
+        near = longer
+    else:
+        near = difflib.get_close_matches(name, names, n=1)
+    if near:
+        return f" Did you mean {quoted(near[0])}?"
+    return ""
 
 
 def range_words(field: dict[str, object]) -> str:
@@ -106,7 +113,10 @@ def range_words(field: dict[str, object]) -> str:
     high = field.get("exclusiveMaximum", field.get("maximum", "inf"))
     opening = "(" if "exclusiveMinimum" in field else "["
     closing = ")" if "exclusiveMaximum" in field else "]"
-    kind = "a whole number " if field.get("type") == "integer" else ""
+    if field.get("type") == "integer":
+        kind = "a whole number "
+    else:
+        kind = ""
     is_bounded = (low, high) != ("-inf", "inf")
     return (kind + (f"in {opening}{low}, {high}{closing}" if is_bounded else "")).strip()
 
@@ -114,7 +124,9 @@ def range_words(field: dict[str, object]) -> str:
 def _short(value: object) -> str:
     """The value's `repr`, shortened."""
     text = repr(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}..."
 
 
 def _sentence(
@@ -130,7 +142,10 @@ def _sentence(
             f" {parameters}."
         )
     words = range_words(schema.get(str(place[0]), {}) if place else {})
-    rule = f"must be {words}" if words else f"is not usable ({problem['msg']})"
+    if words:
+        rule = f"must be {words}"
+    else:
+        rule = f"is not usable ({problem['msg']})"
     return f"The '{name}' parameter of {owner} {rule}. Got {_short(problem['input'])}."
 
 

@@ -40,7 +40,9 @@ OF_THE_SYSTEM = (
 
 def _libc() -> Any:
     """The system's C library, None outside Linux."""
-    return ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+    if sys.platform == "linux":
+        return ctypes.CDLL(None, use_errno=True)
+    return None
 
 
 def _prctl(option: int, *arguments: Any) -> None:
@@ -132,7 +134,10 @@ def _restrict_files(root: Path, readable: Iterable[Path], writable: Path) -> Non
         return
     _allow(libc, ruleset, root, READ_DIRECTORY)
     for path in readable:
-        rights = READ_FILE | READ_DIRECTORY if path.is_dir() else READ_FILE
+        if path.is_dir():
+            rights = READ_FILE | READ_DIRECTORY
+        else:
+            rights = READ_FILE
         _allow(libc, ruleset, path, rights)
     _allow(libc, ruleset, writable, all_rights)
     libc.syscall(RESTRICT_SELF, ruleset, 0)
@@ -159,7 +164,10 @@ EQUAL = 0x15
 AT_LEAST = 0x35
 HAS_BITS = 0x45
 RETURN = 0x06
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # offsets in seccomp_data
+# offsets in seccomp_data
+NUMBER = 0
+ARCHITECTURE = 4
+FIRST_ARGUMENT = 16
 CLONE_THREAD = 0x0001_0000
 X32 = 0x4000_0000  # from here on x86_64 has a second number for each call
 # by the architecture's name: its audit number, and the numbers of its system calls

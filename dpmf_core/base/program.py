@@ -9,7 +9,9 @@ from pathlib import Path
 @functools.cache
 def program() -> str:
     """Return `dpmf` if it is installed, else `python -m dpmf`, as in a clone."""
-    return "dpmf" if _is_installed() else "python -m dpmf"
+    if _is_installed():
+        return "dpmf"
+    return "python -m dpmf"
 
 
 def start() -> tuple[str, ...]:

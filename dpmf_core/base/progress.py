@@ -20,7 +20,7 @@ class Progress:
     part: tuple[int, int] | None = None
 
 
-Report = Callable[[Progress], None]
+Tell = Callable[[Progress], None]
 
 
 def ignore(progress: Progress) -> None:

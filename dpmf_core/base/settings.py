@@ -37,7 +37,9 @@ WHOSE = "The operator of this server set this limit."
 
 
 def _limit(value: Any) -> Any:
-    return None if value == WITHOUT_LIMIT else value
+    if value == WITHOUT_LIMIT:
+        return None
+    return value
 
 
 def _names(value: Any) -> Any:
@@ -49,7 +51,9 @@ def _names(value: Any) -> Any:
 
 def _lower_case(value: Any) -> Any:
     names = _names(value)
-    return tuple(str(name).lower() for name in names) if isinstance(names, tuple | list) else names
+    if isinstance(names, tuple | list):
+        return tuple(str(name).lower() for name in names)
+    return names
 
 
 Host = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_][a-z0-9_-]*(\.[a-z0-9_-]+)*$")]
@@ -151,7 +155,9 @@ class Settings(BaseModel):
 def file() -> Path:
     """The path of the settings file, which need not exist."""
     name = os.environ.get(NAMES_FILE)
-    return Path(name).expanduser() if name else data_folder() / FILE
+    if name:
+        return Path(name).expanduser()
+    return data_folder() / FILE
 
 
 def _origins() -> dict[str, tuple[Any, str]]:
@@ -177,7 +183,7 @@ def read() -> Settings:
         return Settings(**profile | values)
     except ValidationError as error:
         problems = error.errors()[:3]
-        raise BadInput(" ".join(_sentence(it, origins) for it in problems)) from None
+        raise BadInput(" ".join(_sentence(problem, origins) for problem in problems)) from None
 
 
 @functools.lru_cache(1)
@@ -220,12 +226,16 @@ def _require_own_file(path: Path) -> None:
 
 
 def _sentence(problem: ErrorDetails, origins: dict[str, tuple[Any, str]]) -> str:
-    name, advice = str(problem["loc"][0]), f"`{program()} app --settings`"
+    name = str(problem["loc"][0])
+    advice = f"`{program()} app --settings`"
     source = origins[name][1]
     if problem["type"] == "extra_forbidden":
         near = closest(name, Settings.model_fields)
         return f"{source}: there is no setting '{name}'.{near} {advice} lists all."
-    got = "" if name in SECRET else f" Got {problem['input']!r}."
+    if name in SECRET:
+        got = ""
+    else:
+        got = f" Got {problem['input']!r}."
     why = f" ({problem['msg']})"
     if problem["type"] == "string_pattern_mismatch":
         why = f". It takes {_words(Settings.model_fields[name])}"
@@ -238,10 +248,18 @@ def _words(info: FieldInfo) -> str:
 
 def setting_rows() -> list[dict[str, Any]]:
     """Every setting: name, value, source of the value, meaning."""
-    now, origins, rows = read(), _origins(), []
+    now = read()
+    origins = _origins()
+    rows = []
     for name, info in Settings.model_fields.items():
         value = getattr(now, name)
-        shown_value = "set" if isinstance(value, SecretStr) else value
-        source = origins[name][1] if name in origins else f"profile {now.profile}"
+        if isinstance(value, SecretStr):
+            shown_value = "set"
+        else:
+            shown_value = value
+        if name in origins:
+            source = origins[name][1]
+        else:
+            source = f"profile {now.profile}"
         rows.append({"name": name, "value": shown_value, "from": source, "words": _words(info)})
     return rows

@@ -9,14 +9,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
-Array = npt.NDArray[Any]
-
+from dpmf_core.base.arrays import Array
 
 SMALL = 20_000  # cost below which sharing the work takes longer than doing it
 CHUNKS = 32  # the most per call, so that threads end together
@@ -64,7 +61,8 @@ class _SingleThreadedBlas:
     """
 
     def __init__(self) -> None:
-        self._lock, self._inside = threading.Lock(), 0
+        self._lock = threading.Lock()
+        self._inside = 0
 
     @functools.cached_property
     def _libraries(self) -> ThreadpoolController:
@@ -93,9 +91,10 @@ single_threaded_blas = _SingleThreadedBlas()
 
 def usable_threads() -> int:
     """The threads that a run may use: DPMF_THREADS, or every core of this process."""
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
     return max(1, int(os.environ.get("DPMF_THREADS") or cores))
 
 
@@ -121,9 +120,10 @@ def share_out(work: Callable[[int, int], None], cost: Array | int) -> None:
     """
     threads = usable_threads()
     most = ALONE if threads == 1 else CHUNKS
-    edges = (
-        _equal_chunks(cost, most) if isinstance(cost, int) else _chunks_of_equal_cost(cost, most)
-    )
+    if isinstance(cost, int):
+        edges = _equal_chunks(cost, most)
+    else:
+        edges = _chunks_of_equal_cost(cost, most)
     with single_threaded_blas:
         # a nested call would wait for itself
         if threads == 1 or len(edges) <= 2 or getattr(_here, "is_shared", False):

@@ -10,7 +10,7 @@ from dpmf_core.cli import output
 from dpmf_core.cli.data_options import on_data
 from dpmf_core.cli.options import Options, ledger_option, with_options
 from dpmf_core.privacy import default_delta
-from dpmf_core.privacy.accounts import NOT_COVERED, Account, in_full
+from dpmf_core.privacy.accounts import NOT_COVERED, Account
 from dpmf_core.runs import data_access
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import DataSpec
@@ -86,7 +86,7 @@ def _record(account: Account) -> dict[str, Any]:
 
 def _figure(account: Account) -> str:
     """The total in full."""
-    text = in_full(account.total).replace("ε", "epsilon").replace("δ", "delta")
+    text = account.total.words.replace("ε", "epsilon").replace("δ", "delta")
     budget = account.budget
     limit = "" if budget is None else f" The budget is epsilon = {budget.epsilon:g}."
     return f"Drawn from these data so far: {text}.{limit}"

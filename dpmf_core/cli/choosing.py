@@ -44,7 +44,7 @@ from dpmf_core.runs.tuning.choosing.question import (
     SINGLE_RATING,
     Question,
 )
-from dpmf_core.runs.tuning.choosing.steps import Step
+from dpmf_core.runs.tuning.choosing.steps import AnswerStep
 from dpmf_core.runs.tuning.private_selection import SelectionResult
 
 MOST_DOUBLINGS = 10
@@ -243,7 +243,7 @@ def _with_step(finding: PrivateFinding, data: DataSpec, measurement: float) -> P
     work = finding.work(data, measurement)
     with contextlib.closing(Store()) as store:
         run = stored_or_computed(work.spec, store, work.epsilon)
-    step = Step.of(run, finding.epsilon)
+    step = AnswerStep.of(run, finding.epsilon)
     return replace(finding, steps=(*finding.steps, step))
 
 

@@ -36,7 +36,7 @@ from dpmf_core.runs.tuning.search import Search, Trial, price, table
 from dpmf_core.runs.tuning.search_space import (
     FRESH,
     Interval,
-    Outcome,
+    SearchOutcome,
     TuneSpec,
     default_range,
     outcome,
@@ -212,7 +212,7 @@ def _show(as_json: bool, spec: TuneSpec, search: Search, fresh: dict[str, Run]) 
 def _words(
     spec: TuneSpec,
     search: Search,
-    comparison: Outcome | None,
+    comparison: SearchOutcome | None,
     final: Run,
     cost: dict[str, Any] | None,
 ) -> str:

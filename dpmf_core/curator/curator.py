@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator.groups import GroupCurator, group_of
 from dpmf_core.curator.people import Cells, Held, Key, People, Step
-from dpmf_core.curator.statistic import Array, Range, Statistic
+from dpmf_core.curator.statistic import Range, Statistic
 from dpmf_core.privacy.mechanisms import EVERYBODY, DisjointGroup
 from dpmf_core.privacy.noise import Noise, PlanViolation, Release
 
@@ -25,8 +26,11 @@ class NoisyCurator:
     """
 
     def __init__(self, people: People, noise: Noise, assumptions: Sequence[str] = ()) -> None:
-        self._people, self._noise, self._assumptions = people, noise, assumptions
-        self._run, self._number = uuid.uuid4().hex, 0
+        self._people = people
+        self._noise = noise
+        self._assumptions = assumptions
+        self._run = uuid.uuid4().hex
+        self._number = 0
         self._held_of: dict[Key, DisjointGroup] = {}  # the group whose rows made each stored state
 
     @property
@@ -83,7 +87,9 @@ class NoisyCurator:
         self._require_planned(statistic)
         count = int(self._total(statistic, shared)[0])
         noisy_count = self._noise.padded_count(statistic.name, count)
-        return None if noisy_count < count else noisy_count
+        if noisy_count < count:
+            return None
+        return noisy_count
 
     def cells(self) -> Cells:
         """Which items each user rated, without the values.

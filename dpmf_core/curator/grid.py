@@ -12,11 +12,9 @@ No coordinate grows, so a proved bound on the norm stays valid after rounding.
 """
 
 import math
-from typing import Any
 
-import numpy.typing as npt
+from dpmf_core.base.arrays import Array
 
-Array = npt.NDArray[Any]
 ON = True  # whether factors are rounded; without rounding, sums depend on their order
 MANTISSA = 52  # bits of a float64 below its leading one: whole numbers up to 2^53 are exact
 
@@ -59,4 +57,6 @@ def on_grid(values: Array, bound: float, n_units: int, factors: int = 1) -> Arra
     from dpmf_core.kernels.rows import round_towards_zero  # loaded when first needed
 
     step = grid_step(bound, n_units, factors)
-    return round_towards_zero(values, bound, step) if step else values
+    if step:
+        return round_towards_zero(values, bound, step)
+    return values

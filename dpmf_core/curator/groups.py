@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator.people import Step
-from dpmf_core.curator.statistic import Array, Block, Range, Statistic, Totals
+from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy.events import Event
 from dpmf_core.privacy.mechanisms import EVERYBODY, DisjointGroup, Mechanism
@@ -100,7 +101,9 @@ class GroupCurator:
     """
 
     def __init__(self, whole: Any, group: DisjointGroup) -> None:
-        self._whole, self._group, self.shape = whole, group, whole.shape
+        self._whole = whole
+        self._group = group
+        self.shape = whole.shape
 
     def scale(self, statistic: Statistic) -> Any:
         return self._whole.scale(GroupStatistic(statistic, self._group))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Ints
 from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
 from dpmf_core.data.partitioned import Part, PartitionedRatings, PartitionedTable, States
 from dpmf_core.data.ratings import Ratings, Shape
@@ -22,7 +23,6 @@ from dpmf_core.data.samples import Samples, SampleShape, of_ratings
 from dpmf_core.privacy.noise import PlanViolation
 
 Step = Callable[..., Any]  # step(block, *shared) -> state
-Ints = npt.NDArray[np.int64]
 
 
 class Key(NamedTuple):
@@ -61,7 +61,8 @@ class Blocks:
     def __init__(
         self, shape: Any, blocks: Sequence[Block], states: "FileStates | None" = None
     ) -> None:
-        self.shape, self.blocks = shape, blocks
+        self.shape = shape
+        self.blocks = blocks
         self.states: Any = {} if states is None else states
 
     def total(
@@ -109,7 +110,10 @@ def in_memory(data: Any, blocks: int = 1) -> Blocks:
     data: `Ratings`, `Samples`, or tables of them by name, with the same units. Raises OutsideDomain
     on rows that no proof covers.
     """
-    tables = data if isinstance(data, Mapping) else {"train": data}
+    if isinstance(data, Mapping):
+        tables = data
+    else:
+        tables = {"train": data}
     shape = next(iter(tables.values())).shape
     everybody = np.arange(shape.n_units)
     whole = Block(everybody, tables, shape.n_units).checked()
@@ -141,22 +145,35 @@ def _ratings_of(ratings: Ratings, units: Ints) -> Ratings:
     starts = np.concatenate([[0], np.cumsum(counts)])
     users = np.repeat(np.arange(len(units), dtype=np.int32), counts)
     rows = np.arange(starts[-1]) + (ratings.by_user[units] - starts[:-1])[users]
-    order = None if ratings.order is None else ratings.order[rows]
-    keys = None if ratings.user_keys is None else ratings.user_keys[units]
-    cells: Any = {"users": users, "items": ratings.items[rows], "values": ratings.values[rows]}
-    return replace(ratings, n_users=len(units), order=order, user_keys=keys, **cells)
+    if ratings.order is None:
+        order = None
+    else:
+        order = ratings.order[rows]
+    if ratings.user_keys is None:
+        keys = None
+    else:
+        keys = ratings.user_keys[units]
+    return replace(
+        ratings,
+        n_users=len(units),
+        users=users,
+        items=ratings.items[rows],
+        values=ratings.values[rows],
+        order=order,
+        user_keys=keys,
+    )
 
 
 def _samples_of(samples: Samples, units: Ints) -> Samples:
     """A unit is a row, or a person with all their rows, in their order."""
-    known_rows: dict[str, Any] = {"titles": None, "clean": None, "texts": None}  # only for judging
+    samples = replace(samples, titles=None, clean=None, texts=None)  # they are only for judging
     if samples.people is None:
-        return replace(samples, X=samples.X[units], **known_rows)
+        return replace(samples, X=samples.X[units])
     place = np.full(samples.shape.n_units, -1)
     place[units] = np.arange(len(units))
     rows = np.flatnonzero(place[samples.people] >= 0)
     people = place[samples.people[rows]].astype(np.int32)
-    return replace(samples, X=samples.X[rows], people=people, n_people=len(units), **known_rows)
+    return replace(samples, X=samples.X[rows], people=people, n_people=len(units))
 
 
 # ---- states on disk ------------------------------------------------------------------------------
@@ -208,14 +225,19 @@ def in_parts(
 
     folder: a new folder for states, unless parts are read elsewhere.
     """
-    ratings = data.ratings if isinstance(data, PartitionedTable) else data
+    if isinstance(data, PartitionedTable):
+        ratings = data.ratings
+    else:
+        ratings = data
     if ratings.folding is not None:
         return PeopleElsewhere(ratings, data.shape)
     return Blocks(data.shape, PartBlocks(ratings, data.shape), FileStates(folder))
 
 
 def _block_of(part: Part, shape: Shape | SampleShape) -> Block:
-    rows = of_ratings(part.rows) if isinstance(shape, SampleShape) else part.rows
+    rows: Ratings | Samples = part.rows
+    if isinstance(shape, SampleShape):
+        rows = of_ratings(part.rows)
     return Block(part.ids, {"train": rows}, shape.n_units).checked()
 
 
@@ -236,7 +258,9 @@ class StatisticFold:
 
     @property
     def _part(self) -> dict[str, Range]:
-        return {} if self.at is None else {"at": self.at}
+        if self.at is None:
+            return {}
+        return {"at": self.at}
 
     def empty(self) -> Totals:
         return self.statistic.empty(self.shape, *self.shared, **self._part)
@@ -263,7 +287,9 @@ class PeopleElsewhere:
 
     def __init__(self, ratings: PartitionedRatings, shape: Shape | SampleShape) -> None:
         assert ratings.folding is not None
-        self.shape, self._ratings, self._folding = shape, ratings, ratings.folding
+        self.shape = shape
+        self._ratings = ratings
+        self._folding = ratings.folding
 
     def total(
         self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None

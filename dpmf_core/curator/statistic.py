@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Gaussian, Laplace
 
-Array = npt.NDArray[Any]
 Range = tuple[int, int]  # (first, last + 1) of the coordinates that are released together
 Totals = tuple[Array, ...]
 

@@ -64,7 +64,9 @@ def _is_file(text: str) -> bool:
 
 def join(place: str, declared: Mapping[str, str]) -> str:
     """The address of a path or id with what is declared of it."""
-    return f"{place}?{urlencode(declared, safe=',/')}" if declared else place
+    if declared:
+        return f"{place}?{urlencode(declared, safe=',/')}"
+    return place
 
 
 def require_known(declared: Mapping[str, str], known_facts: Collection[str] = FACTS) -> None:
@@ -135,4 +137,6 @@ def file_of(address: str) -> str:
     """An address of private data without the folders of its files, so that it may be shown."""
     path, mark, facts = address.rpartition("?")
     facts = re.sub(r"(?i)(item_table=|stop_words=)[^&]*(?:/|\\|%2f|%5c)", r"\1", facts)
-    return f"{Path(path).name}{mark}{facts}" if mark else Path(address).name
+    if mark:
+        return f"{Path(path).name}{mark}{facts}"
+    return Path(address).name

@@ -12,7 +12,7 @@ from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.ratings import Shape
 from dpmf_core.data.samples import SampleShape
 
-Kind = Literal["simulated", "download", "file"]
+SourceKind = Literal["simulated", "download", "file"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class DatasetFacts:
 
     id: str
     title: str
-    kind: Kind
+    kind: SourceKind
     words: str
     licence: str
     citation: str
@@ -80,7 +80,9 @@ class SampleEntry(DatasetFacts):
     @property
     def unit(self) -> str:
         """The protected unit: one document or image, or a person with all of theirs."""
-        return self.holds.removesuffix("s") if self.n_people is None else "person"
+        if self.n_people is None:
+            return self.holds.removesuffix("s")
+        return "person"
 
 
 def catalogue() -> Any:
@@ -108,7 +110,9 @@ def lent(data_id: str, data: AnyData) -> Iterator[None]:
 def lent_here(data_id: str) -> AnyData | None:
     """The data given by `lent` for this data set; None outside the block."""
     loan = _lent.get()
-    return loan[1] if loan is not None and loan[0] == data_id else None
+    if loan is not None and loan[0] == data_id:
+        return loan[1]
+    return None
 
 
 def is_in_parts(data_id: str) -> bool:

@@ -12,7 +12,8 @@ ROLE_NAMES: dict[str, str] = WORDS["roles"]
 ROLES = ("user", "item", "rating", "time")
 REQUIRED_ROLES = ROLES[:3]
 UNCLEAR_TITLES = WORDS["titles"]["unclear"].split()
-WHEN, PAST_VERBS = WORDS["times"]["when"], WORDS["times"]["past_verbs"]
+WHEN = WORDS["times"]["when"]
+PAST_VERBS = WORDS["times"]["past_verbs"]
 OF_RATING = WORDS["times"]["of_rating"]
 NOT_OF_RATING = set(WORDS["times"]["not_of_rating"].split())
 NO_RATING = f"{WHEN} {WORDS['ratings']['not_last']}"
@@ -82,7 +83,9 @@ def chosen_columns(
     messages. advice: how to declare a column, for them. Raises BadInput.
     """
     places = _given_places(names, columns, source, advice, has_header)
-    required = REQUIRED_ROLES if columns.get("rating") != "" else REQUIRED_ROLES[:2]
+    required: tuple[str, ...] = REQUIRED_ROLES
+    if columns.get("rating") == "":
+        required = REQUIRED_ROLES[:2]
     roles = ROLES if "rating" in required else required
     by_place_or_name = dict(zip(roles, range(len(names)), strict=False))
     if has_header:
@@ -117,7 +120,10 @@ def _given_places(
         )
     places = {}
     for role, column in columns.items():
-        label = f"column {column}" if not has_header and column.isdecimal() else column
+        if not has_header and column.isdecimal():
+            label = f"column {column}"
+        else:
+            label = column
         if column and label not in names:
             usual = {place: other for other, place in by_name(names, loosely=False).items()}
             spare = [
@@ -125,7 +131,10 @@ def _given_places(
                 for place, name in enumerate(names)
                 if usual.get(place, role) == role and name not in columns.values()
             ]
-            remedy = advice({role: spare[0]}) if spare else "Add this column."
+            if spare:
+                remedy = advice({role: spare[0]})
+            else:
+                remedy = "Add this column."
             raise BadInput(
                 f"There is no column {quoted(column, 40)} for the {role} in {source}."
                 f"{closest(label, names)} Its columns: {listing(names)}. {remedy}"
@@ -180,5 +189,8 @@ def _may_be(role: str, name: str) -> bool:
     words = split_name(name)
     if role == "time":
         return not set(words) & NOT_OF_RATING
-    others = NO_RATING if role == "rating" else ROLE_NAMES["rating"]
+    if role == "rating":
+        others = NO_RATING
+    else:
+        others = ROLE_NAMES["rating"]
     return not is_when(name) and words[-1:] not in [[word] for word in others.split()]

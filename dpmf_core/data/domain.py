@@ -1,14 +1,11 @@
 """The domain of the proofs: the rows for which sensitivities are proved."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
-
-Array = npt.NDArray[Any]
 
 
 class OutsideDomain(BadInput):
@@ -51,7 +48,8 @@ class Domain:
             self._check_order(len(values), columns, starts)
         elif values.shape != shape:
             raise OutsideDomain(f"The rows must have the shape {shape}. Got {values.shape}.")
-        lowest, highest = np.float32(self.low), np.float32(self.high)
+        lowest = np.float32(self.low)
+        highest = np.float32(self.high)
         # NaN fails both comparisons
         if values.size and not (values.min() >= lowest and values.max() <= highest):
             raise OutsideDomain(

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, TypeAdapter
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.report import Order, Outside
+from dpmf_core.data.report import DateOrder, Outside
 
 ITEM_TABLE = "item_table"
 STOP_WORDS = "stop_words"
@@ -43,7 +43,7 @@ class Fact:
 
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1, lt=10**15)]
+PositiveCount = Annotated[int, Field(ge=1, lt=10**15)]
 COUNT_RULE = "must be a whole number of at least 1, with at most 15 digits"
 COLUMN = "NAME"  # a column by its name, or by its number as in `column 3`
 RATING_FACTS = {
@@ -53,8 +53,8 @@ RATING_FACTS = {
         "the lowest and highest possible rating",
         "LOW,HIGH",
     ),
-    "users": Fact(Count, COUNT_RULE, "the public number of users", "N"),
-    "items": Fact(Count, COUNT_RULE, "the public number of items", "N"),
+    "users": Fact(PositiveCount, COUNT_RULE, "the public number of users", "N"),
+    "items": Fact(PositiveCount, COUNT_RULE, "the public number of items", "N"),
     "user": Fact(meaning="the column that names the person of each row", metavar=COLUMN),
     "item": Fact(meaning="the column that names the item of each row", metavar=COLUMN),
     "rating": Fact(
@@ -64,7 +64,7 @@ RATING_FACTS = {
     "time": Fact(meaning="the column of times", metavar=COLUMN),
     "title": Fact(meaning="the column of the items' names", metavar=COLUMN),
     "dates": Fact(
-        Order,
+        DateOrder,
         "must be the order in dates such as 03/04/2021: dmy (day first) or mdy (month first)",
     ),
     "outside": Fact(
@@ -111,13 +111,16 @@ SAMPLE_FACTS = {  # of documents and images
     "text": Fact(meaning="the column of documents", metavar=COLUMN),
     "key": Fact(meaning="the variable of a MATLAB file", metavar="NAME"),
     "image": Fact(
-        Annotated[tuple[Count, Count], BeforeValidator(lambda it: _parts(it.replace("x", ",")))],
+        Annotated[
+            tuple[PositiveCount, PositiveCount],
+            BeforeValidator(lambda text: _parts(text.replace("x", ","))),
+        ],
         "must be height and width separated by a comma, e.g. image=32,32",
         "the size of pictures",
         "HEIGHT,WIDTH",
     ),
     "drop": Fact(
-        Annotated[tuple[Count, ...], BeforeValidator(_parts)],
+        Annotated[tuple[PositiveCount, ...], BeforeValidator(_parts)],
         "must be columns counted from 1, separated by commas",
         "columns of a matrix that are left out",
         "NUMBERS",
@@ -131,7 +134,7 @@ SAMPLE_FACTS = {  # of documents and images
         "must be 1 if the rows of a matrix are the pixels or words and its columns are the samples",
     ),
     "group": Fact(meaning="the column with the person of each document or image", metavar=COLUMN),
-    "people": Fact(Count, COUNT_RULE, "the public number of people", "N"),
+    "people": Fact(PositiveCount, COUNT_RULE, "the public number of people", "N"),
     "shortest": Fact(
         Annotated[int, Field(ge=1, le=20)],
         "must be the least number of letters of a word, from 1 to 20",

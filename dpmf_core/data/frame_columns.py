@@ -79,7 +79,10 @@ def columns_by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
 
     def advice(names: Mapping[str, str]) -> str:
         rename = {brief(name): role for role, name in names.items()}
-        without = " Without ratings, give columns={'rating': ''}." if "rating" in names else ""
+        if "rating" in names:
+            without = " Without ratings, give columns={'rating': ''}."
+        else:
+            without = ""
         return f"Rename columns, e.g. frame.rename(columns={rename}).{without}"
 
     names = [str(name) for name in frame.columns]
@@ -153,4 +156,6 @@ def ratings_column(data: Any) -> npt.NDArray[Any] | None:
     frame = frame_of(data)
     names = list(map(str, frame.columns))
     at = by_name(names, loosely=False).get("rating")
-    return None if at is None else frame.iloc[:, at].to_numpy()
+    if at is None:
+        return None
+    return frame.iloc[:, at].to_numpy()

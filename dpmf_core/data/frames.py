@@ -10,30 +10,23 @@ from datetime import date
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csr_array
 
+from dpmf_core.base.arrays import Flags, Ints, Numbers
 from dpmf_core.base.errors import BadInput, quoted, warn_of_rows
 from dpmf_core.base.hashing import keys_of_texts
 from dpmf_core.data.frame_columns import Columns, columns_by_role, frame_of
 from dpmf_core.data.frame_columns import is_table as is_table
-from dpmf_core.data.ids import Coded, Numbers, spelling_note
+from dpmf_core.data.ids import Coded, spelling_note
 from dpmf_core.data.item_features import SEVERAL, encode
-from dpmf_core.data.ratings import (
-    ITEMS_ARE_PUBLIC,
-    USERS_ARE_PUBLIC,
-    Ratings,
-    checked_bounds,
-    interaction_bounds,
-)
+from dpmf_core.data.rating_bounds import checked_bounds, interaction_bounds
+from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import Kind, Outside, Report, Tally
-from dpmf_core.data.row_rules import RowRules, Rows, numbers_in
+from dpmf_core.data.row_rules import ReadRows, RowRules, numbers_in
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, is_sparse
 
 Bounds = tuple[float, float]
-Flags = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int64]
 IN_PYTHON = "Add bounds, e.g. bounds=(1, 5)."
 EXACT_FLOATS = 2.0**53  # floats below it hold every whole number
 LARGEST_TIME = 2.0**62
@@ -123,7 +116,7 @@ def _of_matrix(
     def example(entry: int, _: Sequence[str]) -> str:
         return f"{values[entry]:g} in row {entries.row[entry]}, column {entries.col[entry]}"
 
-    rows = Rows(values, nothing, nothing, nothing, example)
+    rows = ReadRows(values, nothing, nothing, nothing, example)
     tally = Tally()
     keep = _rating_rows(rows, rules, tally, "sparse matrix", "entry")
     ratings = Ratings.of(
@@ -153,7 +146,7 @@ def _row_from_1(row: int) -> int:
     return row + 1
 
 
-def _rating_rows(rows: Rows, rules: RowRules, tally: Tally, source: str, unit: str) -> Flags:
+def _rating_rows(rows: ReadRows, rules: RowRules, tally: Tally, source: str, unit: str) -> Flags:
     """The rows (n,) that are ratings. Raises BadInput if too few are.
 
     source, unit: what messages call the table and its rows.
@@ -171,7 +164,10 @@ def _rating_rows(rows: Rows, rules: RowRules, tally: Tally, source: str, unit: s
     if over := rules.over_bounds(problems, read):
         outside, total = over
         low, high = rules.bounds
-        share = "" if rules.outside == "refuse" else ", more than a tenth,"
+        if rules.outside == "refuse":
+            share = ""
+        else:
+            share = ", more than a tenth,"
         raise BadInput(
             f"{outside.count:,} of the {total:,} ratings{share} of the {source} lie outside the"
             f" declared bounds {low:g} to {high:g}. The first is {unit} {outside.lines[0]:,}:"
@@ -241,7 +237,7 @@ def _of_columns(by_role: Columns, rules: RowRules, public: bool, names: Sequence
     return dataclasses.replace(ratings, report=report)
 
 
-def _rows(by_role: Columns, users: Coded, items: Coded) -> Rows:
+def _rows(by_role: Columns, users: Coded, items: Coded) -> ReadRows:
     """The rows of a frame, before any is left out."""
     values = np.ones(len(users.codes))
     no_rating = np.zeros(len(values), np.bool_)
@@ -254,12 +250,14 @@ def _rows(by_role: Columns, users: Coded, items: Coded) -> Rows:
 
     no_user = by_role["user"].isna().to_numpy(np.bool_) | users.is_blank
     no_item = by_role["item"].isna().to_numpy(np.bool_) | items.is_blank
-    return Rows(values, no_user, no_item, no_rating, example)
+    return ReadRows(values, no_user, no_item, no_rating, example)
 
 
 def _assumed(public: bool) -> tuple[str, ...]:
     """What is taken as public if users and items were counted in the data."""
-    return () if public else (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
+    if public:
+        return ()
+    return (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
 
 
 def _own_ids(column: "pd.Series[Any]", numbers: Numbers, count: int) -> "pd.Index[Any]":
@@ -299,9 +297,16 @@ def ids_of(column: "pd.Series[Any]") -> "pd.Index[Any]":
 
 def documents_of(matrix: Any, *, public: bool = False) -> Samples:
     """The documents of a sparse matrix of counts (n_documents, n_words). Raises BadInput."""
-    premises = () if public else (NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC)
-    facts: Any = {"name": "sparse matrix", "public": public, "assumptions": premises}
-    return Samples.of(_counts(matrix), unit="document", **facts)
+    premises: tuple[str, ...] = ()
+    if not public:
+        premises = (NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC)
+    return Samples.of(
+        _counts(matrix),
+        unit="document",
+        name="sparse matrix",
+        public=public,
+        assumptions=premises,
+    )
 
 
 def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
@@ -325,7 +330,10 @@ def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
     titles = ratings.titles
     if encoded_table.titles:
         titles = encoded_table.titles_over(titles or labels, labels)
-    premises = ratings.assumptions if ratings.public else (*ratings.assumptions, ITEMS_ARE_PUBLIC)
+    if ratings.public:
+        premises = ratings.assumptions
+    else:
+        premises = (*ratings.assumptions, ITEMS_ARE_PUBLIC)
     return dataclasses.replace(
         ratings,
         item_features=encoded_table.features,
@@ -337,7 +345,9 @@ def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
 def _cell(value: Any) -> str:
     if isinstance(value, list | tuple | set | np.ndarray):
         return SEVERAL.join(sorted(map(str, value)))
-    return "" if pd.isna(value) else str(value)
+    if pd.isna(value):
+        return ""
+    return str(value)
 
 
 def _counts(matrix: Any) -> Any:
@@ -352,7 +362,7 @@ def _counts(matrix: Any) -> Any:
     return rows
 
 
-def _times(column: "pd.Series[Any]", keep: Flags, tally: Tally) -> Places:
+def _times(column: "pd.Series[Any]", keep: Flags, tally: Tally) -> Ints:
     """The times of the kept rows as whole numbers; dates become units of their type.
 
     A time that is empty or no whole number counts as 0, the earliest, and is counted. Raises
@@ -384,7 +394,10 @@ def _typed_times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
     sample = cells.iloc[:SAMPLE_ROWS]
     as_dates = [cell for cell in map(_microseconds, sample) if cell is not None]
     as_numbers = [cell for cell in map(_whole, sample) if cell is not None]
-    read = _microseconds if len(as_dates) > len(as_numbers) else _whole
+    if len(as_dates) > len(as_numbers):
+        read = _microseconds
+    else:
+        read = _whole
     return pd.Series(list(map(read, cells)), cells.index, dtype="Int64")
 
 

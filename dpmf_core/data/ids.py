@@ -7,7 +7,7 @@ id follows from that id alone, never from the type that the other ids of its col
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self
@@ -16,12 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpmf_core.base.arrays import Flags, Ints, Numbers
 from dpmf_core.base.hashing import keys_of_texts
 
-Texts = npt.NDArray[np.object_]
-Places = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
+TextArray = npt.NDArray[np.object_]
 WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 WHOLE_AS_DECIMAL = re.compile(rf"({WHOLE.pattern})\.0+")
 NUMBER = re.compile(r"[+-]?\d{1,15}([.,]0*)?")
@@ -72,10 +70,12 @@ def _plain(text: str) -> str:
         if whole is None:
             return text
         text = whole[1]
-    return "0" if text == "-0" else text
+    if text == "-0":
+        return "0"
+    return text
 
 
-def canonical_texts(column: Any) -> Texts:
+def canonical_texts(column: Any) -> TextArray:
     """Return the canonical texts (n,) of a column: an array, a series, an index or a list."""
     ids = Coded.of(column)
     return ids.texts[ids.codes]
@@ -108,7 +108,7 @@ def keys_of_ids(column: Any) -> npt.NDArray[np.uint64]:
     return keys_of_texts(canonical_texts(column))
 
 
-def numbering_order(texts: Texts) -> Places:
+def numbering_order(texts: TextArray) -> Ints:
     """Return the places (n,) that sort distinct canonical texts for their numbering.
 
     Whole numbers of at most 18 characters come first, by size; all others follow by alphabet. So
@@ -143,15 +143,17 @@ class Coded:
     codes: (n,) the places of the cells' texts. texts: canonical, some of them perhaps twice.
     """
 
-    codes: Places
-    texts: Texts
+    codes: Ints
+    texts: TextArray
 
     @classmethod
     def of(cls, column: Any) -> Self:
         """The ids of an array, a series, an index or a list."""
         codes, distinct = pd.factorize(_series(column), use_na_sentinel=False)
         values = np.asarray(distinct)
-        to_text = str if values.dtype.kind in "iu" else canonical_text
+        to_text: Callable[[Any], str] = canonical_text
+        if values.dtype.kind in "iu":
+            to_text = str
         texts = np.empty(len(values), object)
         texts[:] = list(map(to_text, values.tolist()))
         return cls(codes, texts)
@@ -162,7 +164,7 @@ class Coded:
         are_blank = [not text or text.isspace() for text in self.texts]
         return np.array(are_blank, np.bool_)[self.codes]
 
-    def numbered(self, keep: Flags | None = None) -> tuple[Numbers, Texts]:
+    def numbered(self, keep: Flags | None = None) -> tuple[Numbers, TextArray]:
         """Number the ids of the cells to keep (n,), by default of all.
 
         Returns the number of each of these cells, and the canonical texts of their ids, each once,

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Doubles
 from dpmf_core.base.errors import BadInput, quoted
 from dpmf_core.base.hashing import digest_of
 from dpmf_core.data.column_names import ROLE_NAMES, UNCLEAR_TITLES
@@ -29,7 +30,6 @@ LARGEST = 1e100  # number, so that its square is finite
 DEVIATION = 0.5  # of a number, as for a category that half of the items have
 LONGEST_NAME = 60  # of a column, on the model card
 MOST_REASONS = 200  # letters of a message on columns that were left out
-Values = npt.NDArray[np.float64]
 SEPARATOR = ": "  # between a table's column and the word of a feature
 
 
@@ -159,12 +159,15 @@ def encode(
     """
     columns = _columns(names, rows, name)
     items = _ids_of(items)
-    id_column = _id_column(columns, items) if names else next(iter(columns))
+    if names:
+        id_column = _id_column(columns, items)
+    else:
+        id_column = next(iter(columns))
     ids = _ids_of(columns.pop(id_column))
     row_of = {id_: row for row, id_ in enumerate(ids)}
     _check_ids(ids, row_of, items, name)
     titles = _titles_by_name(columns) if names else ()
-    feature_columns: list[tuple[str, Values]] = []
+    feature_columns: list[tuple[str, Doubles]] = []
     left_out: list[str] = []
     for title, cells in columns.items():
         column = " ".join(title.split())[:LONGEST_NAME]
@@ -212,13 +215,17 @@ def _columns(
     names = names or [f"column {place + 1}" for place in range(width)]
     twice = [column for column in names if names.count(column) > 1]
     if twice or not 2 <= len(names) <= MOST_COLUMNS:
-        got = f"{quoted(twice[0], 40)} twice" if twice else f"{len(names):,}"
+        if twice:
+            got = f"{quoted(twice[0], 40)} twice"
+        else:
+            got = f"{len(names):,}"
         raise BadInput(
             f"{name} needs 2 to {MOST_COLUMNS:,} columns with different names (the item ids and"
             f" their features), separated by tabs, semicolons or commas. Got {got}."
         )
-    cells = zip(*rows, strict=True) if rows else [()] * len(names)
-    return dict(zip(names, cells, strict=True))
+    if not rows:
+        return dict.fromkeys(names, ())
+    return dict(zip(names, zip(*rows, strict=True), strict=True))
 
 
 def _ids_of(cells: Sequence[str]) -> list[str]:
@@ -245,10 +252,15 @@ def _id_column(columns: Mapping[str, Sequence[str]], items: Sequence[str]) -> st
     """
     by_plain_name = {_plain_name(column): column for column in reversed(list(columns))}
     usual_names = [name for name in IDS if name in by_plain_name]
-    usual = by_plain_name[usual_names[0]] if usual_names else next(iter(columns))
+    if usual_names:
+        usual = by_plain_name[usual_names[0]]
+    else:
+        usual = next(iter(columns))
     item_ids = set(items)
     shared = {column: len(item_ids & set(_ids_of(cells))) for column, cells in columns.items()}
-    return usual if shared[usual] else max(columns, key=shared.__getitem__)
+    if shared[usual]:
+        return usual
+    return max(columns, key=shared.__getitem__)
 
 
 class _LeftOut(Exception):
@@ -261,7 +273,7 @@ class _NoCategory(_LeftOut):
 
 def _encode_column(
     column: str, cells: Sequence[str], decimal_comma: bool
-) -> Iterator[tuple[str, Values]]:
+) -> Iterator[tuple[str, Doubles]]:
     """Names and values (n_rows,) of a column's features. Raises _LeftOut."""
     texts = ["" if cell.strip().lower() in MISSING else cell.strip() for cell in cells]
     non_empty = [text for text in texts if text]
@@ -269,7 +281,10 @@ def _encode_column(
         raise _LeftOut("it is empty")
     numbers = [_number(text, decimal_comma) for text in texts]
     if all(number is not None for number, text in zip(numbers, texts, strict=True) if text):
-        yield column, _scaled(np.array([math.nan if it is None else it for it in numbers]))
+        yield (
+            column,
+            _scaled(np.array([math.nan if number is None else number for number in numbers])),
+        )
     else:
         yield from _words(column, texts)
 
@@ -284,7 +299,7 @@ def _number(text: str, decimal_comma: bool) -> float | None:
     return number
 
 
-def _scaled(numbers: Values) -> Values:
+def _scaled(numbers: Doubles) -> Doubles:
     """Scale to mean 0 and deviation 0.5, missing ones 0; columns of 0 and 1 stay: a category."""
     if np.isin(numbers, (0, 1)).all():
         return numbers
@@ -296,7 +311,7 @@ def _scaled(numbers: Values) -> Values:
     return np.asarray(from_mean * (DEVIATION / deviation))
 
 
-def _words(column: str, texts: Sequence[str]) -> Iterator[tuple[str, Values]]:
+def _words(column: str, texts: Sequence[str]) -> Iterator[tuple[str, Doubles]]:
     rows = [{word.strip() for word in text.split(SEVERAL)} - {""} for text in texts]
     times = Counter(word for words in rows for word in words)
     if len(times) > MOST_WORDS:
@@ -322,7 +337,10 @@ def _check_ids(
             f" in row {row_of[ids[row]] + 1:,}: keep one of them."
         )
     if not any(item in row_of for item in items):
-        example = f" Got ids such as {quoted(ids[0], 40)}." if ids else " It has no rows."
+        if ids:
+            example = f" Got ids such as {quoted(ids[0], 40)}."
+        else:
+            example = " It has no rows."
         raise BadInput(
             f"No rated item has a row in {name}. Its first column, or one called item, itemId or"
             f" id, must hold the item ids used in the ratings.{example}"

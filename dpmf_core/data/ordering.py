@@ -4,17 +4,16 @@ Whole numbers are sorted much faster than their positions, so each position is s
 digits of its number.
 """
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-Ids = npt.NDArray[Any]  # whole numbers (n,), from 0
+from dpmf_core.base.arrays import Array
+
 BITS = 63  # of a positive int64
 AT_ONCE = 1 << 18  # positions that are made together, so that they stay in the cache
 
 
-def order_of(ids: Ids, count: int) -> npt.NDArray[np.int64]:
+def order_of(ids: Array, count: int) -> npt.NDArray[np.int64]:
     """The positions (n,) that sort ids of 0 to count - 1; equal ids keep their order."""
     bits = len(ids).bit_length()
     if int(count).bit_length() + bits > BITS:
@@ -23,7 +22,7 @@ def order_of(ids: Ids, count: int) -> npt.NDArray[np.int64]:
 
 
 def order_of_pairs(
-    users: Ids, items: Ids, n_users: int, n_items: int
+    users: Array, items: Array, n_users: int, n_items: int
 ) -> npt.NDArray[np.int64] | None:
     """The positions (n,) that sort pairs by (user, item); None if all are sorted.
 
@@ -52,7 +51,7 @@ def _sorted_with_positions(numbers: npt.NDArray[np.int64], bits: int) -> npt.NDA
     return numbers
 
 
-def repeats(users: Ids, items: Ids) -> npt.NDArray[np.bool_]:
+def repeats(users: Array, items: Array) -> npt.NDArray[np.bool_]:
     """Whether each of some sorted pairs (n,) equals the one before."""
     again = np.zeros(len(users), np.bool_)
     again[1:] = (users[1:] == users[:-1]) & (items[1:] == items[:-1])

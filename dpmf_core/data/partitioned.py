@@ -132,20 +132,22 @@ class PartitionedRatings:
         """Unknown: computing it would read all partitions."""
         return ""
 
-    def with_change(self, change: Change, **facts: Any) -> Self:
+    def with_change(self, change: Change) -> Self:
         """A copy with a change to each partition as it is read.
 
         change: a function of the partition alone, which can be pickled.
         """
         read = self._read
-        return replace(self, parts=replace(read, changes=(*read.changes, change)), **facts)
+        return replace(self, parts=replace(read, changes=(*read.changes, change)))
 
     @property
     def _read(self) -> "_ReadParts":
         """The partitions, to which further steps of reading can be added."""
         parts = self.parts
         open_parts = isinstance(parts, _ReadParts) and parts.folder is None
-        return parts if isinstance(parts, _ReadParts) and open_parts else _ReadParts(parts)
+        if isinstance(parts, _ReadParts) and open_parts:
+            return parts
+        return _ReadParts(parts)
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -157,7 +159,10 @@ class PartitionedRatings:
 
         `before` may raise. If partitions are read elsewhere, it gets how many are done.
         """
-        folding = None if self.folding is None else self.folding.with_watch(before)
+        if self.folding is None:
+            folding = None
+        else:
+            folding = self.folding.with_watch(before)
         read = self._read
         parts = replace(read, watches=(before, *read.watches))
         return replace(self, parts=parts, folding=folding)
@@ -191,7 +196,7 @@ class PartitionedRatings:
             parts = parts.parts
         if isinstance(parts, LazyParts):
             return self.parts[parts.place_of(user)]
-        return next(self.parts[place] for place, it in enumerate(parts) if user in it.ids)
+        return next(self.parts[place] for place, part in enumerate(parts) if user in part.ids)
 
     def together(self) -> Ratings:
         """All ratings in one memory."""

@@ -2,7 +2,7 @@
 
 import zlib
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -84,7 +84,8 @@ def _with_vocabulary(samples: Samples, how: Preparation) -> Samples:
     columns = np.flatnonzero(is_often & (df <= how.max_df * len(samples)))
     is_data_driven = how.min_df > 1 or how.max_df < 1
     if how.most_words is not None and how.most_words < len(columns):
-        order, is_data_driven = np.argsort(-df[columns], kind="stable"), True
+        order = np.argsort(-df[columns], kind="stable")
+        is_data_driven = True
         columns = np.sort(columns[order[: how.most_words]])
     if how.drawn_words is not None and how.drawn_words < len(columns):
         order = np.argsort(keyed_uniform(1, columns), kind="stable")
@@ -96,7 +97,9 @@ def _with_vocabulary(samples: Samples, how: Preparation) -> Samples:
         )
     if len(columns) < samples.X.shape[1]:
         samples = samples.features(columns)
-    return samples.assuming(VOCABULARY_IS_PUBLIC) if is_data_driven else samples
+    if is_data_driven:
+        return samples.assuming(VOCABULARY_IS_PUBLIC)
+    return samples
 
 
 def _hashed(samples: Samples, buckets: int) -> Samples:
@@ -121,9 +124,17 @@ def _hashed(samples: Samples, buckets: int) -> Samples:
         for b, some in enumerate(names)
     )
     assumptions = tuple(a for a in samples.assumptions if a != WORDS_ARE_PUBLIC)
-    parts, X = None if samples.parts is None else samples.parts @ fold, samples.X @ fold
-    facts: dict[str, Any] = {"vocabulary": labels, "parts": parts, "assumptions": assumptions}
-    return replace(samples, X=_small(csr_array(X)), **facts)
+    if samples.parts is None:
+        parts = None
+    else:
+        parts = samples.parts @ fold
+    return replace(
+        samples,
+        X=_small(csr_array(samples.X @ fold)),
+        vocabulary=labels,
+        parts=parts,
+        assumptions=assumptions,
+    )
 
 
 def _weighted(samples: Samples, weighting: str) -> Samples:
@@ -141,7 +152,10 @@ def _weighted(samples: Samples, weighting: str) -> Samples:
     from sklearn.feature_extraction.text import TfidfTransformer
 
     weights = TfidfTransformer(norm=None).fit(samples.X)
-    parts = None if samples.parts is None else samples.parts * weights.idf_
+    if samples.parts is None:
+        parts = None
+    else:
+        parts = samples.parts * weights.idf_
     X = _small(csr_array(weights.transform(samples.X)))
     return replace(samples, X=X, parts=parts).assuming(WEIGHTS_ARE_PUBLIC)
 
@@ -157,10 +171,14 @@ def contaminated(samples: Samples, rows: float, cells: float, seed: int = 0) -> 
             f"Outliers fill empty cells, and {samples.name} is too large for that. Use fewer rows"
             " or words."
         )
-    X = samples.X.toarray() if is_sparse(samples.X) else samples.X
+    if is_sparse(samples.X):
+        X = samples.X.toarray()
+    else:
+        X = samples.X
     top = X.max(axis=1, keepdims=True)
     clean = (X / np.where(top > 0, top, 1)).astype(np.float32)
-    dirty, is_hit = clean.copy(), keyed_uniform(seed, np.arange(len(X)), 10**9) < rows
+    dirty = clean.copy()
+    is_hit = keyed_uniform(seed, np.arange(len(X)), 10**9) < rows
     for row in np.flatnonzero(is_hit & (top[:, 0] > 0)):
         hit = keyed_uniform(seed + 1, row, np.arange(X.shape[1])) < cells
         noise = 2 * keyed_uniform(seed + 2, row, np.arange(X.shape[1])) - 1

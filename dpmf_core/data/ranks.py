@@ -1,14 +1,10 @@
 """The place of each entry in its row, in a compiled loop."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
-
-Array = npt.NDArray[Any]
 
 
 @compile_kernel

@@ -6,7 +6,6 @@ The exceptions (item sets chosen by exact counts) are recorded in `Ratings.assum
 """
 
 import hashlib
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,29 +15,35 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Floats, Numbers
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import digest_of, digest_of_rows, keyed_uniform, keys_of_texts
 from dpmf_core.data.domain import Domain, OutsideDomain
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
+from dpmf_core.data.rating_bounds import checked_bounds
 from dpmf_core.data.report import Report
 
 if TYPE_CHECKING:  # only tables in memory need it
     import pandas as pd
 
 Result = TypeVar("Result")
-Ints = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float32]
 ITEM_SET_IS_PUBLIC = "the item set is public"  # if exact counts chose it
 ITEMS_ARE_PUBLIC = "the items in the file are public"  # if they were read from a private file
 USERS_ARE_PUBLIC = "the number of users is public"  # if it was counted in a private file
 # if the first rows of a private file told it: separator, header, columns, encoding, date order
 LAYOUT_IS_PUBLIC = "the file's layout is public"
-INTERACTIONS = (0.0, 1.0)  # the bounds if the data only say who used what
-LARGEST_RATING, NARROWEST = 1e9, 1e-6  # ratings are squared, also in float32
 FACTS = (  # about ratings in memory or in partitions
-    *("n_users", "n_items", "bounds", "titles", "name", "public", "assumptions", "origin"),
-    *("labels", "item_features"),
+    "n_users",
+    "n_items",
+    "bounds",
+    "titles",
+    "name",
+    "public",
+    "assumptions",
+    "origin",
+    "labels",
+    "item_features",
 )
 
 
@@ -104,8 +109,8 @@ class Ratings:
         `row_digest` of the private ratings that these were made from.
     """
 
-    users: Ints
-    items: Ints
+    users: Numbers
+    items: Numbers
     values: Floats
     n_users: int
     n_items: int
@@ -150,7 +155,9 @@ class Ratings:
 
         Raises BadInput if ids are outside the declared shape or the bounds are not an interval.
         """
-        u, i, v = _ids(users), _ids(items), np.asarray(values)
+        u = _ids(users)
+        i = _ids(items)
+        v = np.asarray(values)
         if v.dtype != np.float32:
             v = v.astype(np.float64)
         low, high = checked_bounds(bounds, "the ratings", "Declare them.")
@@ -159,7 +166,10 @@ class Ratings:
                 f"User and item ids must lie in [0, {n_users}) and [0, {n_items}). Number them from"
                 " 0, or declare a larger shape."
             )
-        columns = [u, i, v] if order is None else [u, i, v, np.asarray(order, np.int64)]
+        if order is None:
+            columns = [u, i, v]
+        else:
+            columns = [u, i, v, np.asarray(order, np.int64)]
         keep = np.isfinite(v)
         if not keep.all():
             columns = [column[keep] for column in columns]
@@ -217,7 +227,8 @@ class Ratings:
         cached = _found_last.get(self)
         if cached and cached[0]() is of:
             return cast(Result, cached[1])
-        result, last = find(), list[Any]()
+        result = find()
+        last = list[Any]()
         last += [ref(of, lambda _: last.clear()), result]
         _found_last[self] = last
         return result
@@ -279,24 +290,35 @@ class Ratings:
         """
         if self.user_keys is not None:
             return self.user_keys
-        return np.arange(self.n_users, dtype=np.int32) if ids is None else ids
+        if ids is None:
+            return np.arange(self.n_users, dtype=np.int32)
+        return ids
 
     @property
     def _origin(self) -> str:
-        return "" if self.public else self.account
+        if self.public:
+            return ""
+        return self.account
 
     @property
     def _rows_origin(self) -> str:
-        return "" if self.public else self.row_digest
+        if self.public:
+            return ""
+        return self.row_digest
 
     def only(self, keep: npt.NDArray[np.bool_]) -> Self:
         """The ratings under a mask (n_ratings,); users, items and declared facts stay."""
         few = 2 * np.count_nonzero(keep) < len(keep)  # a mask is searched again for every column
         rows = np.flatnonzero(keep) if few else keep
-        order = None if self.order is None else self.order[rows]
-        users, items, values = self.users[rows], self.items[rows], self.values[rows]
-        columns: Any = {"users": users, "items": items, "values": values, "order": order}
-        return replace(self, origin=self._origin, rows_origin=self._rows_origin, **columns)
+        return replace(
+            self,
+            users=self.users[rows],
+            items=self.items[rows],
+            values=self.values[rows],
+            order=None if self.order is None else self.order[rows],
+            origin=self._origin,
+            rows_origin=self._rows_origin,
+        )
 
     def top_items(self, count: int) -> Self:
         """The `count` most rated items (ties by id), renumbered by descending popularity.
@@ -327,17 +349,25 @@ class Ratings:
             None if names is None else tuple(names[j] for j in item_ids)
             for names in (self.titles, self.labels)
         )
-        order = None if self.order is None else self.order[inside]
         features = self.item_features
-        few: Any = {
-            **{name: getattr(self, name) for name in (*FACTS, "user_keys")},
-            **{"n_items": len(item_ids), "titles": titles, "labels": labels},
-            "item_features": None if features is None else features.keeping(item_ids),
-            "origin": self._origin,
-            "rows_origin": self._rows_origin,
-        }
-        rows = self.users[inside], new[self.items[inside]], self.values[inside]
-        return type(self).of(*rows, order=order, **few)
+        return type(self).of(
+            self.users[inside],
+            new[self.items[inside]],
+            self.values[inside],
+            order=None if self.order is None else self.order[inside],
+            user_keys=self.user_keys,
+            n_users=self.n_users,
+            n_items=len(item_ids),
+            bounds=self.bounds,
+            titles=titles,
+            labels=labels,
+            name=self.name,
+            public=self.public,
+            assumptions=self.assumptions,
+            item_features=None if features is None else features.keeping(item_ids),
+            origin=self._origin,
+            rows_origin=self._rows_origin,
+        )
 
     def min_user_count(self, count: int) -> Self:
         """Remove the ratings of users with fewer than `count`; n_users stays public."""
@@ -352,41 +382,6 @@ class Ratings:
         return replace(
             liked_ratings, values=np.ones(len(liked_ratings), np.float32), bounds=(0.0, 1.0)
         )
-
-
-def checked_bounds(bounds: Any, source: str, advice: str) -> tuple[float, float]:
-    """The declared bounds. Raises BadInput, with advice if they are missing."""
-    if bounds is None:
-        raise BadInput(
-            f"The lowest and highest rating of {source} are not declared, and reading them from"
-            f" private data would leak information. {advice}"
-        )
-    try:
-        low, high = map(float, bounds)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise BadInput(
-            f"The rating bounds of {source} must be two finite numbers, lowest first, e.g. (1, 5)."
-            f" Got {bounds!r}."
-        )
-    largest = max(abs(low), abs(high))
-    if largest > LARGEST_RATING or high - low < NARROWEST * max(largest, 1e-3):
-        raise BadInput(
-            f"Ratings must lie within {LARGEST_RATING:g} of 0, and their bounds must differ by at"
-            f" least a millionth of the larger one. Got {low:g} and {high:g}."
-        )
-    return low, high
-
-
-def interaction_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
-    """The bounds of data without ratings, whose rows count as 1. Raises BadInput on others."""
-    if bounds is not None and tuple(bounds) != INTERACTIONS:
-        raise BadInput(
-            "Without a column of ratings each row counts as 1, with bounds 0 to 1: leave bounds"
-            f" out. Got {bounds!r}."
-        )
-    return INTERACTIONS
 
 
 def most_rated(counts: npt.NDArray[Any], most: int) -> npt.NDArray[np.int64]:
@@ -410,7 +405,9 @@ def assuming_the_item_set(assumptions: tuple[str, ...]) -> tuple[str, ...]:
 def _ids(ids: npt.ArrayLike) -> npt.NDArray[Any]:
     """Ids in 32 bits if they have them, else in 64."""
     array = np.asarray(ids)
-    return array if array.dtype == np.int32 else array.astype(np.int64)
+    if array.dtype == np.int32:
+        return array
+    return array.astype(np.int64)
 
 
 def _merged(

@@ -27,11 +27,13 @@ class Kind(StrEnum):
     NO_TIME = "time cannot be read, 0 taken instead"
 
 
-Order = Literal["dmy", "mdy"]  # of day and month in dates such as 03/04/2021
+DateOrder = Literal["dmy", "mdy"]  # of day and month in dates such as 03/04/2021
 # what is done with a rating outside the declared bounds
 Outside = Literal["leave-out", "clamp", "refuse"]
 # how a column was recognised
-DECLARED, BY_NAME, BY_PLACE = "declared", "by its name", "by its place"
+DECLARED = "declared"
+BY_NAME = "by its name"
+BY_PLACE = "by its place"
 LINES_SHOWN = 5
 VALUES_NAMED = 5  # of ratings outside the bounds
 LETTERS_SHOWN = 60  # of an example
@@ -65,7 +67,9 @@ class Problem:
         """The first places."""
         more = ", ..." if self.count > len(self.lines) else ""
         lines = ", ".join(f"{line:,}" for line in self.lines)
-        return f"{self.where} {lines}{more}" if self.lines else ""
+        if self.lines:
+            return f"{self.where} {lines}{more}"
+        return ""
 
     @property
     def examples(self) -> str:
@@ -82,7 +86,9 @@ class Problem:
     def reason(self) -> str:
         """What is wrong; of rows that were changed also what was done."""
         what, _, repair = self.kind.partition(", ")
-        return what if self.is_left_out or not repair else f"{what}: {repair}"
+        if self.is_left_out or not repair:
+            return what
+        return f"{what}: {repair}"
 
     @property
     def row(self) -> dict[str, str]:
@@ -99,7 +105,10 @@ class Problem:
     @property
     def words(self) -> str:
         """Its count, what is wrong and what was done, the first places and an example."""
-        such_as = f"such as '{self.examples[:LETTERS_SHOWN]}'" if self.examples else ""
+        if self.examples:
+            such_as = f"such as '{self.examples[:LETTERS_SHOWN]}'"
+        else:
+            such_as = ""
         details = "; ".join(filter(None, [self.place, such_as]))
         return f"{self.count:,} x {self.kind}{f' ({details})' if details else ''}"
 
@@ -118,7 +127,10 @@ class Problem:
 
 def outside_of(problems: Sequence[Problem]) -> Problem | None:
     """The ratings outside the declared bounds, whatever was done with them; None without any."""
-    return next((it for it in problems if it.kind in (Kind.CLAMPED_VALUE, Kind.OUTSIDE)), None)
+    return next(
+        (problem for problem in problems if problem.kind in (Kind.CLAMPED_VALUE, Kind.OUTSIDE)),
+        None,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,7 +254,9 @@ def condition_words(assumptions: Sequence[str]) -> str:
 def place_in_report(problem: Problem) -> int:
     """The place of a problem's kind in a report; that of another source's kind is the last."""
     kinds = [str(kind) for kind in Kind]
-    return kinds.index(problem.kind) if problem.kind in kinds else len(kinds)
+    if problem.kind in kinds:
+        return kinds.index(problem.kind)
+    return len(kinds)
 
 
 class Tally:
@@ -264,7 +278,7 @@ class Tally:
             old = self._problems.get(kind, Problem(kind, 0, example=str(example)))
             lines = (*old.lines, *rows[: LINES_SHOWN - len(old.lines)].tolist())
             self._problems[kind] = replace(old, count=old.count + len(rows), lines=lines)
-            self._values[kind].update(f"{it:g}" for it in values)
+            self._values[kind].update(f"{value:g}" for value in values)
 
     def problems(self, line: Callable[[int], int], unit: str = "line") -> list[Problem]:
         """The problems in the order of a report, with positions as lines, or another `unit`."""

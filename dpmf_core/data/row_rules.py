@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpmf_core.base.arrays import Doubles, Flags
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.column_names import REQUIRED_ROLES
 from dpmf_core.data.report import UNUSABLE, Kind, Outside, Problem, Tally, outside_of
 
-Values = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 NOTHING = ("", "na", "n/a", "null", "none")  # how a missing rating is written
 LARGEST_FLOAT = int(np.finfo(np.float64).max)
 MOST_OUTSIDE = 10  # at most one rating in this many may lie outside the declared bounds
@@ -73,7 +72,7 @@ class RowRules:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ReadRows:
     """Some rows with their ratings, before any is left out.
 
     Attributes
@@ -92,7 +91,7 @@ class Rows:
         Whether a row without a rating is a cell of a wide table, and no row.
     """
 
-    values: Values
+    values: Doubles
     no_user: Flags
     no_item: Flags
     no_rating: Flags
@@ -111,7 +110,10 @@ class Rows:
     def kept_by(self, rules: RowRules, tally: Tally) -> Flags:
         """The rows (n,) that are ratings; each of the others is counted under one problem."""
         low, high = rules.bounds
-        of_outside = Kind.CLAMPED_VALUE if rules.outside == "clamp" else Kind.OUTSIDE
+        if rules.outside == "clamp":
+            of_outside = Kind.CLAMPED_VALUE
+        else:
+            of_outside = Kind.OUTSIDE
         reasons = [
             (Kind.MISSING, self.no_user | self.no_item | self.no_rating),
             (Kind.NOT_A_NUMBER, np.isnan(self.values)),
@@ -132,14 +134,19 @@ class Rows:
             return
         has_values = kind in (Kind.OUTSIDE, Kind.CLAMPED_VALUE)
         values = self.values[rows].tolist() if has_values else ()
-        roles = REQUIRED_ROLES if kind in (Kind.MISSING, Kind.ROUNDED_ID) else ("rating",)
+        roles: tuple[str, ...] = ("rating",)
+        if kind in (Kind.MISSING, Kind.ROUNDED_ID):
+            roles = REQUIRED_ROLES
         tally.add(kind, self.first + rows, self.example(int(rows[0]), roles), values)
 
 
-def numbers_in(column: "pd.Series[float]") -> tuple[Values, Flags]:
+def numbers_in(column: "pd.Series[float]") -> tuple[Doubles, Flags]:
     """The numbers of a column (n,), NaN for a cell that is none; and which cells are empty."""
     is_empty = np.array(column.isna(), np.bool_)
-    cells = column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        cells = column.astype(object)
+    else:
+        cells = column
     if cells.dtype == object:  # pandas refuses a column with an int that no float holds
         is_huge = [isinstance(cell, int) and abs(cell) > LARGEST_FLOAT for cell in cells]
         cells = cells.mask(np.array(is_huge, np.bool_), "a number too large")

@@ -15,13 +15,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import digest_of, digest_of_rows, hashes_of_rows, keys_of_texts
 from dpmf_core.data.domain import Domain
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.report import Report
+from dpmf_core.data.report import Problem, Report
 
-Array = npt.NDArray[Any]
 Matrix = Any  # csr_array or ndarray, float32 (n_samples, n_features)
 
 
@@ -57,7 +57,9 @@ class SampleShape:
     @property
     def n_units(self) -> int:
         """The number of rows, or of people who have them."""
-        return self.n_samples if self.n_people is None else self.n_people
+        if self.n_people is None:
+            return self.n_samples
+        return self.n_people
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,10 @@ class Samples:
         """
         from scipy.sparse import csr_array
 
-        rows: Matrix = csr_array(X) if is_sparse(X) else np.asarray(X)
+        if is_sparse(X):
+            rows: Matrix = csr_array(X)
+        else:
+            rows = np.asarray(X)
         rows = rows.astype(np.float64, copy=False)
         if rows.ndim != 2 or not min(rows.shape):
             raise BadInput(
@@ -177,7 +182,9 @@ class Samples:
     @property
     def privacy_unit(self) -> str:
         """The privacy unit: a row, or a person with all their rows."""
-        return self.unit if self.people is None else "person"
+        if self.people is None:
+            return self.unit
+        return "person"
 
     def of_people(self, people: Any, n_people: int | None = None) -> Self:
         """The rows with their people. Raises BadInput.
@@ -190,7 +197,10 @@ class Samples:
                 f"The person of each of the {len(self):,} rows must be given as a whole number. Got"
                 f" {ids.dtype} of shape {tuple(ids.shape)}."
             )
-        count = int(ids.max()) + 1 if n_people is None else n_people
+        if n_people is None:
+            count = int(ids.max()) + 1
+        else:
+            count = n_people
         if ids.min() < 0 or ids.max() >= count:
             raise BadInput(
                 f"People are numbered from 0 to {count - 1:,}. Got {ids.min():,} to {ids.max():,}."
@@ -214,8 +224,14 @@ class Samples:
     @cached_property
     def fingerprint(self) -> str:
         """sha256 over everything that an algorithm or a figure can see."""
-        words = None if self.vocabulary is None else "\n".join(self.vocabulary)
-        vocabulary = None if words is None else zlib.crc32(words.encode())
+        if self.vocabulary is None:
+            words = None
+        else:
+            words = "\n".join(self.vocabulary)
+        if words is None:
+            vocabulary = None
+        else:
+            vocabulary = zlib.crc32(words.encode())
         facts = (self.shape, self.public, self.assumptions, self.unit, vocabulary)
         digest = hashlib.sha256(repr(facts).encode())
         texts = None if self.texts is None else self.texts.ids
@@ -249,9 +265,13 @@ class Samples:
     @cached_property
     def reading(self) -> str:
         """sha256 over the words of all documents, in reading order if it is known."""
-        words, ids, bounds = self.vocabulary or (), self.X.indices, self.X.indptr
+        words = self.vocabulary or ()
+        ids = self.X.indices
+        bounds = self.X.indptr
         if self.texts is not None:
-            words, ids, bounds = self.texts.words, self.texts.ids, self.texts.starts
+            words = self.texts.words
+            ids = self.texts.ids
+            bounds = self.texts.starts
         digest = hashlib.sha256("\n".join(words).encode())
         for array in (ids, bounds):
             digest.update(np.ascontiguousarray(array, np.int64).tobytes())
@@ -273,7 +293,10 @@ class Samples:
     def features(self, feature_ids: Array) -> Self:
         """The features under an index, in its order; facts about the rows stay."""
         words = self.vocabulary
-        vocabulary = None if words is None else tuple(words[j] for j in feature_ids)
+        if words is None:
+            vocabulary = None
+        else:
+            vocabulary = tuple(words[j] for j in feature_ids)
         X = self.X[:, feature_ids]
         if is_sparse(X):
             X.sort_indices()  # the domain of the proofs: columns ascend in each row
@@ -291,7 +314,8 @@ class Samples:
     def rows(self, row_ids: Array) -> Self:
         """The rows under an index or a mask."""
         row_ids = np.asarray(row_ids)
-        row_ids = np.flatnonzero(row_ids) if row_ids.dtype == bool else row_ids
+        if row_ids.dtype == bool:
+            row_ids = np.flatnonzero(row_ids)
         return replace(
             self,
             X=self.X[row_ids],
@@ -335,7 +359,9 @@ def _values(rows: Matrix) -> Array:
 def _arrays(part: Matrix | None) -> tuple[Array, ...]:
     if part is None:
         return ()
-    return (part.data, part.indices, part.indptr) if is_sparse(part) else (np.asarray(part),)
+    if is_sparse(part):
+        return (part.data, part.indices, part.indptr)
+    return (np.asarray(part),)
 
 
 def _small(rows: Matrix) -> Matrix:
@@ -382,15 +408,38 @@ def of_ratings(ratings: Ratings) -> Samples:
     require_not_negative(ratings.bounds)
     X = ratings.matrix(ratings.values.astype(np.float64))
     titles = ratings.titles or tuple(f"item {j}" for j in range(ratings.n_items))
-    origin = "" if ratings.public else ratings.account
-    facts: Any = {name: getattr(ratings, name) for name in ("name", "public", "assumptions")}
-    rows_origin = "" if ratings.public else ratings.row_digest
-    return Samples(_small(X), titles, unit="user", origin=origin, rows_origin=rows_origin, **facts)
+    return Samples(
+        _small(X),
+        titles,
+        unit="user",
+        name=ratings.name,
+        public=ratings.public,
+        assumptions=ratings.assumptions,
+        origin="" if ratings.public else ratings.account,
+        rows_origin="" if ratings.public else ratings.row_digest,
+    )
 
 
-def samples_report(samples: Samples, **facts: Any) -> Report:
-    """The report on documents or images; by default every row that was read is kept."""
+def samples_report(
+    samples: Samples,
+    *,
+    read: int | None = None,
+    problems: tuple[Problem, ...] = (),
+    assumed: tuple[str, ...] = (),
+) -> Report:
+    """The report on documents or images. read: how many there were; by default all are kept."""
     n, d = samples.X.shape
-    what = ("documents", "words") if samples.unit == "document" else ("images", "pixels")
-    facts = {"read": n, "what": what, **facts}
-    return Report(name=samples.name, kept=n, n_users=n, n_items=d, **facts)
+    if samples.unit == "document":
+        what = ("documents", "words")
+    else:
+        what = ("images", "pixels")
+    return Report(
+        name=samples.name,
+        what=what,
+        read=n if read is None else read,
+        kept=n,
+        n_users=n,
+        n_items=d,
+        problems=problems,
+        assumed=assumed,
+    )

@@ -16,7 +16,7 @@ JUDGED_ITEMS_ARE_PUBLIC = "which items have enough ratings to be judged is publi
 # orders beyond this are times (seconds since 1970, days since year 1), below it places in a
 # user's own row
 STAMPS = 100_000
-Ids = npt.NDArray[Any] | None  # users' numbers in the whole set
+UserNumbers = npt.NDArray[Any] | None  # users' numbers in the whole set
 
 
 def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
@@ -105,14 +105,21 @@ class SplitSpec(BaseModel):
         Windows with equally many ratings begin where all users' ratings put them, and items are
         counted over all users.
         """
-        windows = (WINDOWS_ARE_PUBLIC,) if self.kind == "window" else ()
-        return windows + ((JUDGED_ITEMS_ARE_PUBLIC,) if self.least_judged else ())
+        premises = []
+        if self.kind == "window":
+            premises.append(WINDOWS_ARE_PUBLIC)
+        if self.least_judged:
+            premises.append(JUDGED_ITEMS_ARE_PUBLIC)
+        return tuple(premises)
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
         """Leave out windows and the judged items at their defaults, as stored runs do."""
         fields: dict[str, Any] = whole(self)
-        unsaid = {"windows", "window"} if self.kind != "window" else set()
+        if self.kind != "window":
+            unsaid = {"windows", "window"}
+        else:
+            unsaid = set()
         return {
             name: value
             for name, value in fields.items()
@@ -120,7 +127,7 @@ class SplitSpec(BaseModel):
         }
 
 
-def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids = None) -> Split:
+def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers = None) -> Split:
     """Split ratings into train, history, validation and test.
 
     ids: (n_users,) the users' numbers in the whole set, if these are a part of it (not for windows,
@@ -141,7 +148,9 @@ def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids = None) -> Spli
         )
     how = {"users": _by_users, "window": _by_window, "none": _undivided}.get(spec.kind, _by_rating)
     parts = how(ratings, spec, seed, ids)
-    return _without_rare(parts, ratings, spec.least_judged) if spec.least_judged else parts
+    if spec.least_judged:
+        return _without_rare(parts, ratings, spec.least_judged)
+    return parts
 
 
 def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
@@ -156,12 +165,12 @@ def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
     return replace(parts, validation=often(parts.validation), test=often(parts.test), words=words)
 
 
-def _undivided(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:
+def _undivided(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) -> Split:
     nothing = ratings.only(np.zeros(len(ratings), bool))
     return Split(ratings, ratings, nothing, nothing, "no rating held out")
 
 
-def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:
+def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) -> Split:
     place = _place(ratings, spec.kind, seed, ids)
     test = place < spec.test_fraction
     validation = ~test & (place < spec.test_fraction + spec.validation_fraction)
@@ -182,7 +191,7 @@ def _by_validation(parts: Split) -> Split:
     return replace(parts, validation=none, test=parts.validation, words=words)
 
 
-def _place(ratings: Ratings, kind: str, seed: int, ids: Ids) -> npt.NDArray[np.float64]:
+def _place(ratings: Ratings, kind: str, seed: int, ids: UserNumbers) -> npt.NDArray[np.float64]:
     """A number in [0, 1) for every rating; the lowest are held out."""
     key = keyed_uniform(seed, ratings.draw_keys(ids)[ratings.users], ratings.items)
     if kind == "random":
@@ -198,7 +207,7 @@ def _place(ratings: Ratings, kind: str, seed: int, ids: Ids) -> npt.NDArray[np.f
     return np.asarray((rank_within_user(ratings, key) + 0.5) / count, np.float64)
 
 
-def _by_window(ratings: Ratings, spec: SplitSpec, seed: int, _: Ids) -> Split:
+def _by_window(ratings: Ratings, spec: SplitSpec, seed: int, _: UserNumbers) -> Split:
     if not spec.window < spec.windows:
         raise BadInput(
             f"The window must be one of the {spec.windows}, counted from 0: at most"
@@ -211,7 +220,7 @@ def _by_window(ratings: Ratings, spec: SplitSpec, seed: int, _: Ids) -> Split:
     return Split(before, before, none, ratings.only(window == spec.window), words)
 
 
-def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:
+def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) -> Split:
     keys = ratings.draw_keys(ids)
     draw = keyed_uniform(seed, keys)[ratings.users]
     test_user = draw < spec.test_fraction
@@ -222,7 +231,9 @@ def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: Ids) -> Split:
     is_judged = place >= spec.fold_in * count
     is_held_out = test_user | validation_user
     words = f"{spec.test_fraction:.0%} of the users held out, {spec.fold_in:.0%} of their ratings"
-    train, history = ratings.only(~is_held_out), ratings.only(~is_held_out | ~is_judged)
-    validation, test = validation_user & is_judged, test_user & is_judged
+    train = ratings.only(~is_held_out)
+    history = ratings.only(~is_held_out | ~is_judged)
+    validation = validation_user & is_judged
+    test = test_user & is_judged
     parts = train, history, ratings.only(validation), ratings.only(test)
     return Split(*parts, f"{words} folded in")

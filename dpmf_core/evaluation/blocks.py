@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
-import numpy.typing as npt
-
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.partitioned import Part, PartitionedRatings, PartitionedTable, States
 from dpmf_core.data.samples import Samples, of_ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 
-Array = npt.NDArray[Any]
-Question = Callable[[Any], Any]  # of a block; a module's function, so that it can be pickled
+BlockQuestion = Callable[[Any], Any]  # of a block; a module's function, so that it can be pickled
 
 
 @dataclass(frozen=True)
@@ -38,11 +36,12 @@ class InMemory:
     are_read_again = False  # whether each question reads all blocks again
 
     def __init__(self, block: SplitBlock | Samples, train: Any) -> None:
-        self.train, self._block = train, block
+        self.train = train
+        self._block = block
         self._last: tuple[Any, Any] = None, None
 
     def ask(
-        self, make: Question, questions: Sequence[Question], exact: bool = False
+        self, make: BlockQuestion, questions: Sequence[BlockQuestion], exact: bool = False
     ) -> list[list[Any]]:
         """The answers of each block to questions about `make(block)`, in order.
 
@@ -61,8 +60,8 @@ class _Asking:
     So adding them up rounds the same wherever they were computed.
     """
 
-    make: Question
-    questions: Sequence[Question]
+    make: BlockQuestion
+    questions: Sequence[BlockQuestion]
     how: SplitSpec
     seed: int
     exact: bool
@@ -90,23 +89,28 @@ class InPartitions:
 
     def __init__(self, ratings: PartitionedRatings, how: SplitSpec, seed: int, table: bool) -> None:
         require_splittable(how, ratings.name)
-        self._ratings, self._how, self._seed, self._table = ratings, how, seed, table
+        self._ratings = ratings
+        self._how = how
+        self._seed = seed
+        self._table = table
 
     @property
     def train(self) -> PartitionedRatings | PartitionedTable:
         change = partial(_training_part, how=self._how, seed=self._seed)
         train = self._ratings.with_change(change)
-        return PartitionedTable(train) if self._table else train
+        if self._table:
+            return PartitionedTable(train)
+        return train
 
     def ask(
-        self, make: Question, questions: Sequence[Question], exact: bool = False
+        self, make: BlockQuestion, questions: Sequence[BlockQuestion], exact: bool = False
     ) -> list[list[Any]]:
         fold = _Asking(make, questions, self._how, self._seed, exact)
         answers: list[list[Any]] = self._ratings.fold(fold)
         return answers
 
 
-Blocks = InMemory | InPartitions
+SplitBlocks = InMemory | InPartitions
 
 
 def split_part(part: Part, how: SplitSpec, seed: int) -> Split:
@@ -121,9 +125,17 @@ def _training_part(part: Part, how: SplitSpec, seed: int) -> Part:
 
 def require_splittable(how: SplitSpec, name: str) -> None:
     """Raise BadInput on a split that looks at all users' ratings together."""
-    wrong = "window" if how.kind == "window" else "least_judged" if how.least_judged else ""
+    if how.kind == "window":
+        wrong = "window"
+    elif how.least_judged:
+        wrong = "least_judged"
+    else:
+        wrong = ""
     if wrong:
-        option = "--split window" if wrong == "window" else "--least-judged"
+        if wrong == "window":
+            option = "--split window"
+        else:
+            option = "--least-judged"
         raise BadInput(
             f"{option} needs all ratings together, but {name} is partitioned, and only one"
             " partition is in memory at a time. Use a random, per-user, time or users split."

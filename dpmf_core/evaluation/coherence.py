@@ -9,18 +9,18 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.base.paths import create_folder, data_folder, write_whole
 from dpmf_core.data.samples import Samples, Texts
 
-Array = npt.NDArray[Any]
 TOP_WORDS = 10
-DIMENSIONS, WINDOW, EPOCHS = 100, 10, 5
+DIMENSIONS = 100
+WINDOW = 10
+EPOCHS = 5
 TOKENS = 400_000  # words to learn from; from a larger corpus, documents are drawn
 
 
@@ -51,7 +51,9 @@ def coherence(topics: Sequence[Sequence[str]], samples: Samples) -> float | None
         if len(places) >= 2:
             cosines = vectors[places] @ vectors[places].T
             each.append(float(cosines[np.triu_indices(len(places), 1)].mean()))
-    return float(np.mean(each)) if each else None
+    if each:
+        return float(np.mean(each))
+    return None
 
 
 WordTable = tuple[tuple[str, ...], Array]
@@ -100,7 +102,9 @@ def _learn_vectors(samples: Samples) -> WordTable:
     sentences = list(_sentences(samples))
     counts = Counter(itertools.chain.from_iterable(sentences))
     rare = max(1, min(5, len(sentences) // 1000))
-    words = sorted((it for it in counts if counts[it] >= rare), key=lambda it: (-counts[it], it))
+    words = sorted(
+        (word for word in counts if counts[word] >= rare), key=lambda word: (-counts[word], word)
+    )
     place = {word: j for j, word in enumerate(words)}
     texts = [[place[word] for word in each if word in place] for each in sentences]
     vectors = skip_gram.word_vectors(
@@ -127,7 +131,10 @@ def _sentences(samples: Samples) -> Iterator[list[str]]:
     order = np.argsort(keyed_uniform(3, np.arange(len(lengths))), kind="stable")
     mask = np.zeros(len(lengths), bool)
     mask[order[np.cumsum(lengths[order]) <= TOKENS]] = True
-    every = _reading(samples.texts) if samples.texts is not None else _bags(samples)
+    if samples.texts is not None:
+        every = _reading(samples.texts)
+    else:
+        every = _bags(samples)
     return (words for words, is_kept in zip(every, mask, strict=True) if is_kept)
 
 
@@ -142,7 +149,8 @@ def _bags(samples: Samples) -> Iterator[list[str]]:
     """Each document's words once, in arbitrary order."""
     from scipy.sparse import csr_array
 
-    X, words = csr_array(samples.X), samples.vocabulary or ()
+    X = csr_array(samples.X)
+    words = samples.vocabulary or ()
     for row, (first, last) in enumerate(itertools.pairwise(X.indptr)):
         inside = X.indices[first:last]
         yield [words[j] for j in inside[np.argsort(keyed_uniform(2, row, inside))]]

@@ -14,15 +14,15 @@ from dpmf_core import kernels
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.algorithms.base import user_means
 from dpmf_core.algorithms.components import Components, Own
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.data.splits import Split
 from dpmf_core.evaluation import metrics, part_metrics
-from dpmf_core.evaluation.blocks import Blocks, InMemory, SplitBlock
+from dpmf_core.evaluation.blocks import InMemory, SplitBlock, SplitBlocks
 from dpmf_core.evaluation.metrics import ErrorsByUser
 
-Array = npt.NDArray[Any]
 BUCKETS = 4  # of users by activity, and of items by popularity
 BUSY = 0.9  # the quantile of activity above which a user is in the busiest tenth
 
@@ -47,7 +47,7 @@ class DrawnUsers:
 
 
 @dataclass(frozen=True)
-class RatingsFacts(metrics.Sums):
+class RatingsFacts(metrics.BlockSums):
     """The facts about split ratings before any model exists: exact sums over blocks.
 
     popularity, test_counts: of items in histories and held out (n_items,). train_activity: the
@@ -71,8 +71,10 @@ class RatingsFacts(metrics.Sums):
     def of(cls, block: SplitBlock, seed: int) -> Self:
         """The facts of one block."""
         parts = block.split
-        test, history = parts.test, parts.history
-        longest, active = test.n_items + 1, np.diff(history.by_user)[test.users]
+        test = parts.test
+        history = parts.history
+        longest = test.n_items + 1
+        active = np.diff(history.by_user)[test.users]
         ids = block.ids[np.unique(test.users[metrics.relevant(test)])]
         return cls(
             len(parts.train),
@@ -102,7 +104,8 @@ class RatingsFacts(metrics.Sums):
     def edges(self) -> dict[str, Array]:
         """Distinct quantiles, over test ratings, of users' activity and items' popularity."""
         shares = np.linspace(0, 1, BUCKETS + 1)
-        sizes, order = np.arange(len(self.test_activity)), np.argsort(self.popularity)
+        sizes = np.arange(len(self.test_activity))
+        order = np.argsort(self.popularity)
         activity = metrics.quantiles_of(sizes, self.test_activity, shares)
         popularity = metrics.quantiles_of(self.popularity[order], self.test_counts[order], shares)
         return {"activity": np.unique(activity), "popularity": np.unique(popularity)}
@@ -140,7 +143,7 @@ class RatingsEvaluation(_OfSplit):
     facts: RatingsFacts
 
     @classmethod
-    def facts_of(cls, blocks: Blocks, seed: int) -> RatingsFacts:
+    def facts_of(cls, blocks: SplitBlocks, seed: int) -> RatingsFacts:
         facts: RatingsFacts
         ((facts,),) = blocks.ask(_itself, (partial(RatingsFacts.of, seed=seed),), exact=True)
         return facts
@@ -172,7 +175,8 @@ class RatingsEvaluation(_OfSplit):
         """Errors of a part's ratings, in units of the ratings."""
         if not len(part):
             return ErrorsByUser.of(part, np.empty(0))
-        model, own = self.model, self.personal
+        model = self.model
+        own = self.personal
         if not (model.is_bilinear and model.has_user_sides):  # needs no compiled code
             return ErrorsByUser.of(part, np.subtract(self.predict(part), part.values, dtype=float))
         sums = kernels.error_sums(
@@ -207,7 +211,8 @@ class RatingsEvaluation(_OfSplit):
     @property
     def own_mean_errors(self) -> ErrorsByUser:
         """Errors of each person's own mean on test ratings; mid-range without other ratings."""
-        history, shape = self.split.history, self.test.shape
+        history = self.split.history
+        shape = self.test.shape
         means = user_means(history, history.values - np.float32(shape.mid_range))
         return ErrorsByUser.of(
             self.test, shape.mid_range + means[self.test.users] - self.test.values
@@ -227,7 +232,7 @@ class RatingsEvaluation(_OfSplit):
 
 
 @dataclass(frozen=True)
-class SampleFacts(metrics.Sums):
+class SampleFacts(metrics.BlockSums):
     """The facts about samples before any model exists. rows: the sum of rows of norm 1."""
 
     rows: Array
@@ -256,7 +261,10 @@ class SamplesEvaluation:
 
     @classmethod
     def facts_of(cls, blocks: InMemory, seed: int) -> SampleFacts:
-        planted = "" if blocks.train.clean is None else ", without the planted outliers"
+        if blocks.train.clean is None:
+            planted = ""
+        else:
+            planted = ", without the planted outliers"
         return SampleFacts.of(blocks.train, 0, 0, f"evaluated on the training samples{planted}")
 
     @property
@@ -283,9 +291,9 @@ class TableEvaluation(_OfSplit, SamplesEvaluation):
     """
 
     @classmethod
-    def facts_of(cls, blocks: Blocks, seed: int) -> SampleFacts:
+    def facts_of(cls, blocks: SplitBlocks, seed: int) -> SampleFacts:
         (first,), *others = blocks.ask(_itself, (_table_facts,))
-        facts: SampleFacts = sum((it for (it,) in others), first)
+        facts: SampleFacts = sum((facts for (facts,) in others), first)
         return facts
 
     @property

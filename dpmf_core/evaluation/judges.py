@@ -18,33 +18,33 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, of_ratings
 from dpmf_core.data.splits import Split, SplitSpec
 from dpmf_core.evaluation.blocks import (
-    Blocks,
+    BlockQuestion,
     InMemory,
     InPartitions,
-    Question,
     SplitBlock,
+    SplitBlocks,
     require_both,
 )
 from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluation, TableEvaluation
 from dpmf_core.evaluation.metrics import group_figures
 from dpmf_core.evaluation.registry import (
     METRICS,
-    Task,
+    TaskKind,
     by_activity,
     by_popularity,
     figures_of,
     questions_of,
 )
 
-Figures = dict[str, float]
+MetricFigures = dict[str, float]
 Buckets = dict[str, list[dict[str, float]]]
-EVALUATIONS: dict[Task, Any] = {
+EVALUATIONS: dict[TaskKind, Any] = {
     "ratings": RatingsEvaluation,
     "samples": SamplesEvaluation,
     "table": TableEvaluation,
 }
 # the figures after a step, by their names in curves
-POINTS: dict[Task, dict[str, str]] = {
+POINTS: dict[TaskKind, dict[str, str]] = {
     "ratings": {
         "train_rmse": "training_rmse",
         "validation_rmse": "validation_rmse",
@@ -53,7 +53,7 @@ POINTS: dict[Task, dict[str, str]] = {
     "samples": {"objective": "objective"},
     "table": {"objective": "objective", "test_rmse": "rmse"},
 }
-GROUPS: dict[str, Question] = {"activity": by_activity, "popularity": by_popularity}
+GROUPS: dict[str, BlockQuestion] = {"activity": by_activity, "popularity": by_popularity}
 
 
 class Judge:
@@ -62,8 +62,9 @@ class Judge:
     Raises BadInput if a split leaves nothing to train on or to test on.
     """
 
-    def __init__(self, task: Task, blocks: Blocks, seed: int = 0) -> None:
-        self._task, self._blocks = task, blocks
+    def __init__(self, task: TaskKind, blocks: SplitBlocks, seed: int = 0) -> None:
+        self._task = task
+        self._blocks = blocks
         self._facts = EVALUATIONS[task].facts_of(blocks, seed)
         if task != "samples":
             require_both(self._facts.n_train, self._facts.n_test)
@@ -71,7 +72,7 @@ class Judge:
         self._groups = GROUPS if task == "ratings" else {}
         self._questions = (*questions_of(self._metrics.values()), *self._groups.values())
         self._last: partial[Any] = partial(EVALUATIONS[task], None, facts=self._facts)
-        self._totals: dict[Question, Any] = {}  # of the last model
+        self._totals: dict[BlockQuestion, Any] = {}  # of the last model
 
     @property
     def train(self) -> Any:
@@ -81,10 +82,13 @@ class Judge:
     @property
     def words(self) -> str:
         """The evaluation data."""
-        first = "ratings as samples, missing ratings as zeros; " if self._task == "table" else ""
+        if self._task == "table":
+            first = "ratings as samples, missing ratings as zeros; "
+        else:
+            first = ""
         return f"{first}{self._facts.words}"
 
-    def point(self, model: Any) -> Figures:
+    def point(self, model: Any) -> MetricFigures:
         """The figures after a step."""
         metrics = {name: METRICS[metric] for name, metric in POINTS[self._task].items()}
         if self._blocks.are_read_again:  # reading takes longer than answering
@@ -92,7 +96,7 @@ class Judge:
         totals = self._ask(model, questions_of(metrics.values()))
         return figures_of(metrics.items(), totals)
 
-    def figures(self, model: Any) -> tuple[Figures, Buckets]:
+    def figures(self, model: Any) -> tuple[MetricFigures, Buckets]:
         """All figures of a finished model."""
         totals = self._ask(model, self._questions)
         buckets = {
@@ -101,7 +105,7 @@ class Judge:
         }
         return figures_of(self._metrics.items(), totals), buckets
 
-    def _ask(self, model: Any, questions: tuple[Question, ...]) -> dict[Question, Any]:
+    def _ask(self, model: Any, questions: tuple[BlockQuestion, ...]) -> dict[BlockQuestion, Any]:
         """The answers over all blocks.
 
         Answers about the last model are cached, because the last point and the figures share them.
@@ -124,20 +128,22 @@ class NoJudge:
     train: Any
     words: str = "no rating held out"
 
-    def point(self, model: Any) -> Figures:
+    def point(self, model: Any) -> MetricFigures:
         return {}
 
-    def figures(self, model: Any) -> tuple[Figures, Buckets]:
+    def figures(self, model: Any) -> tuple[MetricFigures, Buckets]:
         return {}, {}
 
 
-def by_split(task: Task, split: Split, seed: int = 0) -> Judge:
+def by_split(task: TaskKind, split: Split, seed: int = 0) -> Judge:
     """Judge by the held-out ratings of a split, all in memory; a table also by all cells."""
     block = SplitBlock(np.arange(split.history.n_users), split)
     return Judge(task, InMemory(block, block.table if task == "table" else split.train), seed)
 
 
-def by_partitions(task: Task, ratings: PartitionedRatings, how: SplitSpec, seed: int = 0) -> Judge:
+def by_partitions(
+    task: TaskKind, ratings: PartitionedRatings, how: SplitSpec, seed: int = 0
+) -> Judge:
     """`by_split` for ratings of which one partition is in memory at a time.
 
     Raises BadInput on a split that looks at all ratings together.

@@ -5,17 +5,17 @@ Computed on raw data, never released.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Personal, Recommender, user_means
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.threads import share_out
 from dpmf_core.data.ratings import Ratings
 
-Array = npt.NDArray[Any]
 MAX_RANKED_USERS = 10_000  # whose lists are ranked, drawn from those with a relevant item
 LIST_LENGTH = 20  # items of a user's list
 SCORES = 125_000  # held together, so that they stay in the processor's cache until ranked
@@ -29,7 +29,7 @@ def rmse(predictions: Array, actual: Array) -> float:
 
 
 @dataclass(frozen=True)
-class Sums:
+class BlockSums:
     """Sums over blocks, added field by field: + of two booleans is "or", of two texts the first."""
 
     def __add__(self, other: Self) -> Self:
@@ -39,7 +39,7 @@ class Sums:
 
 
 @dataclass(frozen=True)
-class ErrorSums(Sums):
+class ErrorSums(BlockSums):
     """Sums over ratings of their errors, prediction minus rating."""
 
     count: int
@@ -54,18 +54,23 @@ class ErrorSums(Sums):
 
     @property
     def rmse(self) -> float:
-        return math.sqrt(self.squares / self.count) if self.count else math.nan
+        if self.count:
+            return math.sqrt(self.squares / self.count)
+        return math.nan
 
     @property
     def mae(self) -> float:
-        return self.absolute / self.count if self.count else math.nan
+        if self.count:
+            return self.absolute / self.count
+        return math.nan
 
     @property
     def normal(self) -> tuple[float, float]:
         """Mean and standard deviation."""
         if not self.count:
             return math.nan, math.nan
-        mean, square = self.total / self.count, self.squares / self.count
+        mean = self.total / self.count
+        square = self.squares / self.count
         variance = square - mean**2
         return mean, math.sqrt(variance) if variance > NO_SPREAD * square else 0.0
 
@@ -90,7 +95,7 @@ class ErrorsByUser:
         """The errors of the users under a mask (n_users,) together; by default of all."""
         return ErrorSums(
             int(self.counts[users].sum()),
-            *(float(it[users].sum()) for it in (self.total, self.absolute, self.squares)),
+            *(float(figure[users].sum()) for figure in (self.total, self.absolute, self.squares)),
         )
 
     def over_people(self, most: float) -> Array:
@@ -117,7 +122,8 @@ def summed_means(history: Ratings) -> npt.NDArray[np.int64]:
 
 def sums_by_user(ratings: Ratings, values: Array) -> Array:
     """The sum of each user's values, float64 (n_users,). values: (n_ratings,)."""
-    sums, active = np.zeros(ratings.n_users), np.flatnonzero(np.diff(ratings.by_user))
+    sums = np.zeros(ratings.n_users)
+    active = np.flatnonzero(np.diff(ratings.by_user))
     if len(active):  # otherwise there is nothing to add up
         sums[active] = np.add.reduceat(values, ratings.by_user[active])
     return sums
@@ -137,7 +143,8 @@ def divergence(train: ErrorSums, test: ErrorSums) -> float:
     """
     if min(train.count, test.count) < 2:
         return math.nan
-    (m, s), (other_mean, t) = train.normal, test.normal
+    m, s = train.normal
+    other_mean, t = test.normal
     if not (s > 0 and t > 0):
         return math.nan
     return math.log(t / s) + (s**2 + (m - other_mean) ** 2) / (2 * t**2) - 0.5
@@ -154,11 +161,13 @@ def top_items(
     Ties go to the lower number. users: distinct ones.
     """
     k = min(k, history.n_items)
-    starts, items = history.by_user, history.items
+    starts = history.by_user
+    items = history.items
     if model.is_bilinear:
         sides = model.item_offsets, personal.factors, model.item_sides
         return kernels.best_unseen_products(sides, users, starts, items, k)
-    lists, step = np.empty((len(users), k), np.int64), max(1, SCORES // history.n_items)
+    lists = np.empty((len(users), k), np.int64)
+    step = max(1, SCORES // history.n_items)
 
     def rank(first: int, last: int) -> None:
         for start in range(first, last, step):
@@ -184,7 +193,7 @@ def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class ListSums(Sums):
+class ListSums(BlockSums):
     """Metrics of some users' lists, as sums over the users.
 
     Recall@k is |top-k and test| / min(k, |test|), and NDCG@k follows Liang et al. 2018. The recall
@@ -200,12 +209,19 @@ class ListSums(Sums):
 
     def mean(self, name: str) -> float | None:
         """The mean over the users that it counts; None if there are none."""
-        count = self.n_rare if name == "rare_recall" else self.n_users
-        return float(getattr(self, name)) / count if count else None
+        if name == "rare_recall":
+            count = self.n_rare
+        else:
+            count = self.n_users
+        if count:
+            return float(getattr(self, name)) / count
+        return None
 
     @property
     def coverage(self) -> float | None:
-        return int(self.is_listed.sum()) / len(self.is_listed) if self.n_users else None
+        if self.n_users:
+            return int(self.is_listed.sum()) / len(self.is_listed)
+        return None
 
 
 def list_sums(
@@ -221,7 +237,8 @@ def list_sums(
 
     rare: which items are rare (n_items,).
     """
-    n_items, k = liked_ratings.n_items, min(k, liked_ratings.n_items)
+    n_items = liked_ratings.n_items
+    k = min(k, liked_ratings.n_items)
     is_listed = np.zeros(n_items, np.bool_)
     if not len(users):
         return ListSums(0, 0.0, 0.0, 0, 0.0, is_listed)
@@ -275,7 +292,9 @@ def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
 
 def _ends(edges: Array) -> tuple[Array, Array]:
     """Where groups between ascending distinct edges begin and end; one group if all are equal."""
-    return (edges[:-1], edges[1:]) if len(edges) > 1 else (edges, edges)
+    if len(edges) > 1:
+        return (edges[:-1], edges[1:])
+    return (edges, edges)
 
 
 def group_sums(sizes: Array, ratings: Array, squares: Array, edges: Array) -> Array:
@@ -286,12 +305,12 @@ def group_sums(sizes: Array, ratings: Array, squares: Array, edges: Array) -> Ar
     """
     lows, _ = _ends(edges)
     group = np.searchsorted(lows[1:], sizes, side="right")
-    return np.stack([np.bincount(group, it, len(lows)) for it in (ratings, squares)])
+    return np.stack([np.bincount(group, weights, len(lows)) for weights in (ratings, squares)])
 
 
 def group_figures(edges: Array, sums: Array) -> list[dict[str, float]]:
     """The groups of `group_sums` with their RMSE: who pays?"""
-    each = zip(*(it.tolist() for it in (*_ends(edges), *sums)), strict=True)
+    each = zip(*(column.tolist() for column in (*_ends(edges), *sums)), strict=True)
     return [
         {"from": low, "to": high, "rmse": math.sqrt(x / n) if n else math.nan, "ratings": int(n)}
         for low, high, n, x in each

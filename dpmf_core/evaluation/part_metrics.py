@@ -1,19 +1,17 @@
 """Metrics of components: pure functions on raw data, never released."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from dpmf_core.algorithms.components import Own, coefficients
+from dpmf_core.base.arrays import Array
 from dpmf_core.data.samples import Matrix, Samples, energies, is_sparse
-
-Array = npt.NDArray[Any]
 
 
 def errors(target: Matrix, H: Array, W: Array) -> npt.NDArray[np.float64]:
     """Half the squared distance of every row of `target` (n, D), dense or sparse, from H W (n,)."""
-    H, W = H.astype(np.float64), W.astype(np.float64)
+    H = H.astype(np.float64)
+    W = W.astype(np.float64)
     cross_terms = np.einsum("ik,ik->i", H, np.asarray(target @ W.T))
     return np.asarray(
         np.maximum(energies(target) - 2 * cross_terms + np.einsum("ik,ik->i", H @ (W @ W.T), H), 0)
@@ -64,8 +62,10 @@ def best_matches(one: Array, other: Array) -> tuple[Array, Array]:
 
     cosines = similarity(one, other)
     rows, columns = linear_sum_assignment(-cosines)
-    partner, value = np.full(len(one), -1), np.zeros(len(one))
-    partner[rows], value[rows] = columns, cosines[rows, columns]
+    partner = np.full(len(one), -1)
+    value = np.zeros(len(one))
+    partner[rows] = columns
+    value[rows] = cosines[rows, columns]
     return partner, value
 
 
@@ -84,7 +84,7 @@ def outlier_cells(samples: Samples, own: Own) -> Array | None:
         return None
     is_planted = np.abs(samples.X - samples.clean) > 0.01 * samples.clean.max()
     is_found = own.outliers != 0
-    return np.array([int(it.sum()) for it in (is_planted & is_found, is_planted, is_found)])
+    return np.array([int(cells.sum()) for cells in (is_planted & is_found, is_planted, is_found)])
 
 
 def precision(cells: Array) -> float:

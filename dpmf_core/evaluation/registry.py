@@ -8,11 +8,11 @@ from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from dpmf_core.base import registry
+from dpmf_core.base.arrays import Array
 from dpmf_core.evaluation import coherence, part_metrics
-from dpmf_core.evaluation.blocks import Question
+from dpmf_core.evaluation.blocks import BlockQuestion
 from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluation, TableEvaluation
 from dpmf_core.evaluation.metrics import (
     LIST_LENGTH,
@@ -25,8 +25,7 @@ from dpmf_core.evaluation.metrics import (
     unit_row_sums,
 )
 
-Array = npt.NDArray[Any]
-Task = Literal["ratings", "samples", "table"]  # a table: ratings that are factorised as samples
+TaskKind = Literal["ratings", "samples", "table"]  # a table: ratings that are factorised as samples
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,9 @@ class Metric:
 
     id: str
     title: str
-    tasks: tuple[Task, ...]
+    tasks: tuple[TaskKind, ...]
     figure: Callable[..., float | None]
-    sums: tuple[Question, ...]
+    sums: tuple[BlockQuestion, ...]
     larger_is_better: bool | None = False
     digits: int = 3
     help: str = ""
@@ -56,7 +55,9 @@ class Metric:
     @property
     def sign(self) -> float:
         """The factor that makes smaller values better."""
-        return -1.0 if self.larger_is_better else 1.0
+        if self.larger_is_better:
+            return -1.0
+        return 1.0
 
     @property
     def floor(self) -> str:
@@ -78,7 +79,9 @@ class Metric:
 def _errors(evaluation: Any, part: str, busy: bool = False) -> ErrorSums:
     """Errors of a part's ratings. busy: of the busiest tenth of the users."""
     errors: ErrorsByUser = getattr(evaluation, part)
-    return errors.among(evaluation.is_busy) if busy else errors.among()
+    if busy:
+        return errors.among(evaluation.is_busy)
+    return errors.among()
 
 
 held_out, trained, validated = (
@@ -116,15 +119,18 @@ def lists(evaluation: RatingsEvaluation) -> ListSums:
 
 def by_activity(evaluation: RatingsEvaluation) -> Array:
     """Test ratings and their squared errors, in groups of users (2, n_groups)."""
-    history, test = evaluation.split.history, evaluation.test
-    sizes, ratings = np.diff(history.by_user), np.diff(test.by_user)
+    history = evaluation.split.history
+    test = evaluation.test
+    sizes = np.diff(history.by_user)
+    ratings = np.diff(test.by_user)
     squares = sums_by_user(test, evaluation.test_squares)
     return group_sums(sizes, ratings, squares, evaluation.facts.edges["activity"])
 
 
 def by_popularity(evaluation: RatingsEvaluation) -> Array:
     """Test ratings and their squared errors, in groups of items (2, n_groups)."""
-    test, facts = evaluation.test, evaluation.facts
+    test = evaluation.test
+    facts = evaluation.facts
     squares = np.bincount(test.items, evaluation.test_squares, test.n_items)
     return group_sums(facts.popularity, test.item_counts, squares, facts.edges["popularity"])
 
@@ -154,7 +160,9 @@ def outlier_cells(evaluation: SamplesEvaluation) -> Array | None:
 
 def true_parts_match(evaluation: SamplesEvaluation) -> float | None:
     parts = evaluation.samples.parts
-    return None if parts is None else part_metrics.match(parts, evaluation.model.basis)
+    if parts is None:
+        return None
+    return part_metrics.match(parts, evaluation.model.basis)
 
 
 def topic_coherence(evaluation: SamplesEvaluation) -> float | None:
@@ -176,11 +184,15 @@ def mean_over_lists(name: str) -> Callable[[ListSums], float | None]:
 
 
 def ratio(sums: Array) -> float | None:
-    return float(sums[0] / sums[1]) if sums[1] else None
+    if sums[1]:
+        return float(sums[0] / sums[1])
+    return None
 
 
 def root_of_ratio(sums: Array) -> float | None:
-    return math.sqrt(sums[0] / sums[1]) if sums[1] else None
+    if sums[1]:
+        return math.sqrt(sums[0] / sums[1])
+    return None
 
 
 def smaller_root(sums: Array, other_sums: Array) -> float | None:
@@ -194,9 +206,9 @@ def as_it_is(value: float) -> float:
 
 # ---- the registry --------------------------------------------------------------------------------
 
-R: tuple[Task, ...] = ("ratings",)
-S: tuple[Task, ...] = ("samples",)
-T: tuple[Task, ...] = ("table",)
+R: tuple[TaskKind, ...] = ("ratings",)
+S: tuple[TaskKind, ...] = ("samples",)
+T: tuple[TaskKind, ...] = ("table",)
 
 # fmt: off
 METRICS: dict[str, Metric] = registry.by_id((
@@ -270,19 +282,22 @@ def title_of(name: str) -> str:
     return CURVES.get(name, name.replace("_", " "))
 
 
-def questions_of(metrics: Iterable[Metric]) -> tuple[Question, ...]:
+def questions_of(metrics: Iterable[Metric]) -> tuple[BlockQuestion, ...]:
     """The sums that these metrics need, each once."""
-    return tuple(dict.fromkeys(it for metric in metrics for it in metric.sums))
+    return tuple(dict.fromkeys(question for metric in metrics for question in metric.sums))
 
 
 def figures_of(
-    metrics: Iterable[tuple[str, Metric]], totals: Mapping[Question, Any]
+    metrics: Iterable[tuple[str, Metric]], totals: Mapping[BlockQuestion, Any]
 ) -> dict[str, float]:
     """The figures of these metrics that exist, by the given names. totals: of `sums`."""
     figures: dict[str, float] = {}
     for name, metric in metrics:
         sums = [totals[question] for question in metric.sums]
-        value = None if any(it is None for it in sums) else metric.figure(*sums)
+        if any(total is None for total in sums):
+            value = None
+        else:
+            value = metric.figure(*sums)
         if value is not None and math.isfinite(value):
             figures[name] = value
     return figures

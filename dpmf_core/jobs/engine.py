@@ -18,7 +18,7 @@ from dpmf_core.base.errors import BadInput, Cancelled, words_of
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs import machine
 from dpmf_core.jobs import worker as worker_processes
-from dpmf_core.jobs.job import Job, Outcome, Task, Work, identity, is_own_data, stamp_of
+from dpmf_core.jobs.job import Computation, Job, Outcome, Task, identity, is_own_data, stamp_of
 from dpmf_core.jobs.machine import Limits
 from dpmf_core.jobs.queue import Queue
 from dpmf_core.jobs.results import Opener, Results
@@ -56,7 +56,8 @@ class Engine:
         limits: Limits | None = None,
         start_worker: Callable[[int], Worker] | None = None,
     ) -> None:
-        self.store, self.limits = store, limits or Limits.from_settings()
+        self.store = store
+        self.limits = limits or Limits.from_settings()
         self.width = workers or (1 if machine.is_small() else worker_processes.usual_count())
         self._lock = threading.RLock()
         self._news = threading.Condition(self._lock)  # a worker may have something to do
@@ -76,7 +77,9 @@ class Engine:
 
     # -- asking ------------------------------------------------------------------------------------
 
-    def submit(self, work: Work, priority: int = 0, asker: str = "", cost: float = 0.0) -> Job:
+    def submit(
+        self, work: Computation, priority: int = 0, asker: str = "", cost: float = 0.0
+    ) -> Job:
         """Return a handle at once.
 
         It is done if the store has the run or a cached result is left, and shared if the work is
@@ -109,7 +112,8 @@ class Engine:
             if task is new_task:
                 if refusal := self._queue.refusal(asker, cost):
                     return self._refused_job(work, refusal)
-                task.number, self._n_submitted = self._n_submitted, self._n_submitted + 1
+                task.number = self._n_submitted
+                self._n_submitted += 1
                 self._tasks[task.identity] = task
             self._queue.enter(task, asker, priority)
             job = Job(self, task, asker)
@@ -137,7 +141,7 @@ class Engine:
             for job in jobs:
                 job.cancel()
 
-    def had(self, work: Work) -> bool:
+    def had(self, work: Computation) -> bool:
         """Whether submitting it starts no computation: it is stored, cached or being computed.
 
         Opens its data. Raises BadInput.
@@ -164,7 +168,7 @@ class Engine:
             return self._refused_job(task.spec, error)
         return Job(self, task)
 
-    def _refused_job(self, spec: Work, error: BadInput) -> Job:
+    def _refused_job(self, spec: Computation, error: BadInput) -> Job:
         task = Task("", spec)
         self._settle(task, error)
         return Job(self, task)
@@ -177,7 +181,8 @@ class Engine:
         with self._settling(task, "The run could not be started"):
             if isinstance(data, Exception):
                 raise data
-            task.key, task.is_public = specification.run_key(task.spec, data), data.public
+            task.key = specification.run_key(task.spec, data)
+            task.is_public = data.public
             task.key_ready.set()
             if not self._is_stored(task):
                 self._wait(task)
@@ -198,7 +203,10 @@ class Engine:
         Raises BadInput if a budget of the data does not allow the run.
         """
         is_shared = task.key and not is_own_data(task.spec)
-        stored_run = self.known_runs.stored(task.key) if is_shared else None
+        if is_shared:
+            stored_run = self.known_runs.stored(task.key)
+        else:
+            stored_run = None
         if stored_run is not None:
             enter_outcome(stored_run)
             self._settle(task, stored_run)
@@ -317,7 +325,11 @@ class Engine:
 
     def worker_memory(self) -> list[int]:
         """Return the resident bytes of each worker process."""
-        living = [it.worker for it in self._threads if it.worker is not None and it.worker.is_alive]
+        living = [
+            thread.worker
+            for thread in self._threads
+            if thread.worker is not None and thread.worker.is_alive
+        ]
         return [int(worker.memory * 1e6) for worker in living]
 
     # -- stopping ----------------------------------------------------------------------------------

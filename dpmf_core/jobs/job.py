@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from dpmf_core.base.errors import BadInput, Cancelled
-from dpmf_core.base.progress import Progress, Report
+from dpmf_core.base.progress import Progress, Tell
 from dpmf_core.base.requesters import owner_now
 from dpmf_core.data.catalogue import catalogue, is_own
 from dpmf_core.runs.specification import RunSpec
 
-State = Literal["waiting", "running", "done", "failed", "cancelled"]
+JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 # the outcome: a Run, a measurement's result, or BadInput, Cancelled, RuntimeError
 Outcome = Any
 
@@ -30,26 +30,28 @@ class Measurement(Protocol):
 
     def model_dump_json(self) -> str: ...
 
-    def measure(self, report: Report, stopped: Callable[[], bool]) -> Any: ...
+    def measure(self, report: Tell, stopped: Callable[[], bool]) -> Any: ...
 
 
-Work = RunSpec | Measurement
+Computation = RunSpec | Measurement
 
 
-def stamp_of(work: Work) -> Any:
+def stamp_of(work: Computation) -> Any:
     """Return the stamp of the data's bytes; '' if the work reads none. Raises BadInput."""
     data = getattr(work, "data", None)
-    return catalogue().stamp(data.id) if data is not None else ""
+    if data is not None:
+        return catalogue().stamp(data.id)
+    return ""
 
 
-def identity(work: Work, stamp: Any) -> str:
+def identity(work: Computation, stamp: Any) -> str:
     """Return a text that is equal for equal work on equal bytes."""
     if isinstance(work, RunSpec):
         return f"{stamp} {work.canonical().model_dump_json()}"
     return f"{type(work).__name__} {stamp} {work.model_dump_json()}"
 
 
-def is_own_data(work: Work) -> bool:
+def is_own_data(work: Computation) -> bool:
     """Whether the work is on an uploaded file, whose runs the shared store never holds."""
     data = getattr(work, "data", None)
     return data is not None and is_own(data.id)
@@ -70,7 +72,7 @@ class Task:
     is_waiting: bool = False  # for a worker; its data are then open
     call_off: Callable[[], None] = lambda: None  # tells its worker to stop
     key: str = ""
-    state: State = "waiting"
+    state: JobState = "waiting"
     progress: Progress | None = None
     outcome: Outcome | None = None
     ticket: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -82,8 +84,13 @@ class Task:
 
     def settle(self, outcome: Outcome) -> None:
         """End the task, once."""
-        failed: State = "cancelled" if isinstance(outcome, Cancelled) else "failed"
-        self.outcome, self.state = outcome, failed if isinstance(outcome, Exception) else "done"
+        state: JobState = "done"
+        if isinstance(outcome, Cancelled):
+            state = "cancelled"
+        elif isinstance(outcome, Exception):
+            state = "failed"
+        self.outcome = outcome
+        self.state = state
         self.key_ready.set()
         self.settled.set()
 
@@ -99,7 +106,9 @@ class Job:
     """
 
     def __init__(self, engine: Any, task: Task, asker: str = "") -> None:
-        self._engine, self._task, self._has_left = engine, task, False
+        self._engine = engine
+        self._task = task
+        self._has_left = False
         self.asker = asker
         self.spec = task.spec  # the work: a RunSpec or a Measurement
         self.cost = task.cost  # estimated seconds; 0 without an estimate
@@ -113,11 +122,13 @@ class Job:
         return self._task.key
 
     @property
-    def state(self) -> State:
+    def state(self) -> JobState:
         """Its progress; the result is available once it has ended."""
         if self._task.state not in ("waiting", "running"):
             self._task.settled.wait(1.0)
-        return "cancelled" if self._has_left else self._task.state
+        if self._has_left:
+            return "cancelled"
+        return self._task.state
 
     @property
     def is_queued(self) -> bool:
@@ -136,7 +147,9 @@ class Job:
     @property
     def ahead(self) -> int:
         """The number of waiting runs that start before this one."""
-        return int(self._engine.ahead(self._task)) if self.state == "waiting" else 0
+        if self.state == "waiting":
+            return int(self._engine.ahead(self._task))
+        return 0
 
     @property
     def waiting(self) -> int:
@@ -146,7 +159,9 @@ class Job:
     @property
     def error(self) -> str | None:
         """Why it failed, in a sentence."""
-        return str(self._task.outcome) if self.state == "failed" else None
+        if self.state == "failed":
+            return str(self._task.outcome)
+        return None
 
     @property
     def bad_input(self) -> bool:

@@ -81,7 +81,11 @@ class Limits:
         from dpmf_core.base.settings import settings  # most commands need none
 
         values = settings()
-        most_memory = memory() / 2 if values.memory_per_run == "half" else values.memory_per_run
+        most_memory: float | None
+        if values.memory_per_run == "half":
+            most_memory = memory() / 2
+        else:
+            most_memory = values.memory_per_run
         return cls(
             run_seconds=values.seconds_per_run or math.inf,
             run_memory=most_memory or math.inf,

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from dpmf_core.base.errors import BadInput, words_of
 from dpmf_core.base.extras import extra
 from dpmf_core.jobs import worker
-from dpmf_core.jobs.partition_reading import HERE, Places, Request, forget
+from dpmf_core.jobs.partition_reading import HERE, PartitionRequest, PartPlaces, forget
 from dpmf_core.jobs.worker import Worker
 
 LOCAL = "local"  # in place of an address: processes of this machine
@@ -36,7 +36,8 @@ class LocalPool:
     """Processes of this machine, which share a folder."""
 
     def __init__(self, count: int, folder: Path) -> None:
-        self._count, self.folder = count, folder
+        self._count = count
+        self.folder = folder
         self._workers: list[Worker] = []
 
     def workers(self) -> dict[str, int]:
@@ -52,8 +53,8 @@ class LocalPool:
     def map(
         self,
         function: Callable[..., Result],
-        request: Request,
-        chunks: Sequence[Places],
+        request: PartitionRequest,
+        chunks: Sequence[PartPlaces],
         contents: Sequence[Any],
         workers: Sequence[str],
     ) -> Iterator[Result]:
@@ -63,7 +64,7 @@ class LocalPool:
         for each in self._workers:
             idle.put(each)
 
-        def call(places: Places) -> Any:
+        def call(places: PartPlaces) -> Any:
             free_worker = idle.get()
             try:
                 return free_worker.call(function, request, places, *contents)
@@ -114,8 +115,8 @@ class DaskPool:
     def map(
         self,
         function: Callable[..., Result],
-        request: Request,
-        chunks: Sequence[Places],
+        request: PartitionRequest,
+        chunks: Sequence[PartPlaces],
         contents: Sequence[Any],
         workers: Sequence[str],
     ) -> Iterator[Result]:

@@ -22,8 +22,8 @@ from dpmf_core.runs import data_access
 from dpmf_core.runs.record import versions_of_sums
 
 HERE = "this machine"  # the name of all its processes
-Places = tuple[int, ...]  # of partitions, ascending
-Content = bytes | Path  # a pickled `Question`, or its file
+PartPlaces = tuple[int, ...]  # of partitions, ascending
+Content = bytes | Path  # a pickled `PartitionQuestion`, or its file
 
 
 class WorkerRefuses(RuntimeError):
@@ -31,7 +31,8 @@ class WorkerRefuses(RuntimeError):
 
     def __init__(self, worker: str, reason: str) -> None:
         super().__init__(worker, reason)
-        self.worker, self.reason = worker, reason
+        self.worker = worker
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Requirement:
 
 
 @dataclass(frozen=True)
-class Request:
+class PartitionRequest:
     """The asking run, and what its questions need."""
 
     requirement: Requirement
@@ -75,7 +76,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Question:
+class PartitionQuestion:
     """What is computed for each partition: added to a sum, or stored with the partition."""
 
     what: Any  # a `Fold` or a `Beside`
@@ -87,16 +88,19 @@ class Question:
 class PartialSum:
     """The sum over some partitions; `places` names them, to check that each counts once."""
 
-    places: Places
+    places: PartPlaces
     total: Any
 
 
-def add_up(request: Request, places: Places, sum_: Content, *contents: Content) -> PartialSum:
+def add_up(
+    request: PartitionRequest, places: PartPlaces, sum_: Content, *contents: Content
+) -> PartialSum:
     """Return the sum over some partitions. Raises WorkerRefuses.
 
     contents: the questions of stored answers it needs, and of those that these need.
     """
-    reader, question = _Reader(request, contents), _question(sum_)
+    reader = _PartitionReader(request, contents)
+    question = _question(sum_)
     total = question.what.empty()
     with single_threaded_blas:
         for place in places:
@@ -104,29 +108,33 @@ def add_up(request: Request, places: Places, sum_: Content, *contents: Content) 
     return PartialSum(places, total)
 
 
-def hold(request: Request, places: Places, *contents: Content) -> None:
+def hold(request: PartitionRequest, places: PartPlaces, *contents: Content) -> None:
     """Store the last question's result with some partitions. Raises WorkerRefuses."""
-    reader, key = _Reader(request, contents), list(request.answers)[-1]
+    reader = _PartitionReader(request, contents)
+    key = list(request.answers)[-1]
     with single_threaded_blas:
         for place in places:
             reader.state(key, place)
 
 
-def _question(content: Content) -> Question:
-    question: Question = pickle.loads(
+def _question(content: Content) -> PartitionQuestion:
+    question: PartitionQuestion = pickle.loads(
         content.read_bytes() if isinstance(content, Path) else content
     )
     return question
 
 
-class _Reader:
+class _PartitionReader:
     """The partitions that this process can read, and the results stored with them on disk.
 
     Results that are missing, because another process had them, are computed again.
     """
 
-    def __init__(self, request: Request, contents: Sequence[Content]) -> None:
-        self._worker = HERE if request.folder is not None else _address()
+    def __init__(self, request: PartitionRequest, contents: Sequence[Content]) -> None:
+        if request.folder is not None:
+            self._worker = HERE
+        else:
+            self._worker = _address()
         if reason := request.requirement.unmet():
             raise WorkerRefuses(self._worker, reason)
         data = data_access.open_raw(request.requirement.data_id)
@@ -141,7 +149,7 @@ class _Reader:
             if int(path.name.removeprefix("held-")) not in request.live:
                 shutil.rmtree(path, ignore_errors=True)
 
-    def part(self, question: Question, place: int) -> Part:
+    def part(self, question: PartitionQuestion, place: int) -> Part:
         """Return a partition after the question's changes, which are made once."""
         data = self._changed.get(question.changes)
         if data is None:
@@ -157,7 +165,7 @@ class _Reader:
         except BadInput as error:  # a file is missing or changed
             raise WorkerRefuses(self._worker, str(error).rstrip(".")) from None
 
-    def states(self, question: Question, place: int) -> dict[Hashable, Any]:
+    def states(self, question: PartitionQuestion, place: int) -> dict[Hashable, Any]:
         """Return the results stored with a partition that a question needs."""
         return {key: self.state(key, place) for key in question.keys}
 

@@ -33,8 +33,8 @@ from dpmf_core.jobs.partition_pools import (
 )
 from dpmf_core.jobs.partition_reading import (
     HERE,
-    Question,
-    Request,
+    PartitionQuestion,
+    PartitionRequest,
     Requirement,
     WorkerRefuses,
     add_up,
@@ -94,10 +94,12 @@ class PartitionSums:
         Raises BadInput if no worker has the same code and data, or workers are lost repeatedly.
         """
         question = self._ask(ratings, fold, None, keys)
-        n_parts, is_large = len(ratings.parts), _bytes_of(fold.empty()) >= LARGE
+        n_parts = len(ratings.parts)
+        is_large = _bytes_of(fold.empty()) >= LARGE
 
         def attempt() -> Any:
-            total, places = fold.empty(), list[int]()
+            total = fold.empty()
+            places = list[int]()
             for part in self._map(add_up, question, n_parts, 1 if is_large else CHUNKS):
                 fold.merge(total, part.total)
                 places += part.places
@@ -126,9 +128,9 @@ class PartitionSums:
     def _ask(
         self, ratings: PartitionedRatings, what: Any, key: Hashable, keys: Iterable[Hashable]
     ) -> _PickledQuestion:
-        question = Question(what, _pickle(ratings.changes), tuple(keys))
+        question = PartitionQuestion(what, _pickle(ratings.changes), tuple(keys))
         before: dict[int, _PickledQuestion] = {}
-        for earlier in (self._memory.answers[it] for it in question.keys):
+        for earlier in (self._memory.answers[key] for key in question.keys):
             before |= {**earlier.before, earlier.number: earlier}
         return _PickledQuestion(next(self._memory.numbers), key, _pickle(question), before)
 
@@ -141,18 +143,22 @@ class PartitionSums:
         """
         workers = self._fit_workers()
         n_chunks = min(n_parts, sum(workers.values()) * each)
-        chunks = [tuple(it.tolist()) for it in np.array_split(np.arange(n_parts), n_chunks)]
+        chunks = [tuple(chunk.tolist()) for chunk in np.array_split(np.arange(n_parts), n_chunks)]
         answers = [question.before[number] for number in sorted(question.before)]
         # a sum comes first, a stored answer after those that it needs
-        chain = [question, *answers] if question.key is None else [*answers, question]
-        request = Request(
+        if question.key is None:
+            chain = [question, *answers]
+        else:
+            chain = [*answers, question]
+        request = PartitionRequest(
             self.requirement,
             self.run,
-            {it.key: it.number for it in chain if it.key is not None},
-            frozenset(it.number for it in self._memory.answers.values()),
+            {link.key: link.number for link in chain if link.key is not None},
+            frozenset(answer.number for answer in self._memory.answers.values()),
             self.pool.folder,
         )
-        n_done, contents = 0, [self._shared(it) for it in chain]
+        n_done = 0
+        contents = [self._shared(link) for link in chain]
         results = self.pool.map(function, request, chunks, contents, list(workers))
         for places, result in zip(chunks, results, strict=True):
             n_done += len(places)
@@ -188,7 +194,8 @@ class PartitionSums:
 
     def _fit_workers(self) -> dict[str, int]:
         """Return the workers that did not refuse, in order. Raises BadInput without any."""
-        refusals, there = self._memory.refusals, self.pool.workers()
+        refusals = self._memory.refusals
+        there = self.pool.workers()
         fit = {name: threads for name, threads in sorted(there.items()) if name not in refusals}
         if not fit or HERE in refusals:
             each = " ".join(f"{name}: {reason}." for name, reason in refusals.items())

@@ -24,7 +24,8 @@ class Queue:
     """
 
     def __init__(self, n_workers: int, limits: Limits) -> None:
-        self.n_workers, self.limits = n_workers, limits
+        self.n_workers = n_workers
+        self.limits = limits
         # waiting tasks of each asker in their order; the first asker has the next turn
         self._lines: dict[str, list[Task]] = {}
         self._running: dict[Task, None] = {}
@@ -35,7 +36,8 @@ class Queue:
 
     def refusal(self, asker: str, cost: float) -> BadInput | None:
         """Say why an asker may not ask for so many more seconds of work; None if it may."""
-        debt, most = self._debts.get(asker, 0.0), self.limits.session_seconds
+        debt = self._debts.get(asker, 0.0)
+        most = self.limits.session_seconds
         if not asker or debt + cost <= most:
             return None
         return BadInput(
@@ -82,7 +84,7 @@ class Queue:
 
     def _insert(self, task: Task, asker: str) -> None:
         self._places = None
-        bisect.insort(self._lines.setdefault(asker, []), task, key=lambda it: it.place(asker))
+        bisect.insort(self._lines.setdefault(asker, []), task, key=lambda task: task.place(asker))
 
     def _remove(self, task: Task, asker: str) -> None:
         line = self._lines.get(asker, [])
@@ -127,10 +129,10 @@ class Queue:
             return False
         if asker == "":
             return True
-        n_own = sum(it.turn_of == asker and not _is_idle(it) for it in self._running)
+        n_own = sum(task.turn_of == asker and not _is_idle(task) for task in self._running)
         if self.limits.session_runs and n_own >= self.limits.session_runs:
             return False
-        n_long = sum(it.cost > LONG for it in self._running)
+        n_long = sum(task.cost > LONG for task in self._running)
         return task.cost <= LONG or n_long < max(1, self.n_workers - 1)
 
     def _may_start_idle(self, task: Task, asker: str) -> bool:

@@ -21,7 +21,7 @@ from dpmf_core.runs.stored_charges import enter_stored
 MOST_REMEMBERED = 200  # outcomes in memory
 AT_ONCE = 8  # data sets that are opened together: a slow one delays only those who wait for it
 
-Source = tuple[DataSpec, Any]  # a data set and the stamp of its bytes
+StampedData = tuple[DataSpec, Any]  # a data set and the stamp of its bytes
 
 
 class Opener:
@@ -30,9 +30,9 @@ class Opener:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(AT_ONCE, "dpmf-loading")
-        self._waiting: dict[Source, list[Callable[[Any], None]]] = {}
+        self._waiting: dict[StampedData, list[Callable[[Any], None]]] = {}
 
-    def ask(self, source: Source, then: Callable[[Any], None]) -> None:
+    def ask(self, source: StampedData, then: Callable[[Any], None]) -> None:
         """Call `then` with a data set's identity, or with the exception from opening it."""
         if (known := data_access.known_identity(source[0])) is not None:
             then(known)
@@ -44,7 +44,7 @@ class Opener:
             with contextlib.suppress(RuntimeError):  # closed
                 self._pool.submit(self._open, source)
 
-    def _open(self, source: Source) -> None:
+    def _open(self, source: StampedData) -> None:
         result: Any
         try:
             result = data_access.identified_data(source[0])
@@ -64,7 +64,9 @@ class Results:
     """Finished runs and measurements. Safe to call from any thread."""
 
     def __init__(self, store: Store, opener: Opener) -> None:
-        self._store, self._opener, self._lock = store, opener, threading.Lock()
+        self._store = store
+        self._opener = opener
+        self._lock = threading.Lock()
         # sessions that look at the same run share it, so it is read once
         self._cached_runs: WeakValueDictionary[str, Run] = WeakValueDictionary()
         # measurements, and runs on uploaded files, by identity
@@ -130,7 +132,10 @@ class Results:
         shared = iter(self._store.find_runs(self._identified(specs)))
         runs = []
         for spec in specs:
-            run = self._remembered_run(spec) if is_own_data(spec) else next(shared)
+            if is_own_data(spec):
+                run = self._remembered_run(spec)
+            else:
+                run = next(shared)
             runs.append(_charged(run))
         return runs
 
@@ -149,18 +154,22 @@ class Results:
     def _charged_summary(self, summary: Summary | None) -> Summary | None:
         if summary is None or summary["public"]:
             return summary
-        return summary if _charged(self.stored(summary["key"])) else None
+        if _charged(self.stored(summary["key"])):
+            return summary
+        return None
 
     def lacking(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
         """The runs on shared data that the store does not have, as far as their data are open."""
         return self._store.lacking(self._identified(specs))
 
     def whole(self, spec: RunSpec) -> Run | None:
-        """`find`, with the run's arrays."""
+        """A run with its arrays, if it is stored or in memory; else None."""
         if is_own_data(spec):
             return _charged(self._remembered_run(spec))
         known = self._identify(spec)
-        return None if known is None else _charged(self.stored(run_key(spec, known)))
+        if known is None:
+            return None
+        return _charged(self.stored(run_key(spec, known)))
 
     def _identified(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
         """Return the runs on shared data; have these data opened if they are not known."""
@@ -178,16 +187,26 @@ class Results:
 
     def _remembered_run(self, spec: RunSpec) -> Run | None:
         task = self.recall(identity(spec, stamp_of(spec)))
-        return task.outcome if task is not None and isinstance(task.outcome, Run) else None
+        if task is not None and isinstance(task.outcome, Run):
+            return task.outcome
+        return None
 
     def epsilons(self, spec: RunSpec) -> list[float]:
         """Return the known epsilons, ascending, of this algorithm's runs on these data."""
         if not is_own_data(spec):
             return self._store.epsilons(spec.data.id, spec.algorithm)
         with self._lock:
-            runs = [it.spec for it in self._remembered.values() if _data_id(it) == spec.data.id]
-        same = [it for it in runs if isinstance(it, RunSpec) and it.algorithm == spec.algorithm]
-        return sorted({it.budget.epsilon for it in same if it.budget is not None})
+            runs = [
+                task.spec for task in self._remembered.values() if _data_id(task) == spec.data.id
+            ]
+        same = [
+            known_spec
+            for known_spec in runs
+            if isinstance(known_spec, RunSpec) and known_spec.algorithm == spec.algorithm
+        ]
+        return sorted(
+            {known_spec.budget.epsilon for known_spec in same if known_spec.budget is not None}
+        )
 
 
 def _charged(run: Run | None) -> Run | None:

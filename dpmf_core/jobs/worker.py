@@ -27,10 +27,10 @@ import psutil
 
 from dpmf_core.base.errors import BadInput, Cancelled, words_of
 from dpmf_core.base.paths import workplace
-from dpmf_core.base.progress import Progress, Report
+from dpmf_core.base.progress import Progress, Tell
 from dpmf_core.base.threads import usable_threads
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.jobs.job import Outcome, Task, Work
+from dpmf_core.jobs.job import Computation, Outcome, Task
 from dpmf_core.jobs.machine import Limits, duration
 from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.specification import RunSpec
@@ -99,7 +99,8 @@ class _Inbox(threading.Thread):
     def __init__(self, connection: Connection, on_close: Callable[[], None]) -> None:
         super().__init__(name="dpmf-inbox", daemon=True)
         self.messages: SimpleQueue[Any] = SimpleQueue()
-        self._connection, self._on_close = connection, on_close
+        self._connection = connection
+        self._on_close = on_close
         self._stopped: set[int] = set()
         self._is_closed = False
 
@@ -120,7 +121,7 @@ class _Inbox(threading.Thread):
         return self._is_closed or number in self._stopped
 
 
-def _report(connection: Connection, number: int) -> Report:
+def _report(connection: Connection, number: int) -> Tell:
     """Return what sends the progress of one run at a readable rate."""
     last = time.monotonic()
 
@@ -133,7 +134,7 @@ def _report(connection: Connection, number: int) -> Report:
     return report
 
 
-def _outcome(work: Work, report: Report, stopped: Callable[[], bool]) -> Outcome:
+def _outcome(work: Computation, report: Tell, stopped: Callable[[], bool]) -> Outcome:
     """Do one run or measurement; errors are returned, in a form that can be pickled."""
     try:
         if isinstance(work, RunSpec):
@@ -230,8 +231,10 @@ class WorkerThread(threading.Thread):
         limits: Limits,
     ) -> None:
         super().__init__(name="dpmf-worker", daemon=True)
-        self._take, self._finish = take, finish
-        self._start_worker, self._limits = start, limits
+        self._take = take
+        self._finish = finish
+        self._start_worker = start
+        self._limits = limits
         self._starting = threading.Lock()
         self._is_closed = False
         self.worker: Worker | None = None
@@ -307,13 +310,16 @@ class WorkerThread(threading.Thread):
         Work that no session asked for has no limits.
         """
         limits = self._limits if task.turn_of else UNLIMITED
-        end, is_late = time.monotonic() + limits.run_seconds, False
+        end = time.monotonic() + limits.run_seconds
+        is_late = False
         while True:
             if worker.connection.poll(min(LOOK, max(0.0, end - time.monotonic()))):
                 _, news = worker.connection.recv()
                 if not isinstance(news, Progress):
                     too_late = is_late and isinstance(news, Cancelled)
-                    return _too_long(limits.run_seconds) if too_late else news
+                    if too_late:
+                        return _too_long(limits.run_seconds)
+                    return news
                 task.progress = news
             if limits.run_memory < math.inf and worker.memory > limits.run_memory:
                 worker.kill()
@@ -323,7 +329,8 @@ class WorkerThread(threading.Thread):
                     worker.kill()
                     return _too_long(limits.run_seconds)
                 task.call_off()
-                is_late, end = True, end + GRACE
+                is_late = True
+                end += GRACE
 
 
 def _too_long(seconds: float) -> BadInput:

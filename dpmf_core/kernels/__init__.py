@@ -34,8 +34,12 @@ PLACES = {
         "normal_equations": ("right_sides", "weighted_grams"),
         "posterior": ("draw_rows",),
         "rows": (
-            *("predict_pairs", "predict_ratings", "residuals"),
-            *("segment_sums", "error_sums", "round_towards_zero"),
+            "predict_pairs",
+            "predict_ratings",
+            "residuals",
+            "segment_sums",
+            "error_sums",
+            "round_towards_zero",
         ),
     }.items()
     for name in names

@@ -1,15 +1,13 @@
 """Inner loops of non-negative factorisation: coefficients of rows on one basis, and the basis."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
 
-Array = npt.NDArray[Any]
 PASSES = 200  # the most of accelerated projected gradient
 CLOSE = 1e-6  # largest change of a pass, relative to the row, at which a row is done
 
@@ -17,7 +15,9 @@ CLOSE = 1e-6  # largest change of a pass, relative to the row, at which a row is
 @compile_kernel
 def _coefficients(B, G, step, H, first, last, passes, close):  # type: ignore[no-untyped-def]
     K = G.shape[0]
-    h, y, new = np.zeros(K), np.zeros(K), np.zeros(K)
+    h = np.zeros(K)
+    y = np.zeros(K)
+    new = np.zeros(K)
     for i in range(first, last):
         size = 0.0
         for k in range(K):
@@ -25,7 +25,8 @@ def _coefficients(B, G, step, H, first, last, passes, close):  # type: ignore[no
             size = max(size, abs(B[i, k]))
         t = 1.0
         for _ in range(passes):
-            change, turn = 0.0, 0.0
+            change = 0.0
+            turn = 0.0
             for k in range(K):
                 slope = -B[i, k]
                 for l in range(K):  # noqa: E741
@@ -55,7 +56,8 @@ def coefficients(
     an earlier basis. A row's result depends on that row alone, and not on the number of threads.
     Accelerated projected gradient with restarts (Beck & Teboulle 2009).
     """
-    B, G = np.ascontiguousarray(B, np.float64), np.ascontiguousarray(G, np.float64)
+    B = np.ascontiguousarray(B, np.float64)
+    G = np.ascontiguousarray(G, np.float64)
     H = np.zeros_like(B) if start is None else np.array(start, np.float64)
     top = float(np.linalg.eigvalsh(G)[-1]) if len(G) else 0.0
     if top <= 0 or not len(B):
@@ -73,7 +75,8 @@ def basis(A: Array, B: Array, W: Array, passes: int) -> Array:
     projection of its unconstrained one (Cichocki & Phan 2009); the fixed points are those of
     projected gradient (Saha & Imtiaz 2022, Alg. 1, W step).
     """
-    W, flat = W.copy(), 1e-9 * float(np.trace(A))
+    W = W.copy()
+    flat = 1e-9 * float(np.trace(A))
     for _ in range(passes):
         for k in range(len(W)):
             if A[k, k] > flat:
@@ -121,7 +124,9 @@ def _combine(h, W, out):  # type: ignore[no-untyped-def]
 @compile_kernel(fastmath=True)
 def _robust_rows(X, W, step, threshold, limit, pulls, first, last, H, R):  # type: ignore[no-untyped-def]
     K, D = W.shape
-    y, new, residual = np.empty(K, X.dtype), np.empty(K, X.dtype), np.empty((1, D), X.dtype)
+    y = np.empty(K, X.dtype)
+    new = np.empty(K, X.dtype)
+    residual = np.empty((1, D), X.dtype)
     for i in range(first, last):
         h = H[i]
         y[:] = h
@@ -152,14 +157,18 @@ def robust_coefficients(
     threshold and a clip, so this is accelerated projected gradient on H alone with a Huber-like
     loss. A row's digits depend on that row alone. start: H of an earlier basis.
     """
-    kind, R = X.dtype.type, np.empty_like(X)
+    kind = X.dtype.type
+    R = np.empty_like(X)
     H = np.zeros((len(X), len(W)), X.dtype) if start is None else np.array(start, X.dtype)
     top = float(np.linalg.eigvalsh((W @ W.T).astype(np.float64))[-1])
-    pulls, t = np.zeros(passes if top > 0 else 0), 1.0
+    pulls = np.zeros(passes if top > 0 else 0)
+    t = 1.0
     for at in range(len(pulls)):
         ahead = (1 + math.sqrt(1 + 4 * t * t)) / 2
-        pulls[at], t = (t - 1) / ahead, ahead
-    rows, basis = np.ascontiguousarray(X), np.ascontiguousarray(W)
+        pulls[at] = (t - 1) / ahead
+        t = ahead
+    rows = np.ascontiguousarray(X)
+    basis = np.ascontiguousarray(W)
     numbers = kind(1 / top if top > 0 else 0), kind(threshold), kind(limit)
     share_out(
         lambda first, last: _robust_rows(rows, basis, *numbers, pulls, first, last, H, R),

@@ -15,19 +15,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
 from dpmf_core.kernels.normal_equations import common_matrix, sparse_rows
 
-Array = npt.NDArray[Any]
 _intrinsic: Any = intrinsic
 LINE = 64  # bytes of a cache line
-READ, EVERY_CACHE, DATA = 0, 3, 1  # arguments of LLVM's intrinsic
+# arguments of LLVM's intrinsic
+READ = 0
+EVERY_CACHE = 3
+DATA = 1
 
 
 @_intrinsic
@@ -35,7 +37,8 @@ def prefetch(typing, address):  # type: ignore[no-untyped-def]
     """Prefetch the cache line at an address, given as an integer."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+        pointer = ir.IntType(8).as_pointer()
+        whole = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [pointer, whole, whole, whole])
         declare: Callable[..., Any] = cgutils.get_or_insert_function
         call = declare(builder.module, kind, "llvm.prefetch.p0")
@@ -54,10 +57,18 @@ BLOCK = 2**22  # bytes above which gathering again costs less than memory of tha
 @compile_kernel(fastmath=True)
 def _add_products(factors, weights, count, p, out):  # type: ignore[no-untyped-def]
     """out += sum_e w_e (f_e . p) f_e over the first `count` factors."""
-    r, e, zero = factors.shape[1], 0, p.dtype.type(0)
+    r = factors.shape[1]
+    e = 0
+    zero = p.dtype.type(0)
     while e + 4 <= count:
-        a, b, c, d = factors[e], factors[e + 1], factors[e + 2], factors[e + 3]
-        ta, tb, tc, td = zero, zero, zero, zero
+        a = factors[e]
+        b = factors[e + 1]
+        c = factors[e + 2]
+        d = factors[e + 3]
+        ta = zero
+        tb = zero
+        tc = zero
+        td = zero
         for q in range(r):
             ta += a[q] * p[q]
             tb += b[q] * p[q]
@@ -71,7 +82,8 @@ def _add_products(factors, weights, count, p, out):  # type: ignore[no-untyped-d
             out[q] += ta * a[q] + tb * b[q] + tc * c[q] + td * d[q]
         e += 4
     while e < count:
-        a, ta = factors[e], zero
+        a = factors[e]
+        ta = zero
         for q in range(r):
             ta += a[q] * p[q]
         ta *= weights[e]
@@ -89,13 +101,20 @@ def _set_product(base, ridge, p, out):  # type: ignore[no-untyped-def]
     if len(base):
         s = 0
         while s + 4 <= r:
-            a, b, c, d = base[s], base[s + 1], base[s + 2], base[s + 3]
-            pa, pb, pc, pd = p[s], p[s + 1], p[s + 2], p[s + 3]
+            a = base[s]
+            b = base[s + 1]
+            c = base[s + 2]
+            d = base[s + 3]
+            pa = p[s]
+            pb = p[s + 1]
+            pc = p[s + 2]
+            pd = p[s + 3]
             for q in range(r):
                 out[q] += pa * a[q] + pb * b[q] + pc * c[q] + pd * d[q]
             s += 4
         while s < r:
-            a, pa = base[s], p[s]
+            a = base[s]
+            pa = p[s]
             for q in range(r):
                 out[q] += pa * a[q]
             s += 1
@@ -105,12 +124,14 @@ def _set_product(base, ridge, p, out):  # type: ignore[no-untyped-def]
 def _gather(indices, values, weights, factors, first, count, block, w, rhs):  # type: ignore[no-untyped-def]
     """Gather factors and weights of `count` entries; rhs += sum_e w_e v_e f_e."""
     has_weights = len(weights) > 0
-    data, width = factors.ctypes.data, factors.shape[1] * factors.itemsize
+    data = factors.ctypes.data
+    width = factors.shape[1] * factors.itemsize
     for e in range(count):
         soon = data + width * indices[min(first + e + AHEAD, len(indices) - 1)]
         for line in range(soon, soon + width, LINE):
             prefetch(line)
-        f, g = factors[indices[first + e]], block[e]
+        f = factors[indices[first + e]]
+        g = block[e]
         if has_weights:
             w[e] = weights[first + e]
         wv = w[e] * values[first + e]
@@ -148,12 +169,19 @@ def _apply(  # type: ignore[no-untyped-def]
 def _refine_rows(  # type: ignore[no-untyped-def]
     indptr, indices, values, weights, factors, ridge, base, steps, size, start, stop, out
 ):
-    r, dtype = factors.shape[1], factors.dtype
-    block, w = np.empty((size, r), dtype), np.ones(size, dtype)
-    residual, p, Ap = np.empty(r, dtype), np.empty(r, dtype), np.empty(r, dtype)
+    r = factors.shape[1]
+    dtype = factors.dtype
+    block = np.empty((size, r), dtype)
+    w = np.ones(size, dtype)
+    residual = np.empty(r, dtype)
+    p = np.empty(r, dtype)
+    Ap = np.empty(r, dtype)
     rhs = np.empty(r, dtype)
     for i in range(start, stop):
-        first, last, c, x = indptr[i], indptr[i + 1], ridge[i], out[i]
+        first = indptr[i]
+        last = indptr[i + 1]
+        c = ridge[i]
+        x = out[i]
         if first == last:
             x[:] = 0
             continue
@@ -161,7 +189,8 @@ def _refine_rows(  # type: ignore[no-untyped-def]
         _apply(indices, values, weights, factors, c, base, first, last, False, block, w, x, Ap, rhs)
         for q in range(r):
             residual[q] = p[q] = rhs[q] - Ap[q]
-        square, negligible = _dot(residual, residual), _dot(rhs, rhs) * np.finfo(dtype).eps ** 2
+        square = _dot(residual, residual)
+        negligible = _dot(rhs, rhs) * np.finfo(dtype).eps ** 2
         fits = last - first <= size
         for _ in range(steps):
             if square <= negligible:
@@ -172,7 +201,8 @@ def _refine_rows(  # type: ignore[no-untyped-def]
             curvature = _dot(p, Ap)
             if not curvature > 0:  # only rounding is left
                 break
-            before, length = square, square / curvature
+            before = square
+            length = square / curvature
             for q in range(r):
                 x[q] += length * p[q]
                 residual[q] -= length * Ap[q]
@@ -195,10 +225,12 @@ def refine_rows(
     start from.
     """
     indptr, indices, values, w, factors = sparse_rows(indptr, indices, values, weights, factors)
-    n, r = len(indptr) - 1, factors.shape[1]
+    n = len(indptr) - 1
+    r = factors.shape[1]
     out = np.array(start, factors.dtype, order="C")
     ridges = np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, factors.dtype), (n,)))
-    common, lengths = common_matrix(base, factors.dtype), np.diff(indptr)
+    common = common_matrix(base, factors.dtype)
+    lengths = np.diff(indptr)
     most = max(4, BLOCK // max(1, r * factors.itemsize))
     size = int(min(lengths.max(initial=1), most))
     rows = indptr, indices, values, w, factors, ridges, common, steps, size

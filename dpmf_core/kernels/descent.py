@@ -1,14 +1,10 @@
 """Stochastic gradient descent over ratings, and over single vectors of users, in compiled code."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
-
-Array = npt.NDArray[Any]
 
 
 @compile_kernel(fastmath={"reassoc", "contract"})  # sums over factors may be vectorised
@@ -17,9 +13,12 @@ def _biased_epoch(  # type: ignore[no-untyped-def]
 ):
     r = P.shape[1]
     for t in range(len(values)):
-        u, i = users[t], items[t]
-        p, q = P[u], Q[i]
-        dot, size = 0.0, 2.0 if biased else 0.0
+        u = users[t]
+        i = items[t]
+        p = P[u]
+        q = Q[i]
+        dot = 0.0
+        size = 2.0 if biased else 0.0
         for f in range(r):
             dot += p[f] * q[f]
             size += p[f] * p[f] + q[f] * q[f]
@@ -113,8 +112,10 @@ def _arrivals(  # type: ignore[no-untyped-def]
     p = np.empty(Q.shape[1], Q.dtype)
     for t in range(len(position)):
         # the user's ratings in order of arrival, the new one included
-        first, last = indptr[rows[t]], position[t] + 1
-        own_items, residuals = items[first:last], values[first:last] - _mean(values[first:last])
+        first = indptr[rows[t]]
+        last = position[t] + 1
+        own_items = items[first:last]
+        residuals = values[first:last] - _mean(values[first:last])
         n = len(own_items)
         if biased:
             bias_sums[own_items[n - 1]] += residuals[n - 1]
@@ -134,7 +135,8 @@ def _arrivals(  # type: ignore[no-untyped-def]
 def _epoch(P, Q, users, items, values, rate, penalty, shortened):  # type: ignore[no-untyped-def]
     d = P.shape[1]
     for t in range(len(values)):
-        p, q = P[users[t]], Q[items[t]]
+        p = P[users[t]]
+        q = Q[items[t]]
         error = values[t]
         size = rate * 0
         for f in range(d):

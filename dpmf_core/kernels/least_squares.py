@@ -8,11 +8,9 @@ Threads share rows in chunks of equal cost. Every row is computed the same way w
 so results do not depend on the number of threads.
 """
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
 from dpmf_core.kernels.normal_equations import (
@@ -26,8 +24,6 @@ from dpmf_core.kernels.normal_equations import (
     sparse_rows,
 )
 from dpmf_core.kernels.tiles import factorise, fits_tiles, solve_factorised
-
-Array = npt.NDArray[Any]
 
 
 @compile_kernel
@@ -54,7 +50,8 @@ def _solve_small(  # type: ignore[no-untyped-def]
     posv, chars, ints, indices, values, factors, first, last, ridge, gram, solution, out
 ):
     """A row with fewer entries than factors, in the space of its entries."""
-    k, r = last - first, factors.shape[1]
+    k = last - first
+    r = factors.shape[1]
     for p in range(k):
         f = factors[indices[first + p]]
         solution[p] = values[first + p]
@@ -78,14 +75,19 @@ def _solve_small(  # type: ignore[no-untyped-def]
 def _solve_rows(  # type: ignore[no-untyped-def]
     blas, posv, indptr, indices, values, weights, factors, ridge, base, start, stop, out, failed
 ):
-    r, dtype = factors.shape[1], factors.dtype
+    r = factors.shape[1]
+    dtype = factors.dtype
     chars = np.array([76, 78, 84], np.uint8)  # "L", "N", "T"
-    ints, one = np.zeros(4, np.int32), np.ones(1, dtype)
-    buffer, gram = np.empty((GATHER, r), dtype), np.empty((r, r), dtype)
+    ints = np.zeros(4, np.int32)
+    one = np.ones(1, dtype)
+    buffer = np.empty((GATHER, r), dtype)
+    gram = np.empty((r, r), dtype)
     flat = np.empty(r * r, dtype)
     own_space = len(weights) == 0 and len(base) == 0
     for i in range(start, stop):
-        first, last, x = indptr[i], indptr[i + 1], out[i]
+        first = indptr[i]
+        last = indptr[i + 1]
+        x = out[i]
         if first == last:
             x[:] = 0
             continue
@@ -114,10 +116,13 @@ def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # 
     out: right-hand sides in, solutions out.
     """
     r = grams.shape[1]
-    chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
-    gram, spare = np.empty((r, r), grams.dtype), np.zeros(r, grams.dtype)
+    chars = np.array([76, 78, 84], np.uint8)
+    ints = np.zeros(4, np.int32)
+    gram = np.empty((r, r), grams.dtype)
+    spare = np.zeros(r, grams.dtype)
     for b in range(start, stop):
-        gram[:], spare[:] = 0, 0
+        gram[:] = 0
+        spare[:] = 0
         _add(grams[b], gram)
         if not _solve_system(posv, chars, ints, gram, spare):
             indefinite[b] = True
@@ -142,8 +147,10 @@ def solve_rows(
     symmetric or None. weights: (n_entries,), at least 0, or None for 1. Empty rows give exactly 0.
     """
     indptr, indices, values, w, factors = sparse_rows(indptr, indices, values, weights, factors)
-    n, r = len(indptr) - 1, factors.shape[1]
-    out, failed = np.empty((n, r), factors.dtype), np.zeros(n, np.bool_)
+    n = len(indptr) - 1
+    r = factors.shape[1]
+    out = np.empty((n, r), factors.dtype)
+    failed = np.zeros(n, np.bool_)
     ridges = np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, factors.dtype), (n,)))
     common = common_matrix(base, factors.dtype)
     routines = products(factors.dtype), routine(letter(factors.dtype) + "posv")
@@ -188,7 +195,8 @@ def solve_psd(
     n, r = rhs.shape
     ridges = np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, grams.dtype), (n,)))
     common = common_matrix(base, grams.dtype)
-    out, indefinite = np.array(rhs, grams.dtype), np.zeros(n, np.bool_)
+    out = np.array(rhs, grams.dtype)
+    indefinite = np.zeros(n, np.bool_)
     if not project:
         system = grams + (0 if base is None else common)
         system = system + ridges[:, None, None] * np.eye(r, dtype=grams.dtype)

@@ -4,19 +4,18 @@ The highest scores of groups of items give a bound that all listed items reach; 
 above it are sorted.
 """
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
 from dpmf_core.kernels.tiles import HEIGHT, WIDTH, add_panel
 
-Array = npt.NDArray[Any]
 EIGHT = 8  # items in a group; rows of scores are padded to a multiple of its square
 GROUPS = 64  # of groups, whose highest scores give the bound
-ROUNDS, SPARE = 12, 3  # of halving, for a bound that up to SPARE more groups may reach
+# of halving, for a bound that up to SPARE more groups may reach
+ROUNDS = 12
+SPARE = 3
 MOST = 256  # items that may lie above the bound
 NONE = np.float32(-np.inf)
 
@@ -33,16 +32,20 @@ def _insert(score, item, n_listed, best, best_items):  # type: ignore[no-untyped
     while place > 0 and (
         score > best[place - 1] or (score == best[place - 1] and item < best_items[place - 1])
     ):
-        best[place], best_items[place] = best[place - 1], best_items[place - 1]
+        best[place] = best[place - 1]
+        best_items[place] = best_items[place - 1]
         place -= 1
-    best[place], best_items[place] = score, item
+    best[place] = score
+    best_items[place] = item
     return min(n_listed + 1, k)
 
 
 @compile_kernel
 def _list_of_all(row, n_items, rated_items, best, best_items):  # type: ignore[no-untyped-def]
     """List the best items in the gaps between rated items, one gap after another."""
-    n_listed, begin, k = 0, 0, len(best)
+    n_listed = 0
+    begin = 0
+    k = len(best)
     for at in range(len(rated_items) + 1):
         stop = rated_items[at] if at < len(rated_items) else n_items
         for item in range(begin, stop):
@@ -67,8 +70,14 @@ def _highest(row, high, higher):  # type: ignore[no-untyped-def]
     A group of `high` has eight items, m places apart; one of `higher` has groups of these.
     """
     m = len(high)
-    a, b, c, d = row[:m], row[m : 2 * m], row[2 * m : 3 * m], row[3 * m : 4 * m]
-    e, f, g, h = row[4 * m : 5 * m], row[5 * m : 6 * m], row[6 * m : 7 * m], row[7 * m :]
+    a = row[:m]
+    b = row[m : 2 * m]
+    c = row[2 * m : 3 * m]
+    d = row[3 * m : 4 * m]
+    e = row[4 * m : 5 * m]
+    f = row[5 * m : 6 * m]
+    g = row[6 * m : 7 * m]
+    h = row[7 * m :]
     for at in range(m):
         left = _larger(a[at], _larger(b[at], _larger(c[at], _larger(d[at], NONE))))
         right = _larger(e[at], _larger(f[at], _larger(g[at], _larger(h[at], NONE))))
@@ -83,7 +92,9 @@ def _highest(row, high, higher):  # type: ignore[no-untyped-def]
 @compile_kernel
 def _bound(higher, k):  # type: ignore[no-untyped-def]
     """A score that k of the groups reach and few more; -inf if there are fewer than k."""
-    low, top, numbers = np.float32(np.inf), NONE, 0
+    low = np.float32(np.inf)
+    top = NONE
+    numbers = 0
     for each in range(GROUPS):
         score = higher[each]
         numbers += score > NONE
@@ -113,7 +124,10 @@ def _above(row, high, higher, bound, some, candidates, worth):  # type: ignore[n
     candidates, worth: (MOST,). some: as long as `high`, overwritten. Indices are written first and
     counted afterwards, because a branch would be mispredicted half of the time.
     """
-    m, count, groups, items = len(high), 0, 0, 0
+    m = len(high)
+    count = 0
+    groups = 0
+    items = 0
     for each in range(GROUPS):
         candidates[count] = each
         count += higher[each] >= bound
@@ -136,13 +150,17 @@ def _above(row, high, higher, bound, some, candidates, worth):  # type: ignore[n
 def _put_in_order(candidates, worth, count, best_items):  # type: ignore[no-untyped-def]
     """List the best of `count` candidates by insertion sort."""
     for each in range(1, count):
-        score, item, at = worth[each], candidates[each], each
+        score = worth[each]
+        item = candidates[each]
+        at = each
         while at > 0 and (
             worth[at - 1] < score or (worth[at - 1] == score and candidates[at - 1] > item)
         ):
-            worth[at], candidates[at] = worth[at - 1], candidates[at - 1]
+            worth[at] = worth[at - 1]
+            candidates[at] = candidates[at - 1]
             at -= 1
-        worth[at], candidates[at] = score, item
+        worth[at] = score
+        candidates[at] = item
     for at in range(len(best_items)):
         best_items[at] = candidates[at]
 
@@ -151,8 +169,10 @@ def _put_in_order(candidates, worth, count, best_items):  # type: ignore[no-unty
 def _scratch(n_items, k):  # type: ignore[no-untyped-def]
     """Arrays for one list: `high`, `higher`, groups, items, their scores, the best."""
     parts = -(-n_items // (EIGHT * EIGHT))
-    high, higher = np.empty(parts * EIGHT, np.float32), np.empty(GROUPS, np.float32)
-    groups, items = np.empty(parts * EIGHT, np.int32), np.empty(MOST, np.int32)
+    high = np.empty(parts * EIGHT, np.float32)
+    higher = np.empty(GROUPS, np.float32)
+    groups = np.empty(parts * EIGHT, np.int32)
+    items = np.empty(MOST, np.int32)
     return high, higher, groups, items, np.empty(MOST, np.float32), np.empty(k, np.float32)
 
 
@@ -235,11 +255,12 @@ def best_unseen_products(
     out = np.empty((len(users), k), np.int64)
     if not k:
         return out
-    b, U, V = (np.asarray(it, np.float32) for it in sides)
+    b, U, V = (np.asarray(side, np.float32) for side in sides)
     n_items, r = V.shape
     parts = -(-n_items // (EIGHT * EIGHT))
     table = np.zeros((parts * EIGHT * EIGHT, r + 1), np.float32)
-    table[:n_items, :r], table[:n_items, r] = V, b
+    table[:n_items, :r] = V
+    table[:n_items, r] = b
     panels = np.ascontiguousarray(table.reshape(-1, WIDTH, r + 1).swapaxes(1, 2))
     own = np.asarray(users, np.int64)
     lists = np.ascontiguousarray(U), panels, n_items, own, starts, items

@@ -1,14 +1,11 @@
 """Second moments of sparse rows."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
 
-Array = npt.NDArray[Any]
 DENSER = 40  # how many times faster dense products are than scattered additions
 FEW = 64  # dense rows below which a block does not pay
 CELLS = 2**22  # of a dense block: 32 MB
@@ -34,7 +31,8 @@ def add_second_moment(indptr: Array, items: Array, values: Array, out: Array) ->
     The cost is half the sum of squared row lengths; for long rows half of n_items^2 each, at a
     fraction of the price.
     """
-    items, values = np.asarray(items, np.int32), np.asarray(values, np.float64)
+    items = np.asarray(items, np.int32)
+    values = np.asarray(values, np.float64)
     lengths = np.diff(indptr)
     long = DENSER * lengths.astype(np.float64) ** 2 > len(out) ** 2
     if np.count_nonzero(long) < FEW:
@@ -61,7 +59,8 @@ def _add_scattered(indptr: Array, items: Array, values: Array, out: Array) -> No
 
 def _add_dense(indptr: Array, items: Array, values: Array, out: Array) -> None:
     """Dense blocks of rows and their products, one panel of `out` at a time."""
-    n_items, n_rows = len(out), len(indptr) - 1
+    n_items = len(out)
+    n_rows = len(indptr) - 1
     height = min(n_rows, max(CELLS // n_items, 64))
     block = np.zeros((height, n_items))
     cells = block.reshape(-1)

@@ -9,16 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from llvmlite import ir
 from numba.core import types
 from numba.extending import get_cython_function_address, intrinsic
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
 from dpmf_core.kernels.tiles import CACHE_BYTES, WIDTH, add_triangle, fits_tiles
 
-Array = npt.NDArray[Any]
 _intrinsic: Any = intrinsic
 GATHER = 256  # factors copied side by side before one product
 PRODUCT = 2**19  # multiplications in one gemm: OpenBLAS is faster below a million
@@ -66,10 +65,16 @@ def add_product(blas, chars, ints, one, rows, count, gram):  # type: ignore[no-u
 
     rows: (GATHER, r), C order.
     """
-    ints[0], ints[1] = gram.shape[0], count
-    lower, n, k = chars.ctypes.data, ints.ctypes.data, ints.ctypes.data + 4
-    as_is, turned = lower + 1, lower + 2
-    alpha, a, c = one.ctypes.data, rows.ctypes.data, gram.ctypes.data
+    ints[0] = gram.shape[0]
+    ints[1] = count
+    lower = chars.ctypes.data
+    n = ints.ctypes.data
+    k = ints.ctypes.data + 4
+    as_is = lower + 1
+    turned = lower + 2
+    alpha = one.ctypes.data
+    a = rows.ctypes.data
+    c = gram.ctypes.data
     if gram.shape[0] <= WHOLE:
         _call13(blas[0], as_is, turned, n, n, k, alpha, a, n, a, n, alpha, c, n)
     else:
@@ -79,8 +84,12 @@ def add_product(blas, chars, ints, one, rows, count, gram):  # type: ignore[no-u
 @compile_kernel(inline="never")
 def solve_definite_in_place(posv, chars, ints, gram, rhs):  # type: ignore[no-untyped-def]
     """Solve gram x = rhs in place by Cholesky; returns 0 on success."""
-    ints[0], ints[1], ints[2] = len(rhs), 1, 0
-    n, a, b = ints.ctypes.data, gram.ctypes.data, rhs.ctypes.data
+    ints[0] = len(rhs)
+    ints[1] = 1
+    ints[2] = 0
+    n = ints.ctypes.data
+    a = gram.ctypes.data
+    b = rhs.ctypes.data
     _call8(posv, chars.ctypes.data, n, n + 4, a, n, b, n, n + 8)
     return ints[2]
 
@@ -135,17 +144,21 @@ def _rounded_grams(  # type: ignore[no-untyped-def]
     blas, indptr, indices, weights, factors, step, offset, start, stop, grams
 ):
     r = factors.shape[1]
-    chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
-    one, buffer = np.ones(1, factors.dtype), np.empty((GATHER, r), factors.dtype)
+    chars = np.array([76, 78, 84], np.uint8)
+    ints = np.zeros(4, np.int32)
+    one = np.ones(1, factors.dtype)
+    buffer = np.empty((GATHER, r), factors.dtype)
     gather = _gathered_at_once(r, factors.itemsize)
     steps_in_one = 1 / step  # multiplying by a power of two is exact
     for i in range(start, stop):
-        gram, last = grams[i], indptr[offset + i + 1]
+        gram = grams[i]
+        last = indptr[offset + i + 1]
         gram[:] = 0
         for begin in range(indptr[offset + i], last, gather):
             count = min(gather, last - begin)
             for row in range(count):
-                f, root = factors[indices[begin + row]], np.sqrt(weights[begin + row])
+                f = factors[indices[begin + row]]
+                root = np.sqrt(weights[begin + row])
                 for p in range(r):
                     buffer[row, p] = np.trunc(root * f[p] * steps_in_one) * step
             _add_outer_products(blas, chars, ints, one, buffer, count, gram)
@@ -159,7 +172,8 @@ def add_entries(  # type: ignore[no-untyped-def]
     blas, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, rhs
 ):
     """gram (one triangle) += sum w f f', rhs += sum w v f, over the entries first..last."""
-    r, has_weights = factors.shape[1], len(weights) > 0
+    r = factors.shape[1]
+    has_weights = len(weights) > 0
     if r <= SMALL:
         for entry in range(first, last):
             f = factors[indices[entry]]
@@ -176,7 +190,8 @@ def add_entries(  # type: ignore[no-untyped-def]
         for row in range(count):
             f = factors[indices[start + row]]
             w = weights[start + row] if has_weights else one[0]
-            root, wv = np.sqrt(w), w * values[start + row]
+            root = np.sqrt(w)
+            wv = w * values[start + row]
             for p in range(r):
                 buffer[row, p] = root * f[p]
                 rhs[p] += wv * f[p]
@@ -188,10 +203,15 @@ def _normal_equations(  # type: ignore[no-untyped-def]
     blas, indptr, indices, values, weights, factors, offset, start, stop, grams, rhs
 ):
     r = factors.shape[1]
-    chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
-    one, buffer = np.ones(1, factors.dtype), np.empty((GATHER, r), factors.dtype)
+    chars = np.array([76, 78, 84], np.uint8)
+    ints = np.zeros(4, np.int32)
+    one = np.ones(1, factors.dtype)
+    buffer = np.empty((GATHER, r), factors.dtype)
     for i in range(start, stop):
-        first, last, gram, b = indptr[offset + i], indptr[offset + i + 1], grams[i], rhs[i]
+        first = indptr[offset + i]
+        last = indptr[offset + i + 1]
+        gram = grams[i]
+        b = rhs[i]
         gram[:] = 0
         b[:] = 0
         add_entries(
@@ -207,7 +227,8 @@ def sparse_rows(
 ) -> tuple[Array, Array, Array, Array, Array]:
     dtype = np.float64 if factors.dtype == np.float64 else np.float32
     w = np.empty(0, dtype) if weights is None else np.ascontiguousarray(weights, dtype)
-    values, factors = np.ascontiguousarray(values, dtype), np.ascontiguousarray(factors, dtype)
+    values = np.ascontiguousarray(values, dtype)
+    factors = np.ascontiguousarray(factors, dtype)
     return np.asarray(indptr, np.int64), np.asarray(indices, np.int32), values, w, factors
 
 

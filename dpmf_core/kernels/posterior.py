@@ -1,16 +1,12 @@
 """Draws of many rows from their Gaussian posterior at once, in compiled loops. No privacy here."""
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
 from dpmf_core.kernels.normal_equations import GATHER, add_entries, products, sparse_rows
 from dpmf_core.kernels.tiles import WIDTH, factorise, fits_tiles, solve_lower, solve_upper
-
-Array = npt.NDArray[Any]
 
 
 @compile_kernel
@@ -18,14 +14,20 @@ def _draw_rows(  # type: ignore[no-untyped-def]
     blas, indptr, indices, values, factors, noise, precision, linear, start, stop, normals, failed
 ):
     """normals: standard normals in, draws out."""
-    r, none = factors.shape[1], values[:0]
-    chars, ints = np.array([76, 78, 84], np.uint8), np.zeros(4, np.int32)
-    one, buffer = np.ones(1, factors.dtype), np.empty((GATHER, r), factors.dtype)
-    gram, side = np.empty((r, r), factors.dtype), np.empty(r, factors.dtype)
+    r = factors.shape[1]
+    none = values[:0]
+    chars = np.array([76, 78, 84], np.uint8)
+    ints = np.zeros(4, np.int32)
+    one = np.ones(1, factors.dtype)
+    buffer = np.empty((GATHER, r), factors.dtype)
+    gram = np.empty((r, r), factors.dtype)
+    side = np.empty(r, factors.dtype)
     for i in range(start, stop):
         gram[:] = 0
         side[:] = 0
-        first, last, x = indptr[i], indptr[i + 1], normals[i]
+        first = indptr[i]
+        last = indptr[i + 1]
+        x = normals[i]
         add_entries(
             blas, chars, ints, one, indices, values, none, factors, first, last, buffer, gram, side
         )
@@ -55,7 +57,8 @@ def draw_rows(
     prior mean. normals: (n, r) standard normal numbers. Raises FloatingPointError if a system is
     not positive definite in float32.
     """
-    n, r = len(indptr) - 1, factors.shape[1]
+    n = len(indptr) - 1
+    r = factors.shape[1]
     width = -(-r // WIDTH) * WIDTH  # further coordinates are independent of everything
     if not fits_tiles(width, 4):
         raise ValueError(f"The number of factors must be at most 256. Got {r}.")
@@ -64,9 +67,11 @@ def draw_rows(
     indptr, indices, values, _, factors = sparse_rows(
         indptr, indices, values, None, _widened(factors, width)
     )
-    out, failed = _widened(normals, width), np.zeros(n, np.bool_)
+    out = _widened(normals, width)
+    failed = np.zeros(n, np.bool_)
     offsets = _widened(linear, width)
-    blas, noise = products(factors.dtype), np.float32(noise_precision)
+    blas = products(factors.dtype)
+    noise = np.float32(noise_precision)
     rows = blas, indptr, indices, values, factors, noise, wide, offsets
     cost = np.diff(indptr) * float(width**2) + float(width) ** 3 / 3 + 50
     share_out(lambda start, stop: _draw_rows(*rows, start, stop, out, failed), cost)

@@ -5,15 +5,12 @@ row by row, so users compute from the released directions, bit for bit, the row 
 training.
 """
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
 
-Array = npt.NDArray[Any]
 INSIDE = 1 - 1e-6  # keeps a residual row inside its bound after rounding
 
 
@@ -56,7 +53,8 @@ def _step(items, target, y, v, inverse, rate, kappa, bound, residual_bound):  # 
 @compile_kernel
 def _residuals(indptr, target, y, bound, start, stop, out):  # type: ignore[no-untyped-def]
     for i in range(start, stop):
-        first, last = indptr[i], indptr[i + 1]
+        first = indptr[i]
+        last = indptr[i + 1]
         scale = _residual_scale(target[first:last], y[first:last], bound)
         for p in range(first, last):
             out[p] = scale * (y[p] - target[p])
@@ -74,10 +72,15 @@ def _replay(  # type: ignore[no-untyped-def]
     indptr, items, target, bound, residual_bound, V, inverses, rates, kappa, start, stop, out
 ):
     for i in range(start, stop):
-        first, last = indptr[i], indptr[i + 1]
-        row, goal, y = items[first:last], target[first:last], np.zeros(last - first)
+        first = indptr[i]
+        last = indptr[i + 1]
+        row = items[first:last]
+        goal = target[first:last]
+        y = np.zeros(last - first)
         for t in range(len(V)):
-            v, inverse, rate = V[t], inverses[t], rates[t]
+            v = V[t]
+            inverse = inverses[t]
+            rate = rates[t]
             coefficient, shrink = _step(
                 row, goal, y, v, inverse, rate, kappa, bound, residual_bound
             )
@@ -95,8 +98,10 @@ class Rows:
     def __init__(
         self, indptr: Array, items: Array, target: Array, bound: float, residual_bound: float
     ) -> None:
-        self.indptr, self.items = indptr, np.asarray(items, np.int32)
-        self.bound, self.residual_bound = float(bound), float(residual_bound)
+        self.indptr = indptr
+        self.items = np.asarray(items, np.int32)
+        self.bound = float(bound)
+        self.residual_bound = float(residual_bound)
         self.target = np.asarray(target, np.float32)  # (n_ratings,)
         self.iterate = np.zeros(len(self.target))  # (n_ratings,)
         self._cost = np.diff(indptr) + 1.0

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
-
-Array = npt.NDArray[Any]
 
 
 @compile_kernel(fastmath=True)
 def _predict(user_factors, item_factors, users, items, start, stop, out):  # type: ignore[no-untyped-def]
     for e in range(start, stop):
-        u, v = user_factors[users[e]], item_factors[items[e]]
+        u = user_factors[users[e]]
+        v = item_factors[items[e]]
         total = u[0] * v[0]
         for p in range(1, len(u)):
             total += u[p] * v[p]
@@ -27,7 +27,8 @@ def _predict(user_factors, item_factors, users, items, start, stop, out):  # typ
 @compile_kernel(fastmath={"nsz", "arcp", "contract", "afn", "reassoc"})
 def _predict_ratings(centre, a, b, U, V, users, items, low, high, start, stop, out):  # type: ignore[no-untyped-def]
     for e in range(start, stop):
-        u, v = U[users[e]], V[items[e]]
+        u = U[users[e]]
+        v = V[items[e]]
         total = np.float32(0)
         for p in range(len(u)):
             total += u[p] * v[p]
@@ -39,15 +40,21 @@ def _predict_ratings(centre, a, b, U, V, users, items, low, high, start, stop, o
 def _residuals(starts, items, values, centre, b, damping, first, last, means, out):  # type: ignore[no-untyped-def]
     for u in range(first, last):
         span = slice(starts[u], starts[u + 1])
-        x, own, residuals = values[span], items[span], out[span]
-        count, sums = len(x), (0.0, 0.0, 0.0, 0.0)
+        x = values[span]
+        own = items[span]
+        residuals = out[span]
+        count = len(x)
+        sums = (0.0, 0.0, 0.0, 0.0)
         whole = count - count % 4
         for e in range(0, whole, 4):  # four sums, because each waits for its last addition
             k = x[e] - centre - b[own[e]]
             m = x[e + 1] - centre - b[own[e + 1]]
             n = x[e + 2] - centre - b[own[e + 2]]
             o = x[e + 3] - centre - b[own[e + 3]]
-            residuals[e], residuals[e + 1], residuals[e + 2], residuals[e + 3] = k, m, n, o
+            residuals[e] = k
+            residuals[e + 1] = m
+            residuals[e + 2] = n
+            residuals[e + 3] = o
             sums = sums[0] + k, sums[1] + m, sums[2] + n, sums[3] + o
         total = sums[0] + sums[1] + (sums[2] + sums[3])
         for e in range(whole, count):
@@ -75,8 +82,10 @@ def predict_pairs(
     if not np.shape(item_factors)[1]:  # compiled code would read outside its arrays
         return np.zeros(len(users), dtype)
     out = np.empty(len(users), dtype)
-    U, V = np.ascontiguousarray(user_factors, dtype), np.ascontiguousarray(item_factors, dtype)
-    u, i = np.asarray(users, np.int32), np.asarray(items, np.int32)
+    U = np.ascontiguousarray(user_factors, dtype)
+    V = np.ascontiguousarray(item_factors, dtype)
+    u = np.asarray(users, np.int32)
+    i = np.asarray(items, np.int32)
     share_out(lambda start, stop: _predict(U, V, u, i, start, stop, out), len(u))
     return out
 
@@ -87,12 +96,13 @@ def predict_ratings(
 ) -> Array:  # fmt: skip
     """centre + a_u + b_i + u . v of every pair within bounds, float32 (n_pairs,)."""
     out = np.empty(len(users), np.float32)
-    low, high, c = (np.float32(it) for it in (*bounds, centre))
+    low, high, c = (np.float32(number) for number in (*bounds, centre))
     a, b, U, V = (
-        np.ascontiguousarray(it, np.float32)
-        for it in (user_offsets, item_offsets, user_factors, item_factors)
+        np.ascontiguousarray(side, np.float32)
+        for side in (user_offsets, item_offsets, user_factors, item_factors)
     )
-    u, i = np.asarray(users, np.int32), np.asarray(items, np.int32)
+    u = np.asarray(users, np.int32)
+    i = np.asarray(items, np.int32)
     rows = c, a, b, U, V, u, i, low, high
     share_out(lambda start, stop: _predict_ratings(*rows, start, stop, out), len(u))
     return out
@@ -107,9 +117,12 @@ def residuals(
     Means (n_users,) and residuals (n_values,), float32, summed in float64. starts: (n_users + 1,).
     damping: pseudo-count of the mean; None: the mean is taken as 0.
     """
-    means, out = np.zeros(len(starts) - 1, np.float32), np.empty(len(values), np.float32)
-    x, b = np.ascontiguousarray(values, np.float32), np.ascontiguousarray(item_offsets, np.float32)
-    c, pseudo = np.float32(centre), -1.0 if damping is None else float(damping)
+    means = np.zeros(len(starts) - 1, np.float32)
+    out = np.empty(len(values), np.float32)
+    x = np.ascontiguousarray(values, np.float32)
+    b = np.ascontiguousarray(item_offsets, np.float32)
+    c = np.float32(centre)
+    pseudo = -1.0 if damping is None else float(damping)
     share_out(
         lambda first, last: _residuals(starts, items, x, c, b, pseudo, first, last, means, out),
         np.diff(starts) + 1.0,
@@ -132,18 +145,22 @@ def segment_sums(starts: Array, values: Array) -> Array:
 def _error_sums(  # type: ignore[no-untyped-def]
     own, U, table, starts, items, values, low, high, first, last, total, absolute, squares
 ):
-    most, r = 0, U.shape[1]
+    most = 0
+    r = U.shape[1]
     for row in range(first, last):
         most = max(most, starts[row + 1] - starts[row])
-    scores, x = np.empty(most, np.float32), np.empty(table.shape[1], np.float32)
+    scores = np.empty(most, np.float32)
+    x = np.empty(table.shape[1], np.float32)
     x[r] = 1  # for the items' offsets
     for row in range(first, last):
-        start, count = starts[row], starts[row + 1] - starts[row]
+        start = starts[row]
+        count = starts[row + 1] - starts[row]
         for p in range(r):
             x[p] = U[row, p]
         # two passes with one kind of work each: a single pass takes twice as long
         for place in range(count):
-            v, dot = table[items[start + place]], np.float32(0)
+            v = table[items[start + place]]
+            dot = np.float32(0)
             for p in range(len(x)):
                 dot += v[p] * x[p]
             scores[place] = dot
@@ -167,10 +184,13 @@ def error_sums(
     item offsets, user factors, item factors. ratings: starts (n_users + 1,), items and values
     (n_ratings,).
     """
-    starts, i, x = ratings[0], np.asarray(ratings[1], np.int32), np.asarray(ratings[2], np.float32)
-    low, high, centre = (np.float32(it) for it in (*bounds, sides[0]))
-    a, b, U, V = (np.ascontiguousarray(it, np.float32) for it in sides[1:])
-    own, table = centre + a, np.column_stack([V, b])
+    starts = ratings[0]
+    i = np.asarray(ratings[1], np.int32)
+    x = np.asarray(ratings[2], np.float32)
+    low, high, centre = (np.float32(number) for number in (*bounds, sides[0]))
+    a, b, U, V = (np.ascontiguousarray(side, np.float32) for side in sides[1:])
+    own = centre + a
+    table = np.column_stack([V, b])
     sums = tuple(np.empty(len(starts) - 1) for _ in range(3))
     share_out(
         lambda first, last: _error_sums(own, U, table, starts, i, x, low, high, first, last, *sums),

@@ -5,16 +5,15 @@ hashed by multiply-shift, pairwise independent (Dietzfelbinger 1996): two of dif
 a cell with probability 1 / w, and each has a sign of its own.
 """
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 
-Array = npt.NDArray[Any]
-HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
-SIGN, ONE = np.uint64(31), np.uint64(1)
+HALF = np.uint64(32)
+LOW = np.uint64(0xFFFFFFFF)
+SIGN = np.uint64(31)
+ONE = np.uint64(1)
 
 
 @compile_kernel
@@ -32,7 +31,8 @@ def _set_places(keys, strides, ident, d, w, cells, signs):  # type: ignore[no-un
     """Cells in C and signs (k * d,) of one vector's components."""
     wide = np.uint64(w) & LOW
     for j in range(len(keys)):
-        first, begin = keys[j, 1] + keys[j, 0] * np.uint64(ident * d), np.uint32(j * w)
+        first = keys[j, 1] + keys[j, 0] * np.uint64(ident * d)
+        begin = np.uint32(j * w)
         for f in range(d):
             h = first + strides[j * d + f]
             signs[j * d + f] = np.float32(np.int32((h >> SIGN) & ONE)) * np.float32(2) - np.float32(
@@ -50,7 +50,8 @@ def _median(C, cells, signs, k, d, out):  # type: ignore[no-untyped-def]
     ordered = np.empty(k, np.float32)
     for f in range(d):
         for j in range(k):
-            value, at = signs[j * d + f] * C[np.int64(cells[j * d + f])], j
+            value = signs[j * d + f] * C[np.int64(cells[j * d + f])]
+            at = j
             while at > 0 and ordered[at - 1] > value:
                 ordered[at] = ordered[at - 1]
                 at -= 1
@@ -84,8 +85,10 @@ def _move(C, cells, signs, k, d, move):  # type: ignore[no-untyped-def]
 @compile_kernel
 def _vectors(C, keys, count, d, w, by_median):  # type: ignore[no-untyped-def]
     k = len(keys)
-    out, strides = np.empty((count, d), np.float32), _strides(keys, d)
-    cells, signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
+    out = np.empty((count, d), np.float32)
+    strides = _strides(keys, d)
+    cells = np.empty(k * d, np.uint32)
+    signs = np.empty(k * d, np.float32)
     for ident in range(count):
         _set_places(keys, strides, ident, d, w, cells, signs)
         _query(C, cells, signs, k, d, by_median, out[ident])
@@ -109,18 +112,25 @@ def _run_epoch(  # type: ignore[no-untyped-def]
     clipped,
     shortened,
 ):
-    k, n_skipped = len(user_keys), 0
-    p, q = np.empty(d, np.float32), np.empty(d, np.float32)
-    to_p, to_q = np.empty(d, np.float32), np.empty(d, np.float32)
-    user_strides, item_strides = _strides(user_keys, d), _strides(item_keys, d)
-    user_cells, user_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
-    item_cells, item_signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
+    k = len(user_keys)
+    n_skipped = 0
+    p = np.empty(d, np.float32)
+    q = np.empty(d, np.float32)
+    to_p = np.empty(d, np.float32)
+    to_q = np.empty(d, np.float32)
+    user_strides = _strides(user_keys, d)
+    item_strides = _strides(item_keys, d)
+    user_cells = np.empty(k * d, np.uint32)
+    user_signs = np.empty(k * d, np.float32)
+    item_cells = np.empty(k * d, np.uint32)
+    item_signs = np.empty(k * d, np.float32)
     for t in range(len(values)):
         _set_places(user_keys, user_strides, users[t], d, w, user_cells, user_signs)
         _set_places(item_keys, item_strides, items[t], d, w, item_cells, item_signs)
         _query(C, user_cells, user_signs, k, d, by_median, p)
         _query(C, item_cells, item_signs, k, d, by_median, q)
-        error, size = values[t], np.float32(0)
+        error = values[t]
+        size = np.float32(0)
         for f in range(d):
             error -= p[f] * q[f]
             size += p[f] * p[f] + q[f] * q[f]
@@ -129,11 +139,13 @@ def _run_epoch(  # type: ignore[no-untyped-def]
             if not clipped:
                 continue
             error = np.float32(0)
-        step, pull = rate * error, rate * penalty
+        step = rate * error
+        pull = rate * penalty
         if shortened and rate * size > 1:  # a longer step would overshoot
             step = error / size
         for f in range(d):
-            to_p[f], to_q[f] = step * q[f] - pull * p[f], step * p[f] - pull * q[f]
+            to_p[f] = step * q[f] - pull * p[f]
+            to_q[f] = step * p[f] - pull * q[f]
         _move(C, user_cells, user_signs, k, d, to_p)
         _move(C, item_cells, item_signs, k, d, to_q)
     return n_skipped
@@ -142,7 +154,8 @@ def _run_epoch(  # type: ignore[no-untyped-def]
 def places(keys: Array, ident: int, d: int, w: int) -> tuple[Array, Array]:
     """The place of every component of one vector in its row, (k, d), and its sign."""
     k = len(keys)
-    cells, signs = np.empty(k * d, np.uint32), np.empty(k * d, np.float32)
+    cells = np.empty(k * d, np.uint32)
+    signs = np.empty(k * d, np.float32)
     _set_places(keys, _strides(keys, d), ident, d, w, cells, signs)
     return cells.reshape(k, d).astype(np.int64) - w * np.arange(k)[:, None], signs.reshape(k, d)
 

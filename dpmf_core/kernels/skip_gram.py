@@ -4,16 +4,16 @@ It uses one thread and one stream of random numbers, so equal texts give equal v
 """
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 
-Array = npt.NDArray[Any]
 STEEPEST = 6.0  # logits beyond this are almost certain and are not learned from
-SEED, NEGATIVES = 1, 5  # drawn words for each neighbouring one
+# drawn words for each neighbouring one
+SEED = 1
+NEGATIVES = 5
 FREQUENT = 1e-3  # a share of all tokens; words above it are left out at random, the more the more
 RATES = 0.025, 0.0001  # the first and the last learning rate
 
@@ -74,7 +74,8 @@ def _subsample(words, keep_chances, out, state):  # type: ignore[no-untyped-def]
 def _train(  # type: ignore[no-untyped-def]
     words, starts, keep_chances, cumulative, X, Y, window, negatives, epochs, rates, seed
 ):
-    state, total = np.uint64(seed), epochs * max(len(words), 1)
+    state = np.uint64(seed)
+    total = epochs * max(len(words), 1)
     text = np.empty(max(len(words), 1), np.int64)
     change = np.empty(X.shape[1], np.float32)
     for epoch in range(epochs):
@@ -95,7 +96,8 @@ def _train(  # type: ignore[no-untyped-def]
 @compile_kernel
 def _start(n_words, dimensions, seed):  # type: ignore[no-untyped-def]
     """Small random vectors (n_words, dimensions), float32."""
-    state, out = np.uint64(seed), np.empty((n_words, dimensions), np.float32)
+    state = np.uint64(seed)
+    out = np.empty((n_words, dimensions), np.float32)
     for k in range(n_words):
         for f in range(dimensions):
             state, u = _next(state)

@@ -16,7 +16,10 @@ from numba.extending import intrinsic
 from dpmf_core.base.compilation import compile_kernel
 
 _intrinsic: Any = intrinsic
-HEIGHT, VECTORS, BYTES = 4, 2, 32  # of a tile: rows, vectors in a row, bytes in a vector
+# of a tile: rows, vectors in a row, bytes in a vector
+HEIGHT = 4
+VECTORS = 2
+BYTES = 32
 WIDTH = 16  # columns of a tile of float32; half as many for float64
 FUSE_FLAGS = ("contract",)  # a product and a sum may be rounded once
 Side = tuple[Any, Any]  # one side of a product: an address, and the distance of its rows
@@ -67,8 +70,11 @@ def add_panel(typing, left, right, column, sums):  # type: ignore[no-untyped-def
             context.make_array(signature.args[at])(context, builder, args[at]) for at in (0, 1, 3)
         )
         tile = _Tile(builder, context.get_value_type(signature.args[0].dtype), 4, "fadd")
-        across, down = ((it.data, builder.extract_value(it.shape, 1)) for it in (right, left))
-        corner, stride = builder.gep(sums.data, [args[2]]), builder.extract_value(sums.shape, 1)
+        across, down = (
+            (matrix.data, builder.extract_value(matrix.shape, 1)) for matrix in (right, left)
+        )
+        corner = builder.gep(sums.data, [args[2]])
+        stride = builder.extract_value(sums.shape, 1)
         tile.add_products(down, across, builder.extract_value(left.shape, 0), corner, stride)
         return context.get_dummy_value()
 
@@ -79,9 +85,12 @@ class _Tile:
     """The instructions for one tile of numbers of `size` bytes."""
 
     def __init__(self, builder: Any, number: Any, size: int, joined_by: str) -> None:
-        self.builder, self.size, self.lanes = builder, size, BYTES // size
+        self.builder = builder
+        self.size = size
+        self.lanes = BYTES // size
         self.join = getattr(builder, joined_by)
-        self.vector, self.whole = ir.VectorType(number, self.lanes), ir.IntType(64)
+        self.vector = ir.VectorType(number, self.lanes)
+        self.whole = ir.IntType(64)
 
     def add_products(self, left: Side, right: Side, count: Any, corner: Any, stride: Any) -> None:
         """A loop over rows whose sums stay in registers.
@@ -89,16 +98,19 @@ class _Tile:
         left, right: the address of the tile's columns in the rows, and the distance of rows.
         corner, stride: the same for its sums.
         """
-        builder, whole = self.builder, self.whole
+        builder = self.builder
+        whole = self.whole
         places = []
         for line in range(HEIGHT):
             places += self._places(builder.gep(corner, [builder.mul(whole(line), stride)]))
         sums = [builder.load(place, align=self.size) for place in places]
-        before, loop = builder.block, builder.append_basic_block("rows")
+        before = builder.block
+        loop = builder.append_basic_block("rows")
         after = builder.append_basic_block("after")
         builder.cbranch(builder.icmp_signed(">", count, whole(0)), loop, after)
         builder.position_at_end(loop)
-        entry, totals = builder.phi(whole), [builder.phi(self.vector) for _ in places]
+        entry = builder.phi(whole)
+        totals = [builder.phi(self.vector) for _ in places]
         numbers = [builder.gep(start, [builder.mul(entry, step)]) for start, step in (left, right)]
         new_totals = self._with_row(totals, *numbers)
         following = builder.add(entry, whole(1))
@@ -177,22 +189,30 @@ def factorise(gram):  # type: ignore[no-untyped-def]
     square, and multiply the rest by its inverse. A panel, as high as a tile is wide, is then
     subtracted from all rows below.
     """
-    r, width, one = len(gram), WIDTH * 4 // gram.itemsize, gram.dtype.type(1)
+    r = len(gram)
+    width = WIDTH * 4 // gram.itemsize
+    one = gram.dtype.type(1)
     for top in range(0, r, HEIGHT):
         panel_start = top - top % width
         for column in range(panel_start, r, width):
             subtract_tile(gram[panel_start:top], top - panel_start, top, column, gram)
-        a, b, c, d = gram[top], gram[top + 1], gram[top + 2], gram[top + 3]
+        a = gram[top]
+        b = gram[top + 1]
+        c = gram[top + 2]
+        d = gram[top + 3]
         diagonal = a[top]
         if not diagonal > 0:
             return False
         ia = one / np.sqrt(diagonal)
-        ab, ac, ad = ia * a[top + 1], ia * a[top + 2], ia * a[top + 3]
+        ab = ia * a[top + 1]
+        ac = ia * a[top + 2]
+        ad = ia * a[top + 3]
         diagonal = b[top + 1] - ab * ab
         if not diagonal > 0:
             return False
         ib = one / np.sqrt(diagonal)
-        bc, bd = ib * (b[top + 2] - ab * ac), ib * (b[top + 3] - ab * ad)
+        bc = ib * (b[top + 2] - ab * ac)
+        bd = ib * (b[top + 3] - ab * ad)
         diagonal = c[top + 2] - ac * ac - bc * bc
         if not diagonal > 0:
             return False
@@ -217,7 +237,10 @@ def _divide(a, b, c, d, ia, ab, ac, ad, ib, bc, bd, ic, cd, id):  # type: ignore
         va = ia * a[q]
         vb = ib * (b[q] - ab * va)
         vc = ic * (c[q] - ac * va - bc * vb)
-        a[q], b[q], c[q], d[q] = va, vb, vc, id * (d[q] - ad * va - bd * vb - cd * vc)
+        a[q] = va
+        b[q] = vb
+        c[q] = vc
+        d[q] = id * (d[q] - ad * va - bd * vb - cd * vc)
 
 
 @compile_kernel
@@ -231,13 +254,20 @@ def solve_factorised(U, x):  # type: ignore[no-untyped-def]
 def solve_lower(U, x):  # type: ignore[no-untyped-def]
     """Solve U' x = x in place, four numbers at a time."""
     for p in range(0, len(x), HEIGHT):
-        a, b, c, d = U[p][p:], U[p + 1][p:], U[p + 2][p:], U[p + 3][p:]
-        own_x, rest = x[p : p + HEIGHT], x[p + HEIGHT :]
+        a = U[p][p:]
+        b = U[p + 1][p:]
+        c = U[p + 2][p:]
+        d = U[p + 3][p:]
+        own_x = x[p : p + HEIGHT]
+        rest = x[p + HEIGHT :]
         xa = own_x[0] / a[0]
         xb = (own_x[1] - xa * a[1]) / b[1]
         xc = (own_x[2] - xa * a[2] - xb * b[2]) / c[2]
         xd = (own_x[3] - xa * a[3] - xb * b[3] - xc * c[3]) / d[3]
-        own_x[0], own_x[1], own_x[2], own_x[3] = xa, xb, xc, xd
+        own_x[0] = xa
+        own_x[1] = xb
+        own_x[2] = xc
+        own_x[3] = xd
         for q in range(len(rest)):
             rest[q] -= xa * a[q + 4] + xb * b[q + 4] + xc * c[q + 4] + xd * d[q + 4]
 
@@ -246,9 +276,16 @@ def solve_lower(U, x):  # type: ignore[no-untyped-def]
 def solve_upper(U, x):  # type: ignore[no-untyped-def]
     """Solve U x = x in place, four numbers at a time."""
     for p in range(len(x) - HEIGHT, -1, -HEIGHT):
-        a, b, c, d = U[p][p:], U[p + 1][p:], U[p + 2][p:], U[p + 3][p:]
-        own_x, rest = x[p : p + HEIGHT], x[p + HEIGHT :]
-        ta, tb, tc, td = own_x[0], own_x[1], own_x[2], own_x[3]
+        a = U[p][p:]
+        b = U[p + 1][p:]
+        c = U[p + 2][p:]
+        d = U[p + 3][p:]
+        own_x = x[p : p + HEIGHT]
+        rest = x[p + HEIGHT :]
+        ta = own_x[0]
+        tb = own_x[1]
+        tc = own_x[2]
+        td = own_x[3]
         for q in range(len(rest)):
             ta -= a[q + 4] * rest[q]
             tb -= b[q + 4] * rest[q]
@@ -258,4 +295,7 @@ def solve_upper(U, x):  # type: ignore[no-untyped-def]
         xc = (tc - xd * c[3]) / c[2]
         xb = (tb - xd * b[3] - xc * b[2]) / b[1]
         xa = (ta - xd * a[3] - xc * a[2] - xb * a[1]) / a[0]
-        own_x[0], own_x[1], own_x[2], own_x[3] = xa, xb, xc, xd
+        own_x[0] = xa
+        own_x[1] = xb
+        own_x[2] = xc
+        own_x[3] = xd

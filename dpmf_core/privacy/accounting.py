@@ -67,9 +67,9 @@ def with_failures(rule: Callable[[Event, float, Relation], float]) -> Rule:
         p = failure(event)
         if not p:
             return rule(event, delta, relation)
-        return (
-            rule(_unfailing(event), delta - p, relation) - math.log1p(-p) if p < delta else math.inf
-        )
+        if p < delta:
+            return rule(_unfailing(event), delta - p, relation) - math.log1p(-p)
+        return math.inf
 
     return whole
 
@@ -126,8 +126,13 @@ def _renyi(event: Event, relation: Relation) -> Callable[[float], float]:
 def _best_order(bound: Callable[[float], float]) -> float:
     from scipy.optimize import minimize_scalar  # loaded when first needed
 
-    how: Any = {"bounds": LOG_ORDERS, "method": "bounded", "options": {"xatol": 1e-9}}
-    return max(0.0, float(minimize_scalar(lambda log: bound(1 + math.exp(log)), **how).fun))
+    least = minimize_scalar(
+        lambda log: bound(1 + math.exp(log)),
+        bounds=LOG_ORDERS,
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    return max(0.0, float(least.fun))
 
 
 def rdp_source(event: Event, delta: float, relation: Relation) -> float:
@@ -161,12 +166,16 @@ def rule_of(event: Event, relation: str = Relation.ADD_REMOVE) -> str:
     ledger = normal_form(event)
     discrete = any(isinstance(leaf, DiscreteGaussian) for leaf, _ in ledger)
     replaced = relation == Relation.REPLACE_ONE and bool(ledger)
-    return "at most" if discrete or replaced or failure(event) else "exact"
+    if discrete or replaced or failure(event):
+        return "at most"
+    return "exact"
 
 
 def _single(ledger: Ledger) -> Mechanism | None:
     """The only release of a ledger; None if there are more."""
-    return ledger[0][0] if len(ledger) == 1 and ledger[0][1] == 1 else None
+    if len(ledger) == 1 and ledger[0][1] == 1:
+        return ledger[0][0]
+    return None
 
 
 @with_failures
@@ -268,7 +277,8 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
             return math.log(mu(event, budget.relation) / budget.mu)
         return epsilon(event, budget.delta, budget.relation) - budget.epsilon
 
-    low, high = -1.0, 1.0
+    low = -1.0
+    high = 1.0
     while excess(low) < 0:
         low -= 2.0
     while excess(high) > 0:
@@ -307,7 +317,8 @@ def of_group(event: Event, size: int) -> Event:
 
     def scaled_leaf(leaf: Mechanism) -> Mechanism:
         """Noise of the same scale on a statistic that moves `size` times as far."""
-        z, sensitivity = leaf.noise_multiplier / size, leaf.sensitivity * size
+        z = leaf.noise_multiplier / size
+        sensitivity = leaf.sensitivity * size
         return replace(leaf, noise_multiplier=z, sensitivity=sensitivity)
 
     return event_of((scaled_leaf(leaf), count) for leaf, count in normal_form(event))

@@ -34,16 +34,8 @@ from dpmf_core.privacy.account_files import (
 )
 from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.events import event_of
-from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
-from dpmf_core.privacy.odometer import (
-    Charge,
-    Entry,
-    Line,
-    Total,
-    check,
-    lines,
-    total,
-)
+from dpmf_core.privacy.formatting import epsilon_text
+from dpmf_core.privacy.odometer import AccountEntry, AccountLine, Charge, Total, check, lines, total
 from dpmf_core.privacy.receipts import Private
 
 LEDGER = "DPMF_LEDGER"  # the environment variable that names the default ledger file
@@ -58,7 +50,7 @@ NOT_COVERED = (
     " in another session or on another machine. Add what was released from those yourself."
 )
 OWN_FILE_KEY = "this ledger"  # the only account in a ledger file
-State = Literal["finished", "cancelled", "failed"]
+ChargeState = Literal["finished", "cancelled", "failed"]
 
 
 class NoisePermit:
@@ -73,7 +65,8 @@ class NoisePermit:
 
     def __init__(self, private: bool, entry: str = "") -> None:
         self.entry = entry
-        self._private, self._noises = private, list[Noise]()
+        self._private = private
+        self._noises: list[Noise] = []
 
     def noise(
         self,
@@ -113,20 +106,21 @@ class Account:
         return {"keys": json.dumps([self.key, *self.together])}
 
     @property
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[AccountEntry, ...]:
         """All charges, oldest first."""
         if not self.file.exists():
             return ()
         with open_file(self.file) as db:
             return self._entries(db)
 
-    def _entries(self, db: sqlite3.Connection) -> tuple[Entry, ...]:
+    def _entries(self, db: sqlite3.Connection) -> tuple[AccountEntry, ...]:
         rows = db.execute(
             f"SELECT charge, made, state FROM entries WHERE account IN ({JOINED}) ORDER BY id",
             self._keys,
         )
         return tuple(
-            Entry(charge_of_plain(json.loads(charge)), when, state) for charge, when, state in rows
+            AccountEntry(charge_of_plain(json.loads(charge)), when, state)
+            for charge, when, state in rows
         )
 
     @property
@@ -156,19 +150,24 @@ class Account:
     def _repr_html_(self) -> str:
         rows = [
             (
-                *(it.title, it.times, epsilon_text(it.each), epsilon_text(it.together)),
-                *(it.state, it.first, it.last),
+                line.title,
+                line.times,
+                epsilon_text(line.each),
+                epsilon_text(line.together),
+                line.state,
+                line.first,
+                line.last,
             )
-            for it in self.lines
+            for line in self.lines
         ]
         head = ["what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"]
-        return html_table(head, rows, f"{in_full(self.total)}. {NOT_COVERED}")
+        return html_table(head, rows, f"{self.total.words}. {NOT_COVERED}")
 
     def __repr__(self) -> str:
-        return f"<Account: {in_full(self.total)}>"
+        return f"<Account: {self.total.words}>"
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[AccountLine]:
         """The total's parts, equal charges together, oldest first."""
         return lines(self.entries, self.budget)
 
@@ -189,7 +188,7 @@ class Account:
         name = secrets.token_hex(16)
         entry = self.enter(charge, name)
         permit = NoisePermit(private=True, entry=name)
-        state: State = "failed"
+        state: ChargeState = "failed"
         try:
             yield permit
             state = "finished"
@@ -230,7 +229,7 @@ class Account:
         row = (self.key, drawn_at, state, json.dumps(plain_charge(charge)), name)
         return int(db.execute(query, row).lastrowid or 0)
 
-    def settle(self, entry: int, charge: Charge, ledger: Ledger | None, state: State) -> None:
+    def settle(self, entry: int, charge: Charge, ledger: Ledger | None, state: ChargeState) -> None:
         """Settle an entry to what was drawn.
 
         ledger: None if it is not known; then the whole charge stays.
@@ -282,8 +281,12 @@ class Account:
         """
         budget = None
         if epsilon is not None:
-            parts = {"epsilon": epsilon, "delta": delta, "relation": relation}
-            parts["allow_unprotected"] = allow_unprotected
+            parts = {
+                "epsilon": epsilon,
+                "delta": delta,
+                "relation": relation,
+                "allow_unprotected": allow_unprotected,
+            }
             budget = checked(AccountBudget, "the budget", parts)
         with open_file(self.file) as db:
             if budget is not None:
@@ -303,18 +306,6 @@ class Account:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def in_full(account_total: Total) -> str:
-    """A total with all its terms and what it does not cover, as printed."""
-    if account_total.delta is None:
-        more = "with a guarantee " if account_total.n_uncovered else ""
-        text = f"ε = 0 (nothing {more}was released)"
-    else:
-        it = account_total
-        text = epsilon_in_full(it.epsilon, account_total.delta, it.unit, it.relation, it.rule)
-    n_uncovered = account_total.n_uncovered
-    return f"{text}; not counted: {n_uncovered:,} without a guarantee" if n_uncovered else text
 
 
 def account_of(
@@ -429,7 +420,9 @@ def shared_files() -> list[SharedFile]:
         plain = charge_of_plain(json.loads(charge))
         charges.setdefault(fingerprint, {}).setdefault(key, []).append(plain)
     return [
-        SharedFile(name, len(accounts), total([it for part in accounts.values() for it in part]))
+        SharedFile(
+            name, len(accounts), total([charge for part in accounts.values() for charge in part])
+        )
         for name, accounts in charges.items()
         if len(accounts) > 1
     ]

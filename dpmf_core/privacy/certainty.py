@@ -18,7 +18,8 @@ from dpmf_core.privacy.interpretation import exception_of
 from dpmf_core.privacy.mechanisms import Gaussian, Relation
 
 LEAST_DOUBT = 1e-6  # percent; smaller doubts are not shown
-FEWEST_CASES, MOST_CASES = 10**5, 10**12
+FEWEST_CASES = 10**5
+MOST_CASES = 10**12
 ROUNDING = 1e-9  # relative, of a number that is rounded up
 GAUSSIAN_NOISE = "Gaussian noise"
 WHAT_IS_AN_EXCEPTION = (
@@ -87,7 +88,10 @@ class Certainty:
     @property
     def premises(self) -> str:
         """What the number was computed for."""
-        slack = "" if self.exception is not None else "up to a slack of "
+        if self.exception is not None:
+            slack = ""
+        else:
+            slack = "up to a slack of "
         terms = [self.noise, f"{slack}δ = {delta_text(self.delta)}", f"per {self.unit}"]
         return ", ".join([*terms, neighbours(self.unit, self.relation)])
 
@@ -106,7 +110,10 @@ class Certainty:
         `words` states the premises in full, next to it.
         """
         what = "is the highest certainty that someone who starts at 50:50 can reach"
-        rarely = ", with rare exceptions" if self.exception and self.exceptions else ""
+        if self.exception and self.exceptions:
+            rarely = ", with rare exceptions"
+        else:
+            rarely = ""
         return f"{what} {self.claim}{rarely}."
 
     def with_premises(self, sentence: str) -> str:

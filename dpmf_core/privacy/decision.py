@@ -142,7 +142,10 @@ def _exception(
 def _noise(charges: Sequence[Charge]) -> str:
     """The kinds of noise in all charges."""
     runs = event_of(merged_ledger(_covered(charges)))
-    noise = noise_of(runs) if normal_form(runs) else GAUSSIAN_NOISE
+    if normal_form(runs):
+        noise = noise_of(runs)
+    else:
+        noise = GAUSSIAN_NOISE
     if any(charge.price is not None for charge in charges):
         return f"{noise} and {SELECTIONS}"
     return noise

@@ -123,7 +123,9 @@ def ledger_rows(ledger: Ledger) -> list[dict[str, Any]]:
     """
     rows = []
     for leaf, count in ledger:
-        stored = {name: it for name, it in asdict(leaf).items() if OPTIONAL.get(name) != it}
+        stored = {
+            name: value for name, value in asdict(leaf).items() if OPTIONAL.get(name) != value
+        }
         rows.append({"mechanism": leaf.mechanism, **stored, "count": count})
     return rows
 

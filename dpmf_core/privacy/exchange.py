@@ -29,7 +29,9 @@ if TYPE_CHECKING:  # it takes a second to load, and most runs do not need it
 
 ANOTHERS = "another tool's release"
 ROUNDING_OF_JSON = 1e-9  # relative
-EVENT, KIND = "dp_event", "kind"  # keys of the JSON
+# keys of the JSON
+EVENT = "dp_event"
+KIND = "kind"
 
 
 def to_dp_event(event: Event, relation: Relation = Relation.ADD_REMOVE) -> "DpEvent":
@@ -47,7 +49,9 @@ def to_dp_event(event: Event, relation: Relation = Relation.ADD_REMOVE) -> "DpEv
     ]
     if len(parts) == 1:
         return parts[0]
-    return kinds.ComposedDpEvent(parts) if parts else kinds.NoOpDpEvent()
+    if parts:
+        return kinds.ComposedDpEvent(parts)
+    return kinds.NoOpDpEvent()
 
 
 def _leaf(leaf: Mechanism, relation: Relation) -> "DpEvent":
@@ -128,7 +132,11 @@ def dp_event_epsilon(
     if relation == Relation.REPLACE_ONE:
         theirs = NeighboringRelation.REPLACE_ONE
     accountants = [kind(neighboring_relation=theirs) for kind in (PLDAccountant, RdpAccountant)]
-    epsilons = [_epsilon_by(it, event, delta) for it in accountants if it.supports(event)]
+    epsilons = [
+        _epsilon_by(accountant, event, delta)
+        for accountant in accountants
+        if accountant.supports(event)
+    ]
     if not epsilons:
         raise UnsupportedEvent(
             f"No accountant covers this event under {relation}: {event!r}. Sampling without"
@@ -151,8 +159,8 @@ def dp_event_to_json(event: "DpEvent") -> dict[str, Any]:
     """An event of `dp_accounting` as JSON: its kind, and its fields by name."""
     import attr
 
-    fields = {it.name: getattr(event, it.name) for it in attr.fields(type(event))}
-    return {KIND: type(event).__name__, **{name: _to_json(it) for name, it in fields.items()}}
+    fields = {field.name: getattr(event, field.name) for field in attr.fields(type(event))}
+    return {KIND: type(event).__name__, **{name: _to_json(value) for name, value in fields.items()}}
 
 
 def _to_json(value: Any) -> Any:
@@ -160,14 +168,16 @@ def _to_json(value: Any) -> Any:
 
     if isinstance(value, DpEvent):
         return dp_event_to_json(value)
-    return [_to_json(part) for part in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_to_json(part) for part in value]
+    return value
 
 
 def dp_event_from_json(content: Mapping[str, Any]) -> "DpEvent":
     """Read an event from the JSON of `dp_event_to_json`. Raises BadInput."""
     from dp_accounting import dp_event as kinds
 
-    kinds_by_name = {it.__name__: it for it in kinds.DpEvent.__subclasses__()}
+    kinds_by_name = {kind.__name__: kind for kind in kinds.DpEvent.__subclasses__()}
     kind = kinds_by_name.get(str(content.get(KIND)))
     if kind is None:
         raise BadInput(
@@ -184,7 +194,9 @@ def dp_event_from_json(content: Mapping[str, Any]) -> "DpEvent":
 def _from_json(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dp_event_from_json(value)
-    return [_from_json(part) for part in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_from_json(part) for part in value]
+    return value
 
 
 def read_ledger(path: Path) -> "Event | DpEvent":

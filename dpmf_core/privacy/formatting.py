@@ -19,7 +19,9 @@ def epsilon_text(epsilon: float | None, decimals: int = 2) -> str:
     exact = Decimal(f"{epsilon:.{'6g' if small else '5f'}}")  # without floating-point error
     last = exact.adjusted() - 1 if small else -decimals
     above = exact.quantize(Decimal(1).scaleb(last), ROUND_CEILING)
-    return f"{float(above):.2g}" if small else f"{above:.{decimals}f}"
+    if small:
+        return f"{float(above):.2g}"
+    return f"{above:.{decimals}f}"
 
 
 def budget_text(epsilon: float) -> str:
@@ -27,12 +29,16 @@ def budget_text(epsilon: float) -> str:
     text = f"{epsilon:.6g}"
     if "e" not in text:
         return text
-    return f"{epsilon:.12f}".rstrip("0").rstrip(".") if epsilon < 1 else f"{epsilon:.0f}"
+    if epsilon < 1:
+        return f"{epsilon:.12f}".rstrip("0").rstrip(".")
+    return f"{epsilon:.0f}"
 
 
 def epsilon_number(epsilon: float | None) -> float | None:
     """An epsilon for a table or a file, rounded to six digits to hide floating-point error."""
-    return None if epsilon is None else float(f"{epsilon:.6g}")
+    if epsilon is None:
+        return None
+    return float(f"{epsilon:.6g}")
 
 
 def delta_text(delta: float) -> str:

@@ -19,9 +19,9 @@ def _log_erfcx(x: float) -> float:
     """log(e^{x^2} erfc(x)) for any x; log_ndtr covers the tail where erfcx overflows."""
     from scipy.special import erfcx, log_ndtr
 
-    return (
-        math.log(erfcx(x)) if x > -20 else x * x + math.log(2) + float(log_ndtr(-x * math.sqrt(2)))
-    )
+    if x > -20:
+        return math.log(erfcx(x))
+    return x * x + math.log(2) + float(log_ndtr(-x * math.sqrt(2)))
 
 
 def log_delta(mu: float, epsilon: float) -> float:
@@ -30,10 +30,13 @@ def log_delta(mu: float, epsilon: float) -> float:
     The e^eps of the formula cancels analytically.
     """
     if mu == 0:
-        return -math.inf if epsilon >= 0 else math.log(-math.expm1(epsilon))
+        if epsilon >= 0:
+            return -math.inf
+        return math.log(-math.expm1(epsilon))
     from scipy.special import log_ndtr
 
-    a, b = mu / 2 - epsilon / mu, mu / 2 + epsilon / mu
+    a = mu / 2 - epsilon / mu
+    b = mu / 2 + epsilon / mu
     # the log of the second term over the first
     ratio = _log_erfcx(b / math.sqrt(2)) - _log_erfcx(-a / math.sqrt(2))
     return float(log_ndtr(a)) + math.log(-math.expm1(min(ratio, -1e-300)))
@@ -45,16 +48,20 @@ def first_that_holds(holds: Callable[[float], bool], start: float, direction: fl
     It tries `start` and then 1, 3, 7, ... units in the last place away, upwards or downwards by the
     sign of `direction`: root finding may end on either side, and a bound must end on one.
     """
-    x, step = start, math.copysign(math.ulp(start), direction)
+    x = start
+    step = math.copysign(math.ulp(start), direction)
     while not holds(x):
-        x, step = x + step, 2 * step
+        x += step
+        step *= 2
     return x
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """The smallest epsilon >= 0 with delta(epsilon) <= delta; infinite at delta = 0."""
     if not delta:
-        return math.inf if mu else 0.0
+        if mu:
+            return math.inf
+        return 0.0
     target = math.log(delta)
     if mu == 0 or log_delta(mu, 0.0) <= target:
         return 0.0
@@ -74,7 +81,8 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     from scipy.optimize import brentq
 
     target = math.log(delta)
-    low, high = math.log(1e-12), math.log(10.0 + 2 * math.sqrt(epsilon) + epsilon)
+    low = math.log(1e-12)
+    high = math.log(10.0 + 2 * math.sqrt(epsilon) + epsilon)
 
     def excess(log_mu: float) -> float:
         return log_delta(math.exp(log_mu), epsilon) - target

@@ -15,6 +15,11 @@ class Status(StrEnum):
     UNPROVEN = "UNPROVEN"
     NONE = "NONE"
 
+    @property
+    def has_epsilon(self) -> bool:
+        """Whether an epsilon may be shown: only with a proof, whole or conditional."""
+        return self in (Status.PROVEN, Status.CONDITIONAL)
+
 
 # the unit if it is public who rated what: a neighbour has another value in one rating
 VALUE = "value of a rating"
@@ -31,7 +36,9 @@ def neighbours(unit: str, relation: str) -> str:
     """
     if unit == VALUE:
         return "another value"
-    return "add/remove" if relation == "add-remove" else "replace-one"
+    if relation == "add-remove":
+        return "add/remove"
+    return "replace-one"
 
 
 def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
@@ -43,7 +50,7 @@ def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
     if not kinds:
         return ""
     first, *others = dict.fromkeys(NOISES.get(kind, kind) for kind in kinds)
-    text = " and ".join((first, *(it[:1].lower() + it[1:] for it in others)))
+    text = " and ".join((first, *(clause[:1].lower() + clause[1:] for clause in others)))
     if reproducible:
         text += (
             ", drawn from a seed: the noise is reproducible, so use it for study, not for release."
@@ -53,7 +60,9 @@ def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
             ", from AES-128 in counter mode with a key from the operating system; the key is never"
             " stored, so the noise cannot be reproduced."
         )
-    return text if kinds == [DISCRETE] else f"{text} {REAL_NUMBERS}"
+    if kinds == [DISCRETE]:
+        return text
+    return f"{text} {REAL_NUMBERS}"
 
 
 DISCRETE = "discrete Gaussian"
@@ -104,7 +113,10 @@ class Guarantee:
         """The guarantee under further assumptions; PROVEN becomes CONDITIONAL."""
         if not assumptions or self.status is Status.NONE:
             return self
-        status = Status.CONDITIONAL if self.status is Status.PROVEN else self.status
+        if self.status is Status.PROVEN:
+            status = Status.CONDITIONAL
+        else:
+            status = self.status
         return replace(
             self, status=status, assumptions=tuple(dict.fromkeys((*self.assumptions, *assumptions)))
         )
@@ -121,18 +133,23 @@ class Guarantee:
         return f"{self.status}: {self.words}"
 
     def _repr_html_(self) -> str:
-        facts = " and ".join(self.taken_as_public) if self.taken_as_public else "nothing"
+        if self.taken_as_public:
+            facts = " and ".join(self.taken_as_public)
+        else:
+            facts = "nothing"
         rows = [(str(self.status), self.words), ("taken as public", facts)]
         return html_table(["", ""], rows)
 
     @property
     def has_epsilon(self) -> bool:
-        """Whether an epsilon may be shown: only if the guarantee is proved or conditional."""
-        return self.status in (Status.PROVEN, Status.CONDITIONAL)
+        return self.status.has_epsilon
 
     @property
     def words(self) -> str:
-        unit = "person (all their rows)" if self.unit == PERSON else self.unit
+        if self.unit == PERSON:
+            unit = "person (all their rows)"
+        else:
+            unit = self.unit
         if self.status is Status.PROVEN:
             return f"Every release is in the ledger and every sensitivity is proved for one {unit}."
         if self.status is Status.CONDITIONAL:
@@ -140,7 +157,9 @@ class Guarantee:
         if self.status is Status.UNPROVEN:
             reason = f": {self.reason}" if self.reason else ""
             return f'No proof is known{reason}. The source says: "{self.claim}".'
-        return f"No privacy: {self.reason}. {NO_LIMIT}" if self.reason else NOT_LIMITED
+        if self.reason:
+            return f"No privacy: {self.reason}. {NO_LIMIT}"
+        return NOT_LIMITED
 
 
 NO_LIMIT = "Nothing limits what the result reveals about one person."

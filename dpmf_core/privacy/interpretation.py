@@ -77,7 +77,9 @@ def exception_of(event: Event, epsilon: float, relation: Relation = Relation.ADD
     """
     if all_gaussian(event):
         m = mu(event, relation)
-        return float(ndtr(m / 2 - epsilon / m)) if m else 0.0
+        if m:
+            return float(ndtr(m / 2 - epsilon / m))
+        return 0.0
     if delta(event, epsilon, relation) == 0.0:
         return 0.0
     return tail_of(_lines(normal_form(event), relation), epsilon)

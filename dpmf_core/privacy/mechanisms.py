@@ -129,7 +129,9 @@ class Mechanism(ABC):
     @property
     def alone(self) -> "Mechanism":
         """The release as it is counted without its companion."""
-        return replace(self, companion="", joint_factor=0.0) if self.companion else self
+        if self.companion:
+            return replace(self, companion="", joint_factor=0.0)
+        return self
 
     @property
     def failure(self) -> float:
@@ -173,7 +175,9 @@ def joint_gain(ratio: float) -> float:
     ratio: b / a, of 1 / noise_multiplier^2 of the right-hand sides and of the Grams. Its value is
     from 0 to 1 and increases. docs/PRIVACY.md, "Lemmas", 8.
     """
-    return ratio / 4 if ratio <= 2 else 1 - 1 / ratio
+    if ratio <= 2:
+        return ratio / 4
+    return 1 - 1 / ratio
 
 
 def title_of(statistic: str, groups: int) -> str:
@@ -349,7 +353,8 @@ class PosteriorSample(Mechanism):
     @staticmethod
     def renyi(alpha: float, z: float) -> float:
         """The curve of randomised response at epsilon = 1 / z."""
-        keep, flip = -math.log1p(math.exp(-1 / z)), -1 / z - math.log1p(math.exp(-1 / z))
+        keep = -math.log1p(math.exp(-1 / z))
+        flip = -1 / z - math.log1p(math.exp(-1 / z))
         return float(
             np.logaddexp(alpha * keep + (1 - alpha) * flip, alpha * flip + (1 - alpha) * keep)
         ) / (alpha - 1)

@@ -11,11 +11,12 @@ and Laplace noise is floating-point, which is open to the attack of Mironov (201
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.threads import share_out
 from dpmf_core.privacy.events import Event, Ledger, normal_form
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian, PaddedCount, ThresholdedCounts
@@ -33,7 +34,6 @@ from dpmf_core.privacy.random_streams import Stream, stream
 CHUNK = 1 << 18
 ISOMETRIC = math.sqrt(0.5)  # deviation off the diagonal over that on it
 MOST_STEPS = 2.0**52  # float64 holds whole numbers of grid steps up to this exactly
-Array = npt.NDArray[Any]
 Failing = TypeVar("Failing", bound=FailingGaussian)
 
 
@@ -92,7 +92,10 @@ class Noise:
         for (leaf, of), count in self._rest.items():
             if leaf.statistic == statistic and of == group and count > 0:
                 return leaf
-        on = "" if group == EVERYBODY else f" on group {group.number} of {group.of}"
+        if group == EVERYBODY:
+            on = ""
+        else:
+            on = f" on group {group.number} of {group.of}"
         raise PlanViolation(
             f"The plan holds no further release of {statistic!r}{on}. Left in the plan:"
             f" {self._words_of_left()}."
@@ -211,7 +214,9 @@ class Release:
     off_diagonal = ISOMETRIC
 
     def __init__(self, leaf: AdditiveNoise, size: int, stream: Stream) -> None:
-        self.leaf, self._rest, self._stream = leaf, size, stream
+        self.leaf = leaf
+        self._rest = size
+        self._stream = stream
         self.step, self.scale = leaf.grid(size)
 
     def vector(self, part: Array) -> Array:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Ints
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
 
-Ints = npt.NDArray[np.int64]
 # for sigma: float64 holds 60 sigma exactly, and sigma (2k + 2) stays within 63 bits
 LARGEST = 2**46
 
@@ -128,7 +128,8 @@ def discrete_gaussian(raw: Any, sigma: int, out: Ints) -> None:
         raise ValueError(
             f"The discrete Gaussian takes a whole sigma from 1 to 2^46. Got {sigma!r}."
         )
-    n_drawn, remainder = 0, np.zeros(0, np.int64)
+    n_drawn = 0
+    remainder = np.zeros(0, np.int64)
     while n_drawn < len(out):
         more = raw(min(64 * (len(out) - n_drawn) + 64, 1 << 16)) >> np.uint64(1)
         words = np.concatenate([remainder, more.astype(np.int64)])

@@ -19,7 +19,7 @@ from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.accounting import failure, rule_of
 from dpmf_core.privacy.budget import AccountBudget, Budget
 from dpmf_core.privacy.events import Event, Ledger, event_of, normal_form, sequence
-from dpmf_core.privacy.formatting import delta_text, epsilon_text
+from dpmf_core.privacy.formatting import delta_text, epsilon_in_full, epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 from dpmf_core.privacy.guarantee import PERSON, VALUE, Status
 from dpmf_core.privacy.mechanisms import Gaussian, Mechanism, Relation, UnsupportedEvent
@@ -109,12 +109,12 @@ class Charge:
     @property
     def covered(self) -> bool:
         """Whether it has an epsilon for a whole row of the data."""
-        return self.status in (Status.PROVEN, Status.CONDITIONAL) and self.unit not in SMALLER_UNITS
+        return self.status.has_epsilon and self.unit not in SMALLER_UNITS
 
     @property
     def epsilon(self) -> float | None:
         """The charge's exact epsilon at its own delta and relation; None if nothing is proved."""
-        if self.status not in (Status.PROVEN, Status.CONDITIONAL):
+        if not self.status.has_epsilon:
             return None
         if self.price is not None:
             return self.price[self.relation is Relation.REPLACE_ONE]
@@ -137,6 +137,19 @@ class Total:
     n_uncovered: int
     rule: str = "exact"
 
+    @property
+    def words(self) -> str:
+        """The total with all its terms and what it does not cover."""
+        if self.delta is not None:
+            text = epsilon_in_full(self.epsilon, self.delta, self.unit, self.relation, self.rule)
+        elif self.n_uncovered:
+            text = "ε = 0 (nothing with a guarantee was released)"
+        else:
+            text = "ε = 0 (nothing was released)"
+        if self.n_uncovered:
+            return f"{text}; not counted: {self.n_uncovered:,} without a guarantee"
+        return text
+
 
 @functools.lru_cache(512)
 def _epsilon(ledger: Ledger, delta: float, relation: Relation) -> float:
@@ -150,7 +163,8 @@ def _epsilon(ledger: Ledger, delta: float, relation: Relation) -> float:
         p = failure(event_of(ledger))
         if p >= delta:
             return math.inf
-        pure, square = 0.0, 0.0
+        pure = 0.0
+        square = 0.0
         for leaf, count in ledger:
             z = leaf.multiplier(relation)
             if isinstance(leaf, Gaussian):
@@ -185,7 +199,10 @@ def _under_replacement(charge: Charge) -> Charge:
 
     ledger = tuple((replaced(leaf), count) for leaf, count in charge.ledger)
     release = tuple((replaced(leaf), count) for leaf, count in charge.release)
-    price = None if charge.price is None else (charge.price[True], charge.price[True])
+    if charge.price is None:
+        price = None
+    else:
+        price = (charge.price[True], charge.price[True])
     return changed(charge, ledger=ledger, price=price, release=release)
 
 
@@ -198,20 +215,25 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     total. The relation is replacement if any charge was made under it.
     """
     covered = [
-        it for it in _in_one_unit(charges) if it.covered and (it.ledger or it.price is not None)
+        charge
+        for charge in _in_one_unit(charges)
+        if charge.covered and (charge.ledger or charge.price is not None)
     ]
-    any_replaced = any(it.relation is Relation.REPLACE_ONE for it in covered)
-    own_relation = Relation.REPLACE_ONE if any_replaced else Relation.ADD_REMOVE
+    any_replaced = any(charge.relation is Relation.REPLACE_ONE for charge in covered)
+    if any_replaced:
+        own_relation = Relation.REPLACE_ONE
+    else:
+        own_relation = Relation.ADD_REMOVE
     relation = budget.relation if budget else own_relation
-    runs = [it for it in covered if it.price is None]
-    selections = [it for it in covered if it.price is not None]
-    failures = [failure(event_of(it.ledger)) for it in runs]
-    deltas = ((it.delta or 0.0) - p for it, p in zip(runs, failures, strict=True))
+    runs = [charge for charge in covered if charge.price is None]
+    selections = [charge for charge in covered if charge.price is not None]
+    failures = [failure(event_of(run.ledger)) for run in runs]
+    deltas = ((run.delta or 0.0) - p for run, p in zip(runs, failures, strict=True))
     own = max(deltas, default=0.0) + sum(failures)
-    selection_delta = sum(it.delta or 0.0 for it in selections)
+    selection_delta = sum(charge.delta or 0.0 for charge in selections)
     delta = budget.delta if budget else own + selection_delta
     for_runs = delta - selection_delta
-    prices = [it.price for it in selections if it.price is not None]
+    prices = [charge.price for charge in selections if charge.price is not None]
     epsilon = sum((price[relation is Relation.REPLACE_ONE] for price in prices), 0.0)
     if runs:
         epsilon += _epsilon(merged_ledger(runs), for_runs, relation) if for_runs >= 0 else math.inf
@@ -219,11 +241,14 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
         epsilon = math.inf
     if selections:
         epsilon = min(epsilon, _epsilon_of_composition(covered, delta, relation))
-    units = [it.unit for it in covered or charges] or ["user"]
+    units = [charge.unit for charge in covered or charges] or ["user"]
     unit = next((unit for unit in units if unit != PERSON), units[0])
-    rule = "at most" if selections else rule_of(event_of(merged_ledger(runs)), relation)
-    is_anything = delta or any(it.ledger for it in runs)
-    n_uncovered = sum(not it.covered for it in charges)
+    if selections:
+        rule = "at most"
+    else:
+        rule = rule_of(event_of(merged_ledger(runs)), relation)
+    is_anything = delta or any(run.ledger for run in runs)
+    n_uncovered = sum(not charge.covered for charge in charges)
     return Total(epsilon, delta if is_anything else None, relation, unit, n_uncovered, rule)
 
 
@@ -247,7 +272,9 @@ def squared_mu(leaf: Mechanism, relation: Relation) -> float | None:
     from scipy.special import expit, ndtri  # loaded when first needed
 
     pure = leaf.pure_epsilon(z)
-    return float(2 * ndtri(expit(-pure))) ** 2 if math.isfinite(pure) else None
+    if math.isfinite(pure):
+        return float(2 * ndtri(expit(-pure))) ** 2
+    return None
 
 
 def _total_square(charges: Iterable[Charge], relation: Relation) -> float:
@@ -316,7 +343,7 @@ def check(before: Sequence[Charge], request: Sequence[Charge], budget: AccountBu
 
 
 @dataclass(frozen=True)
-class Entry:
+class AccountEntry:
     """A charge in an account.
 
     charged_at: ISO 8601, UTC. state: running (the whole plan is charged), finished, cancelled or
@@ -329,7 +356,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Line:
+class AccountLine:
     """Equal charges together: their number, their first and last time, the epsilons of one and all.
 
     The epsilons are None if there is none for a row of the data.
@@ -346,9 +373,9 @@ class Line:
     together: float | None
 
 
-def lines(entries: Sequence[Entry], budget: Budget | None = None) -> list[Line]:
+def lines(entries: Sequence[AccountEntry], budget: Budget | None = None) -> list[AccountLine]:
     """The parts of an account's total, oldest first."""
-    groups: dict[tuple[object, ...], list[Entry]] = {}
+    groups: dict[tuple[object, ...], list[AccountEntry]] = {}
     for entry in entries:
         it = entry.charge
         # equal except for the rounding of a calibration
@@ -358,10 +385,14 @@ def lines(entries: Sequence[Entry], budget: Budget | None = None) -> list[Line]:
     return [_line(group, budget) for group in groups.values()]
 
 
-def _line(group: Sequence[Entry], budget: Budget | None) -> Line:
-    first, charge = group[0], group[0].charge
+def _line(group: Sequence[AccountEntry], budget: Budget | None) -> AccountLine:
+    first = group[0]
+    charge = group[0].charge
     charges = [entry.charge for entry in group]
-    together = total(charges, budget).epsilon if charge.covered else None
+    if charge.covered:
+        together = total(charges, budget).epsilon
+    else:
+        together = None
     what = charge.title, first.state, charge.status, charge.unit
     times = len(group), first.charged_at, group[-1].charged_at
-    return Line(*what, *times, charge.epsilon, together)
+    return AccountLine(*what, *times, charge.epsilon, together)

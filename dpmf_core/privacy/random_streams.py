@@ -46,12 +46,15 @@ class Secret:
     reproducible = False
 
     def __init__(self, key: bytes | None = None) -> None:
-        key = secrets.token_bytes(KEY_BYTES) if key is None else key
+        if key is None:
+            key = secrets.token_bytes(KEY_BYTES)
         if len(key) != KEY_BYTES:
             raise ValueError(f"A secret stream needs a key of {KEY_BYTES} bytes. Got {len(key)}.")
         self._key = int.from_bytes(key[:16], "little")
         self._first = int.from_bytes(key[16:], "little")
-        self._number, self._generation, self._children = 0, 0, 0
+        self._number = 0
+        self._generation = 0
+        self._children = 0
 
     def spawn(self, count: int) -> "list[Secret]":
         if self._generation == 2 or self._children + count > MOST_CHILDREN:
@@ -64,7 +67,8 @@ class Secret:
         self._children += 1
         child = copy.copy(self)
         child._number += self._children << 32 if self._generation == 0 else self._children
-        child._generation, child._children = self._generation + 1, 0
+        child._generation = self._generation + 1
+        child._children = 0
         return child
 
     def generator(self) -> np.random.Generator:
@@ -82,4 +86,6 @@ def stream(source: np.random.SeedSequence | Stream | None) -> Stream:
     """A seed's stream, the given stream, or a secret one if the source is None."""
     if source is None:
         return Secret()
-    return SeededStream(source) if isinstance(source, np.random.SeedSequence) else source
+    if isinstance(source, np.random.SeedSequence):
+        return SeededStream(source)
+    return source

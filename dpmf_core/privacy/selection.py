@@ -24,10 +24,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from dpmf_core.base.arrays import Doubles
 from dpmf_core.privacy.accounting import delta as delta_of
 from dpmf_core.privacy.accounting import epsilon, failure
 from dpmf_core.privacy.events import Event, Repeat, event_of, normal_form
@@ -35,13 +35,14 @@ from dpmf_core.privacy.gaussian import all_gaussian, log_delta, mu
 from dpmf_core.privacy.interpretation import false_negatives, tail_of
 from dpmf_core.privacy.mechanisms import Relation
 
-Array = npt.NDArray[np.float64]
 SHAPES = ("logarithmic", "geometric", "poisson", "binomial")  # the cheapest at the same mean first
 CHEAPEST = SHAPES[0]
 INTERVALS = 2000
 ENTRIES = 200  # of a profile's table
 LARGEST = 1e4  # the largest epsilon that is searched
-TAIL_POINTS, SMALLEST = 100, 1e-12  # of a bound on an exception: its points, the least delta
+# of a bound on an exception: its points, the least delta
+TAIL_POINTS = 100
+SMALLEST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,15 @@ def price_of_best(
     def excess(eps: float) -> float:
         return math.log(max(float(weights @ profile(eps - shifts)), 1e-300) / delta)
 
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     if not event.events or excess(low) <= 0:
         return 0.0
     while excess(high) > 0:
         if high > LARGEST:
             return math.inf
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     smallest = brentq(excess, low, high, xtol=1e-9, rtol=1e-12)
     while excess(smallest) > 0:
         smallest *= 1 + 1e-9
@@ -120,7 +123,7 @@ def exception_of_best(
 
 
 @functools.lru_cache(64)
-def _profile(event: Event, small: float, relation: Relation) -> Callable[[Array], Array]:
+def _profile(event: Event, small: float, relation: Relation) -> Callable[[Doubles], Doubles]:
     """delta_trial at any epsilons, negative ones included: 1 - e^eps + e^eps delta(-eps).
 
     Either of two neighbours may be the first. small: the largest delta that matters. Profiles that
@@ -134,7 +137,7 @@ def _profile(event: Event, small: float, relation: Relation) -> Callable[[Array]
     grid = last * np.linspace(0.0, 1.0, ENTRIES) ** 2
     deltas = np.array([delta_of(event, float(eps), relation) for eps in grid])
 
-    def profile(eps: Array) -> Array:
+    def profile(eps: Doubles) -> Doubles:
         at = np.abs(eps)
         entry = np.clip(np.searchsorted(grid, at, side="right") - 1, 0, ENTRIES - 2)
         share = np.clip(
@@ -147,13 +150,14 @@ def _profile(event: Event, small: float, relation: Relation) -> Callable[[Array]
 
 
 def mixture(
-    event: Event, slope: Callable[[Array], Array], relation: Relation
-) -> tuple[Array, Array]:
+    event: Event, slope: Callable[[Doubles], Doubles], relation: Relation
+) -> tuple[Doubles, Doubles]:
     """The shifts s_j and weights w_j. The lines are a - b z with z = e^eps / L.
 
     Neighbours on their upper hull meet at z_j = e^s_j, where the slope changes by w_j / z_j.
     """
-    normal, plain = ndtr(np.linspace(-9.0, 9.0, INTERVALS)), np.linspace(0.0, 1.0, INTERVALS)
+    normal = ndtr(np.linspace(-9.0, 9.0, INTERVALS))
+    plain = np.linspace(0.0, 1.0, INTERVALS)
     u = np.unique(np.concatenate([[0.0], normal, plain, 1 - plain[1:-1] ** 4, [1.0]]))
     above = slope(u[1:])
     below = slope(np.maximum(false_negatives(event, 1 - u[:-1], relation), 0.0))
@@ -171,7 +175,7 @@ def mixture(
     return np.log(a_steps / b_steps), a_steps
 
 
-def derivative(shape: str, mean: float) -> Callable[[Array], Array]:
+def derivative(shape: str, mean: float) -> Callable[[Doubles], Doubles]:
     """f' of the number of trials, on [0, 1]. Raises ValueError on an unknown distribution."""
     if shape == "poisson":
         return lambda u: mean * np.exp(mean * (u - 1))

@@ -10,16 +10,15 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import gammaln, log_ndtr, logsumexp
 
+from dpmf_core.base.arrays import Doubles
 from dpmf_core.privacy import selection
 from dpmf_core.privacy.events import Event, event_of, normal_form
 from dpmf_core.privacy.gaussian import mu as mu_of
 from dpmf_core.privacy.mechanisms import Relation
 
-Array = npt.NDArray[np.float64]
 NODES = 300  # epsilons at which the bound is computed
 STEPS = 32  # between two nodes, at which it is compared
 SMALLEST = 0.01  # the smallest epsilon above 0, over the mu of a trial
@@ -70,7 +69,7 @@ def gaussian_bound(
         last = 1.1 * start  # a larger last epsilon makes mu larger, and the start smaller
 
 
-def log_profile(mu: float | Array, eps: Array) -> Array:
+def log_profile(mu: float | Doubles, eps: Doubles) -> Doubles:
     """log delta of a Gaussian release at any epsilons, also where delta underflows."""
     first = log_ndtr(mu / 2 - eps / mu)
     second = eps + log_ndtr(-mu / 2 - eps / mu)
@@ -87,16 +86,17 @@ def _start_of_tail(trial: float, mu: float, shift: float) -> float:
 class _Bound:
     """A bound on a selection's profile: its logarithms at ascending epsilons from 0."""
 
-    def __init__(self, eps: Array, logs: Array) -> None:
-        self.eps, self.logs = eps, logs
+    def __init__(self, eps: Doubles, logs: Doubles) -> None:
+        self.eps = eps
+        self.logs = logs
 
     @classmethod
     def between(
         cls,
         trial: float,
-        shifts: Array,
-        weights: Array,
-        numbers: tuple[Array, Array],
+        shifts: Doubles,
+        weights: Doubles,
+        numbers: tuple[Doubles, Doubles],
         last: float,
     ) -> "_Bound":
         eps = np.append(0.0, np.geomspace(SMALLEST * trial, last, NODES))
@@ -117,7 +117,8 @@ class _Bound:
         def lack(log_mu: float) -> float:
             return float((logs + MARGIN - log_profile(math.exp(log_mu), ends)).max())
 
-        low, high = math.log(1e-6), math.log(MOST_MU)
+        low = math.log(1e-6)
+        high = math.log(MOST_MU)
         if lack(high) > 0:
             return math.inf
         root = math.exp(brentq(lack, low, high, xtol=1e-9))
@@ -125,7 +126,7 @@ class _Bound:
             root *= 1 + 1e-9
         return root
 
-    def _steps(self) -> tuple[Array, Array]:
+    def _steps(self) -> tuple[Doubles, Doubles]:
         """Short intervals between the nodes: where each ends, and the bound where it begins.
 
         Profiles are convex in e^epsilon, so the chord between two nodes lies above; and they fall,
@@ -142,7 +143,7 @@ class _Bound:
         return places[:, 1:].ravel(), logs.ravel()
 
 
-def _by_chords(eps: Array, logs: Array) -> Array:
+def _by_chords(eps: Doubles, logs: Doubles) -> Doubles:
     """The bound at each epsilon by that at larger ones: chords between -e and e.
 
     A profile of 1 - e^-e (1 - b) at -e and of b at e lies below b + (1 - b) (e^e - x) / (e^e + 1)
@@ -156,7 +157,7 @@ def _by_chords(eps: Array, logs: Array) -> Array:
     return np.where(smaller, np.log(np.where(smaller, chords, 1.0)), np.minimum(logs, 0.0))
 
 
-def _numbers(shape: str, mean: float) -> tuple[Array, Array]:
+def _numbers(shape: str, mean: float) -> tuple[Doubles, Doubles]:
     """Numbers of trials from 0 and their chances; some are counted as the largest of several."""
     k = np.arange(1.0, MOST_TRIALS + 1)
     chances = np.exp(_log_chance(shape, mean)(k))
@@ -174,7 +175,7 @@ def _chance_of_none(shape: str, mean: float) -> float:
     return float(np.exp(_log_chance(shape, mean)(np.zeros(1)))[0])
 
 
-def _log_chance(shape: str, mean: float) -> Callable[[Array], Array]:
+def _log_chance(shape: str, mean: float) -> Callable[[Doubles], Doubles]:
     """The logarithm of the chance of each number of trials. Raises ValueError.
 
     Only Poisson and binomial numbers may be 0.
@@ -192,7 +193,7 @@ def _log_chance(shape: str, mean: float) -> Callable[[Array], Array]:
     raise ValueError(f"There is no distribution {shape!r} of a number of trials.")
 
 
-def _log_binomial(k: Array, n: int, p: float) -> Array:
+def _log_binomial(k: Doubles, n: int, p: float) -> Doubles:
     possible = k <= n
     rest = np.where(possible, n - k, 0.0)
     ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(rest + 1)

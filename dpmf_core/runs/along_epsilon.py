@@ -22,7 +22,9 @@ class NeededEpsilon:
     @property
     def rounded(self) -> float:
         """The epsilon with two digits if it lies between measured points."""
-        return self.epsilon if self.is_measured else float(f"{self.epsilon:.2g}")
+        if self.is_measured:
+            return self.epsilon
+        return float(f"{self.epsilon:.2g}")
 
 
 def interpolate(line: Iterable[Measured], epsilon: float) -> Measured | None:

@@ -34,7 +34,10 @@ DRAWS = 3
 COARSE = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 EPSILONS = tuple(sorted((*COARSE, 0.14, 0.32, 0.71, 1.4, 3.2, 7.1, 14.1, 31.6)))
 # names of runs in a comparison
-MAIN, OPEN, BEST_KNOWN, TRIVIAL = "main", "open", "best", "trivial"
+MAIN = "main"
+OPEN = "open"
+BEST_KNOWN = "best"
+TRIVIAL = "trivial"
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,9 @@ class Comparison:
 
 def run_name(who: str, draw: int) -> str:
     """The name of an algorithm's run in one draw; in the first draw it is the algorithm's."""
-    return f"{who} draw {draw}" if draw else who
+    if draw:
+        return f"{who} draw {draw}"
+    return who
 
 
 def split_name(name: str) -> tuple[str, int]:
@@ -138,7 +143,10 @@ def rivals(spec: RunSpec, every: bool = False) -> dict[str, RunSpec]:
         return {}
     task = algorithms.find(spec.algorithm).task
     is_known = spec.data.item_features == "public"
-    names = private_methods(task) if every else proven_methods(task)
+    if every:
+        names = private_methods(task)
+    else:
+        names = proven_methods(task)
     return {
         name: _other(spec, *VARIANTS.get(name, (name, {})))
         for name in names
@@ -153,7 +161,8 @@ def _suitable(
 
     A run that is the chosen one again is left out.
     """
-    main, points = methods[MAIN].canonical(), dict[str, Point]()
+    main = methods[MAIN].canonical()
+    points = dict[str, Point]()
     refusals = dict[str, str]()
     again = {name for name, spec in methods.items() if name != MAIN and spec == main}
     is_own = not again and bool(main.parameters) and _exact(main)
@@ -167,8 +176,14 @@ def _suitable(
         except BadInput as error:
             refusals[title] = error.args[0]
             continue
-        label = f"{title}, your parameters" if is_own and name == MAIN else title
-        epsilon = None if spec.budget is None else spec.budget.epsilon
+        if is_own and name == MAIN:
+            label = f"{title}, your parameters"
+        else:
+            label = title
+        if spec.budget is None:
+            epsilon = None
+        else:
+            epsilon = spec.budget.epsilon
         points[name] = Point(spec, label, epsilon, is_rival=not (is_own and name == MAIN))
     return points, refusals
 
@@ -287,13 +302,18 @@ def judgement_of(
         finished_runs[point.key] = run
     judgement = Draws.of_runs(points.values(), finished_runs).by(metric)
     own = judgement.line(main.label)
-    return (judgement, own[0]) if own and judgement.cost(own[0]) is not None else None
+    if own and judgement.cost(own[0]) is not None:
+        return (judgement, own[0])
+    return None
 
 
 def settings(record: RunRecord) -> dict[str, Any]:
     """All settings of a run, flat: data, split, budget, algorithm, every parameter."""
     spec = record.spec.model_dump(mode="json")
-    noise = {"noise": "none"} if record.spec.without_noise else {}
+    if record.spec.without_noise:
+        noise = {"noise": "none"}
+    else:
+        noise = {}
     return {
         "data": spec["data"].pop("id"),
         **{f"data: {name}": value for name, value in spec["data"].items()},

@@ -32,7 +32,9 @@ def names_text(names: Sequence[str], most: int | None = None) -> str:
     if most is not None and len(names) > most:
         names = [*names[:most], f"{len(names) - most} more"]
     *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    if others:
+        return f"{', '.join(others)} and {last}"
+    return last
 
 
 def floor_words(judgement: Judgement, row: str = "user") -> str:
@@ -47,7 +49,8 @@ def floor_words(judgement: Judgement, row: str = "user") -> str:
 
 def worth_words(judgement: Judgement, row: str = "user") -> str:
     """The whole of the scale: what 100% is more than 0%."""
-    floor, best = judgement.floor, judgement.best_known
+    floor = judgement.floor
+    best = judgement.best_known
     if floor is not None and best is not None:
         is_other = floor.algorithm == AVERAGE or not judgement.has_best_known
         if is_other:
@@ -62,13 +65,17 @@ def best_known_words(judgement: Judgement) -> str:
     best = judgement.best_known
     if best is None:
         return ""
-    which = ", the best known method without privacy" if judgement.has_best_known else ""
+    if judgement.has_best_known:
+        which = ", the best known method without privacy"
+    else:
+        which = ""
     return f"{best.label}{which or ' without privacy'}"
 
 
 def scale_words(judgement: Judgement, row: str = "user") -> str:
     """Both ends of the scale with their figures, in a sentence; '' without them."""
-    floor, best = judgement.floor, judgement.best_known
+    floor = judgement.floor
+    best = judgement.best_known
     if floor is None or best is None:
         return ""
     at_floor, at_best = (judgement.metric.text(one.median) for one in (floor, best))
@@ -92,13 +99,18 @@ def kept_words(judgement: Judgement, one: Measured, row: str = "user") -> str:
         return f"{figure}; {NOTHING_MEASURABLE}"
     words = share_words(judgement, shares.median, row)
     is_part = 0 <= shares.median < 1 or share_text(shares.median) == "0%"
-    return words + range_words(shares) if is_part else words
+    if is_part:
+        return words + range_words(shares)
+    return words
 
 
 def share_words(judgement: Judgement, share: float, row: str = "user", about: str = "") -> str:
     """What a share means, as the end of a sentence. about: "about " if it is interpolated."""
     if is_worse(share):
-        alone = judgement.metric.text(judgement.floor.median) if judgement.floor else ""
+        if judgement.floor:
+            alone = judgement.metric.text(judgement.floor.median)
+        else:
+            alone = ""
         return (
             f"is worse than no model: {floor_words(judgement, row)} alone has"
             f" {judgement.metric.title} {alone}"
@@ -124,7 +136,8 @@ def range_words(shares: Measured) -> str:
     """The range of shares over draws, in brackets; '' for one draw."""
     if len(shares.draws) < 2:
         return ""
-    low, high = share_text(shares.low), share_text(shares.high)
+    low = share_text(shares.low)
+    high = share_text(shares.high)
     count = len(shares.draws)
     if low == high:
         return f" (in each of {count} draws)"
@@ -134,9 +147,15 @@ def range_words(shares: Measured) -> str:
 def cost_words(judgement: Judgement, cost: PrivacyCost, row: str = "user") -> str:
     """The costs of noise, of the method and of not sharing, in two sentences."""
     metric = judgement.metric
-    direction = "less" if bool(metric.larger_is_better) == (cost.total >= 0) else "more"
+    if bool(metric.larger_is_better) == (cost.total >= 0):
+        direction = "less"
+    else:
+        direction = "more"
     of_samples = judgement.floor is not None and judgement.floor.algorithm == AVERAGE
-    without_model = f"The average {row} alone" if of_samples else "Not sharing at all"
+    if of_samples:
+        without_model = f"The average {row} alone"
+    else:
+        without_model = "Not sharing at all"
     return (
         f"{metric.label} is {metric.text(abs(cost.total))} {direction} than with"
         f" {best_known_words(judgement)}: {signed_text(judgement, cost.noise)} from noise and"
@@ -153,7 +172,9 @@ def signed_text(judgement: Judgement, cost: float) -> str:
 def points_words(more: float, less: float) -> str:
     """The difference of two shares as they are printed, in percentage points."""
     points = abs(round(100 * more) - round(100 * less))
-    return "1 point" if points == 1 else f"{points} points"
+    if points == 1:
+        return "1 point"
+    return f"{points} points"
 
 
 def better_words(judgement: Judgement, one: Measured) -> str:
@@ -162,7 +183,8 @@ def better_words(judgement: Judgement, one: Measured) -> str:
     if better is None:
         return ""
     start = f"A better proven method is known at this ε: {better.label}"
-    share, own = judgement.share(better), judgement.share(one)
+    share = judgement.share(better)
+    own = judgement.share(one)
     if share is not None and own is not None and not is_worse(share):
         text = share_text(share)
         return f"{start} keeps {text}, {points_words(share, own)} more."
@@ -189,7 +211,10 @@ def not_ranked_words(judgement: Judgement) -> list[str]:
 
 def caution_words(label: str, caution: str) -> str:
     """Why a private method is not ranked, in a sentence."""
-    reason = f"its ε {caution}" if caution.startswith("protects") else caution
+    if caution.startswith("protects"):
+        reason = f"its ε {caution}"
+    else:
+        reason = caution
     return f"{label} is not ranked: {reason}."
 
 
@@ -199,7 +224,10 @@ def best_words(judgement: Judgement, epsilon: float, row: str = "user") -> str:
     if best is None:
         return ""
     values = [f"{name} = {value}" for name, value in best.grid.items()]
-    method = f"{best.label} with {names_text(values)}" if values else best.label
+    if values:
+        method = f"{best.label} with {names_text(values)}"
+    else:
+        method = best.label
     finding = f"At ε = {budget_text(epsilon)}, {method} {kept_words(judgement, best, row)}."
     return f"{finding} {no_difference_words(judgement, best)}".rstrip()
 
@@ -233,7 +261,10 @@ def needed_words(line: Sequence[Measured], share: float) -> tuple[str, str]:
     if needed is None:
         top = max(line, key=lambda one: one.median)
         at = budget_text(top.epsilon or 0.0)
-        best = "worse than no model" if is_worse(top.median) else share_text(top.median)
+        if is_worse(top.median):
+            best = "worse than no model"
+        else:
+            best = share_text(top.median)
         return f"no ε up to {beyond}", f"; the best is {best}, at ε = {at}"
     if needed.is_first:
         return f"ε = {budget_text(needed.epsilon)}", ", the smallest measured"
@@ -242,7 +273,10 @@ def needed_words(line: Sequence[Measured], share: float) -> tuple[str, str]:
     if low is None:
         return value, ""
     least = budget_text(low.rounded)
-    most = f"more than {beyond}" if high is None else budget_text(high.rounded)
+    if high is None:
+        most = f"more than {beyond}"
+    else:
+        most = budget_text(high.rounded)
     return value, "" if least == most else f", {least} to {most} over draws"
 
 
@@ -260,7 +294,8 @@ def kept_at_words(
         return ""
     around = here or [below[-1], above[0]]
     at = " and ".join(budget_text(one.epsilon or 0.0) for one in around)
-    lowest, highest = min(one.median for one in around), max(one.median for one in around)
+    lowest = min(one.median for one in around)
+    highest = max(one.median for one in around)
     if is_worse(highest):
         return f"is worse than no model (measured at ε = {at})"
     shares = " to ".join(dict.fromkeys((share_text(lowest), share_text(highest))))
@@ -296,7 +331,8 @@ def reference_lines(
 
     one: of the method, whose line is left out without it.
     """
-    text, lines = judgement.metric.text, list[ReferenceLine]()
+    text = judgement.metric.text
+    lines = list[ReferenceLine]()
     own = None if one is None else judgement.without_noise(one)
     if own is not None and one is not None:
         label = f"{one.title} without noise {text(own.median)}"
@@ -304,7 +340,10 @@ def reference_lines(
     if judgement.best_known is not None:
         median = judgement.best_known.median
         best = judgement.best_known.label
-        name = f"best known, {best}" if judgement.has_best_known else f"{best}, not private"
+        if judgement.has_best_known:
+            name = f"best known, {best}"
+        else:
+            name = f"{best}, not private"
         label = f"{name}: {text(median)}"
         lines.append(ReferenceLine(Reference.BEST_KNOWN, median, label))
     if judgement.floor is not None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Ints
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData, Data, PartitionedRatings
 from dpmf_core.data.catalogue import catalogue, is_in_parts, lent_here
@@ -26,7 +26,6 @@ from dpmf_core.runs.public_shape import PublicShape, slots
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec, seeds
 
-Ints = npt.NDArray[np.int64]
 # where sums over ratings in partitions are computed, inside `folded_by`
 _folding: ContextVar[Any] = ContextVar("folding", default=None)
 
@@ -50,7 +49,10 @@ _identities: dict[tuple[DataSpec, Hashable], DataIdentity] = {}
 def _stamp(data_id: str) -> Hashable:
     """A value that changes with the data."""
     lent_data = lent_here(data_id)
-    return catalogue().stamp(data_id) if lent_data is None else lent_data.fingerprint
+    if lent_data is not None:
+        return lent_data.fingerprint
+    stamp: Hashable = catalogue().stamp(data_id)
+    return stamp
 
 
 @contextlib.contextmanager
@@ -118,7 +120,10 @@ def identified_data(spec: DataSpec) -> AnyData:
     items would read every partition.
     """
     stamp = _stamp(spec.id)
-    data = open_raw(spec.id) if is_in_parts(spec.id) else open_anywhere(spec)
+    if is_in_parts(spec.id):
+        data = open_raw(spec.id)
+    else:
+        data = open_anywhere(spec)
     _identities[spec, stamp] = DataIdentity(data.fingerprint, data.public)
     return data
 
@@ -135,9 +140,15 @@ def open_watched(spec: DataSpec, before: Watch, input_data: AnyData | None = Non
     """
     if input_data is None and not is_in_parts(spec.id):
         return open_anywhere(spec)
-    raw = open_raw(spec.id) if input_data is None else input_data
+    if input_data is None:
+        raw = open_raw(spec.id)
+    else:
+        raw = input_data
     if isinstance(raw, PartitionedRatings):
-        folding = _folding.get() if input_data is None else raw.folding
+        if input_data is None:
+            folding = _folding.get()
+        else:
+            folding = raw.folding
         raw = replace(raw, folding=folding).with_watch(before)
     return filtered(raw, spec)
 
@@ -213,7 +224,9 @@ def ratings_of(run: Run) -> Ratings:
 def ratings_anywhere(run: Run) -> Ratings | PartitionedRatings:
     """`data_of`. Raises BadInput if the data are not ratings."""
     data = data_of(run)
-    return data if isinstance(data, PartitionedRatings) else as_ratings(data)
+    if isinstance(data, PartitionedRatings):
+        return data
+    return as_ratings(data)
 
 
 def _shaped(spec: DataSpec, shape: PublicShape | None) -> AnyData:
@@ -221,7 +234,9 @@ def _shaped(spec: DataSpec, shape: PublicShape | None) -> AnyData:
     data = open_anywhere(spec)
     if spec.releases_shape and shape is None:
         return filtered(data, by_exact_counts(spec, data))
-    return data if shape is None else filtered(data, spec, shape)
+    if shape is None:
+        return data
+    return filtered(data, spec, shape)
 
 
 RICH = 40  # ratings from which a history is rich
@@ -256,13 +271,15 @@ def own_history(run: Run, user: int = 0) -> OwnHistory:
     Of ratings in partitions it reads one, unless it was read before. Raises BadInput on an unknown
     user.
     """
-    spec, shape = run.spec, run.record.released_shape
+    spec = run.spec
+    shape = run.record.released_shape
     rows = rows_of(run)
     if not 0 <= user < len(rows):
         raise BadInput(f"There is no user {user}. Users are numbered from 0 to {len(rows) - 1:,}.")
     if not is_in_parts(spec.data.id):
         return OwnHistory.of(split_of(run).history, np.arange(len(rows)), rows, user)
-    seed, stamp = seeds(spec.seed).split, _stamp(spec.data.id)
+    seed = seeds(spec.seed).split
+    stamp = _stamp(spec.data.id)
     with _one_part:
         return _in_partition(spec.data, shape, spec.split, seed, stamp, user)
 
@@ -277,7 +294,8 @@ def _in_partition(
     user: int,
 ) -> OwnHistory:
     """`own_history` of ratings in partitions; the ratings are those of user 0."""
-    data, rows = _shaped(spec, shape), _rows(spec, shape)
+    data = _shaped(spec, shape)
+    rows = _rows(spec, shape)
     assert isinstance(data, PartitionedRatings)
     part = data.part_with(user)
     users = np.flatnonzero(np.isin(rows, part.ids))
@@ -300,7 +318,9 @@ def rows_of(run: Run) -> Ints:
 
 def _rows(spec: DataSpec, shape: PublicShape | None) -> Ints:
     count = open_anywhere(spec).shape.n_units
-    return np.arange(count) if shape is None else slots(shape, count)
+    if shape is None:
+        return np.arange(count)
+    return slots(shape, count)
 
 
 def split_of(run: Run) -> Split:

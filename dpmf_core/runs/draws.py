@@ -179,7 +179,10 @@ class Judgement:
         if not figures:
             return None
         seeds = tuple(sorted(figures))
-        name = NO_MODEL if "ratings" in self.metric.tasks else AVERAGE
+        if "ratings" in self.metric.tasks:
+            name = NO_MODEL
+        else:
+            name = AVERAGE
         return Measured(name, name, None, {}, tuple(figures[seed] for seed in seeds), seeds)
 
     @cached_property
@@ -223,7 +226,8 @@ class Judgement:
         nothing in one of them, it is the one share between medians. None where sharing is worth
         nothing measurable, or nothing can be compared.
         """
-        floor, best = self.floor, self.best_known
+        floor = self.floor
+        best = self.best_known
         if floor is None or best is None or not self.is_sharing_worth:
             return None
         draws = shared_draws(one, floor, best)
@@ -246,7 +250,9 @@ class Judgement:
     def share(self, one: Measured) -> float | None:
         """The median share."""
         shares = self.shares(one)
-        return None if shares is None else shares.median
+        if shares is None:
+            return None
+        return shares.median
 
     def without_noise(self, one: Measured) -> Measured | None:
         """The same method with the same parameters, without noise."""
@@ -262,11 +268,15 @@ class Judgement:
 
     def cost(self, one: Measured) -> PrivacyCost | None:
         """The cost of noise, of the method and of not sharing; None where a run is missing."""
-        without_noise, best, floor = self.without_noise(one), self.best_known, self.floor
+        without_noise = self.without_noise(one)
+        best = self.best_known
+        floor = self.floor
         if without_noise is None or best is None or floor is None:
             return None
         draws = shared_draws(one, without_noise, best, floor)
-        return PrivacyCost.of(self.metric, draws) if draws else None
+        if draws:
+            return PrivacyCost.of(self.metric, draws)
+        return None
 
     # -- ranks ------------------------------------------------------------------------------------
 
@@ -283,7 +293,9 @@ class Judgement:
         Both are medians over draws, but they need not order methods alike.
         """
         share = self.share(one)
-        return (True, self.rank(one)) if share is None else (False, -share)
+        if share is None:
+            return (True, self.rank(one))
+        return (False, -share)
 
     @cached_property
     def ranked(self) -> list[Measured]:
@@ -376,7 +388,10 @@ class Judgement:
 
     def better(self, one: Measured) -> Measured | None:
         """A proven method that is clearly better at the same epsilon: the best one, if it is."""
-        best = None if one.epsilon is None else self.best(one.epsilon)
+        if one.epsilon is None:
+            best = None
+        else:
+            best = self.best(one.epsilon)
         if best is None or best.label == one.label:
             return None
         others = [best, *self.at(one.epsilon or 0.0)]

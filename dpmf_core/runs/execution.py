@@ -15,7 +15,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import PrivateAlgorithm, Streams, curator_for, curator_of
 from dpmf_core.base.errors import Cancelled
 from dpmf_core.base.paths import workplace
-from dpmf_core.base.progress import Progress, Report, ignore
+from dpmf_core.base.progress import Progress, Tell, ignore
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import Curator, in_parts
 from dpmf_core.data import AnyData, PartitionedRatings
@@ -25,7 +25,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.evaluation import judges
 from dpmf_core.evaluation.blocks import require_splittable
-from dpmf_core.evaluation.registry import Task
+from dpmf_core.evaluation.registry import TaskKind
 from dpmf_core.privacy import Calibration, Noise, PlanViolation, accounts, noise_words, normal_form
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.privacy.events import Ledger
@@ -53,17 +53,24 @@ class _Watcher:
     """
 
     def __init__(
-        self, judge: AnyJudge, steps: int, points: int, report: Report, stopped: Callable[[], bool]
+        self, judge: AnyJudge, steps: int, points: int, report: Tell, stopped: Callable[[], bool]
     ) -> None:
-        self.judge, self.steps, self.report, self.stopped = judge, steps, report, stopped
-        self.judge_steps, self.report_steps = spread_out(steps, points), spread_out(steps, REPORTS)
+        self.judge = judge
+        self.steps = steps
+        self.report = report
+        self.stopped = stopped
+        self.judge_steps = spread_out(steps, points)
+        self.report_steps = spread_out(steps, REPORTS)
         self.curves: list[dict[str, float]] = []
-        self.measuring, self.start = 0.0, time.perf_counter()
+        self.measuring = 0.0
+        self.start = time.perf_counter()
         self.end = self.start
 
     def last(self, models: Iterator[Any]) -> Any:
         """The last of the models that a fit yields. Raises Cancelled."""
-        step, last_judged, model = 0, 0, None
+        step = 0
+        last_judged = 0
+        model = None
         for step, model in enumerate(models, 1):
             if self.stopped():
                 raise Cancelled
@@ -100,11 +107,12 @@ class _Watcher:
             raise Cancelled
 
 
-class _Reader:
+class _ReadingWatcher:
     """Called before each partition is read: cancels the run there, and reports which it is."""
 
-    def __init__(self, report: Report, stopped: Callable[[], bool]) -> None:
-        self._report, self._stopped = report, stopped
+    def __init__(self, report: Tell, stopped: Callable[[], bool]) -> None:
+        self._report = report
+        self._stopped = stopped
         self._last = Progress(0, 0, 0.0, ())
 
     def report(self, progress: Progress) -> None:
@@ -128,7 +136,7 @@ def spread_out(steps: int, points: int) -> frozenset[int]:
 def run(
     spec: RunSpec,
     *,
-    report: Report = ignore,
+    report: Tell = ignore,
     stopped: Callable[[], bool] = lambda: False,
     input_data: AnyData | None = None,
     ledger: str | Path | None = None,
@@ -187,19 +195,19 @@ def _facts(spec: RunSpec, ready: PreparedRun, judge: AnyJudge) -> dict[str, Any]
         "title": ready.algorithm.title,
         "version": type(ready.algorithm).version,
         "parameters": ready.algorithm.model_dump(mode="json"),
-        "shape": {name: it for name, it in asdict(shape).items() if name != "item_features"},
+        "shape": {name: fact for name, fact in asdict(shape).items() if name != "item_features"},
         "split": judge.words,
     }
 
 
 def _asked_data(
-    spec: RunSpec, input_data: AnyData | None, report: Report, stopped: Callable[[], bool]
-) -> tuple[AnyData, Report]:
+    spec: RunSpec, input_data: AnyData | None, report: Tell, stopped: Callable[[], bool]
+) -> tuple[AnyData, Tell]:
     """The data before their shape is released, and the report function.
 
     For ratings in partitions it also reports reading.
     """
-    reader = _Reader(report, stopped)
+    reader = _ReadingWatcher(report, stopped)
     data = open_watched(spec.data, reader, input_data)
     if isinstance(data, PartitionedRatings):
         report = reader.report
@@ -227,7 +235,9 @@ def _paying(
 def _names(input_data: AnyData | None, train: Any) -> ItemNames | None:
     """The names of the items, for ratings that cannot be opened again."""
     has_items = input_data is not None and isinstance(train, Ratings | PartitionedRatings)
-    return ItemNames.of(train) if has_items else None
+    if has_items:
+        return ItemNames.of(train)
+    return None
 
 
 @contextlib.contextmanager
@@ -236,7 +246,8 @@ def _curator(ready: PreparedRun, judge: AnyJudge, noise: Noise) -> Iterator[Cura
 
     For ratings in partitions its states are on disk until the fit ends.
     """
-    algorithm, data = ready.algorithm, judge.train
+    algorithm = ready.algorithm
+    data = judge.train
     if not isinstance(data, PartitionedRatings | PartitionedTable):
         yield curator_for(algorithm, data, noise)
         return
@@ -247,7 +258,8 @@ def _curator(ready: PreparedRun, judge: AnyJudge, noise: Noise) -> Iterator[Cura
 
 def _whole_triangle(spec: RunSpec) -> bool:
     """Whether symmetric matrices get the source's own noise, of one deviation everywhere."""
-    budget, kind = spec.canonical().budget, spec.kind
+    budget = spec.canonical().budget
+    kind = spec.kind
     if budget is None or not issubclass(kind, PrivateAlgorithm):
         return False
     return budget.calibration is Calibration.SOURCE and kind.whole_triangle
@@ -271,7 +283,8 @@ def _in_released_shape(
     """
     if not spec.data.releases_shape:
         return data, (), None
-    first, budget = first_release(spec), spec.canonical().budget
+    first = first_release(spec)
+    budget = spec.canonical().budget
     if budget is None or not normal_form(first):
         return filtered(data, by_exact_counts(spec.data, data)), (), None
     streams = seeds(spec.seed)
@@ -293,12 +306,18 @@ def _judge(spec: RunSpec, data: AnyData, split_anew: bool) -> AnyJudge:
     kind = algorithms.find(spec.algorithm)
     if spec.split.kind == "none":
         return judges.undivided(kind, data, spec.data.id)
-    task: Task = "table" if kind.task == "samples" else "ratings"
+    if kind.task == "samples":
+        task: TaskKind = "table"
+    else:
+        task = "ratings"
     seed = seeds(spec.seed).split
     if isinstance(data, PartitionedRatings):
         return judges.by_partitions(task, data, spec.split, seed)
     if not isinstance(data, Ratings):
         judges.suits(kind, data, spec.data.id)
         return judges.by_samples(data)
-    parts = split_ratings(data, spec.split, seed) if split_anew else open_split(spec)
+    if split_anew:
+        parts = split_ratings(data, spec.split, seed)
+    else:
+        parts = open_split(spec)
     return judges.by_split(task, parts, seed)

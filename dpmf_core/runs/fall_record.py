@@ -9,7 +9,7 @@ from dpmf_core.privacy.events import event_of_rows, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.receipts import Receipt
-from dpmf_core.runs.privacy_record import GuaranteeRecord, Part, ReleaseRecord, Size
+from dpmf_core.runs.privacy_record import GuaranteeRecord, NotNegative, RecordPart, ReleaseRecord
 
 TITLE = "Fall of the error, a person"
 COUNTS = (
@@ -18,17 +18,17 @@ COUNTS = (
 )
 
 
-class Price(Part):
+class FallPrice(RecordPart):
     """What a measurement cost.
 
     epsilon, delta, relation: of the measurement alone. together: the epsilon of run and
     measurement, by the rule. ledger: its releases.
     """
 
-    epsilon: Size
-    delta: Size
+    epsilon: NotNegative
+    delta: NotNegative
     relation: Relation
-    together: Size
+    together: NotNegative
     ledger: tuple[ReleaseRecord, ...]
     rule: str = "exact"
 
@@ -43,7 +43,7 @@ class Price(Part):
         )
 
 
-class FallRecord(Part):
+class FallRecord(RecordPart):
     """How far a model's held-out error lies below that of what needs no model of others.
 
     All errors are root mean squares over people with held-out ratings, in units of a rating.
@@ -75,12 +75,12 @@ class FallRecord(Part):
     high: float
     floor: Literal["own mean", "constant"]
     constant: float
-    error: Size
-    error_low: Size
-    error_high: Size
-    own_clip: Size | None = None
-    constant_clip: Size | None = None
-    price: Price | None = None
+    error: NotNegative
+    error_low: NotNegative
+    error_high: NotNegative
+    own_clip: NotNegative | None = None
+    constant_clip: NotNegative | None = None
+    price: FallPrice | None = None
     receipt: Receipt | None = Field(None)
 
     @property
@@ -119,7 +119,10 @@ class FallRecord(Part):
                 f"{COUNTS} The data are public, so the figure is exact: it has no noise, and no"
                 " difference is cut off."
             )
-        clip = self.own_clip if self.floor == "own mean" else self.constant_clip
+        if self.floor == "own mean":
+            clip = self.own_clip
+        else:
+            clip = self.constant_clip
         return (
             f"{COUNTS} One person's difference of squared errors counts as ±{clip:.2g} at most,"
             " which mostly makes the figure smaller: it is what people gain whose gain is not"
@@ -159,4 +162,6 @@ def charge_title(title: str) -> str:
 def _signed(value: float) -> str:
     """Three decimals, without a sign of zero."""
     text = f"{value:.3f}"
-    return "0.000" if text == "-0.000" else text
+    if text == "-0.000":
+        return "0.000"
+    return text

@@ -36,7 +36,10 @@ def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> W
         if shape.kept is not None:  # noisy counts chose the items
             without: dict[str, Any] = {"top_items": None, "most_words": None}
             spec = by_exact_counts(spec, data).model_copy(update=without)
-    result = prepared(result, spec) if isinstance(result, Samples) else _fewer(result, spec)
+    if isinstance(result, Samples):
+        result = prepared(result, spec)
+    else:
+        result = _fewer(result, spec)
     if not data.public:
         result = replace(result, origin=data.account)
     if not data.public and not isinstance(result, PartitionedRatings):
@@ -47,8 +50,12 @@ def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> W
 
 def _check(data: AnyData, spec: DataSpec) -> None:
     """Raise BadInput if a specification does not fit the data."""
-    holds = f"{data.unit}s" if isinstance(data, Samples) else "ratings"
-    others = "ratings" if isinstance(data, Samples) else "samples"
+    if isinstance(data, Samples):
+        holds = f"{data.unit}s"
+        others = "ratings"
+    else:
+        holds = "ratings"
+        others = "samples"
     if wrong := spec.set_for(others):
         raise BadInput(f"'{wrong[0]}' is for {others}; {spec.id} holds {holds}. Leave it out.")
     if spec.item_features == "public" and getattr(data, "item_features", None) is None:
@@ -65,11 +72,13 @@ def _fewer(data: Rated, spec: DataSpec) -> Rated:
     """Filter ratings: first the items, then each user's row."""
     if spec.top_items or spec.min_item_count:
         data = _of_items(data, spec)
-    facts: dict[str, Any] = {"item_features": None} if spec.item_features == "none" else {}
-    facts |= {} if spec.positives_above is None else {"bounds": (0.0, 1.0)}
     change = partial(_with_fewer_rows, spec=spec)
     if isinstance(data, PartitionedRatings):
-        return data.with_change(change, **facts)
+        if spec.item_features == "none":
+            data = replace(data, item_features=None)
+        if spec.positives_above is not None:
+            data = replace(data, bounds=(0.0, 1.0))
+        return data.with_change(change)
     data = change(Part(np.arange(data.n_users), data)).rows
     if not len(data):
         raise BadInput(f"No rating of {spec.id} is left after the filters. Loosen them.")
@@ -113,7 +122,8 @@ def forget() -> None:
 
 def _of_items(data: Rated, spec: DataSpec) -> Rated:
     """Only the items that exact counts over all partitions choose."""
-    counts, items = _counts(data), np.arange(data.n_items)
+    counts = _counts(data)
+    items = np.arange(data.n_items)
     if spec.top_items and spec.top_items < data.n_items:
         items = most_rated(counts, spec.top_items)
     elif not spec.min_item_count:

@@ -48,7 +48,8 @@ VIEWS = (
 )
 # the methods on Compare; the best known method and the predictors without a model are always added
 COMPARE_METHODS = tuple(proven_methods("ratings"))
-COMPARE_EPSILONS, COMPARE_DRAWS = (1.0, 5.0, 20.0), 3
+COMPARE_EPSILONS = (1.0, 5.0, 20.0)
+COMPARE_DRAWS = 3
 
 
 def every_run() -> list[RunSpec]:
@@ -81,8 +82,14 @@ def usual_run(kind: DataKind, data: str = "") -> RunSpec:
     """
     data = data or USUAL_DATA[kind]
     entry = _entry(data)
-    weighting = {"weighting": WEIGHTING} if kind == "documents" else {}
-    parameters = {"n_components": entry.n_components} if isinstance(entry, SampleEntry) else {}
+    if kind == "documents":
+        weighting = {"weighting": WEIGHTING}
+    else:
+        weighting = {}
+    if isinstance(entry, SampleEntry):
+        parameters = {"n_components": entry.n_components}
+    else:
+        parameters = {}
     return RunSpec.parse(
         data={"id": data, **weighting},
         algorithm=RECOMMENDED["ratings" if kind == "ratings" else "samples"],

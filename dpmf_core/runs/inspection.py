@@ -6,26 +6,26 @@ Rows are private and only for the curator.
 import io
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.extras import extra
 from dpmf_core.data.samples import Samples, is_sparse
 from dpmf_core.evaluation import coherence, part_metrics
 from dpmf_core.runs.data_access import data_of
 from dpmf_core.runs.record import Run
 
-Array = npt.NDArray[Any]
 GAP = 1  # pixels between the pictures of a sheet
-SHADE, ZOOM = 40, 3  # the grey of gaps; how many times a sheet is enlarged
+# the grey of gaps; how many times a sheet is enlarged
+SHADE = 40
+ZOOM = 3
 ACROSS = range(4, 9)  # the possible numbers of pictures in a row
 LARGEST = 48  # pixels of a small picture's longer side
 
 
 @dataclass(frozen=True)
-class Pair:
+class PartMatch:
     """A component, its partner in another factorisation (None without), and their cosine."""
 
     component: int
@@ -70,17 +70,22 @@ def topics(run: Run, count: int = coherence.TOP_WORDS) -> list[list[tuple[str, f
     return coherence.top_words(basis(run), samples_of(run).vocabulary or (), count)
 
 
-def pairs(run: Run, other: Run) -> list[Pair]:
+def pairs(run: Run, other: Run) -> list[PartMatch]:
     """The components of a run with their partners in another, most similar first."""
-    partner, cosine = (it.tolist() for it in part_metrics.best_matches(basis(run), basis(other)))
+    partner, cosine = (
+        column.tolist() for column in part_metrics.best_matches(basis(run), basis(other))
+    )
     matched = enumerate(zip(partner, cosine, strict=True))
-    matches = (Pair(component, None if mate < 0 else mate, it) for component, (mate, it) in matched)
+    matches = (
+        PartMatch(component, None if mate < 0 else mate, cosine)
+        for component, (mate, cosine) in matched
+    )
     return sorted(matches, key=lambda pair: -pair.cosine)
 
 
 def shared_words(run: Run, other: Run) -> float:
     """The mean number of heaviest words that a topic and its partner share."""
-    mine, theirs = ([{word for word, _ in topic} for topic in topics(it)] for it in (run, other))
+    mine, theirs = ([{word for word, _ in topic} for topic in topics(one)] for one in (run, other))
     shared = [
         len(mine[pair.component] & theirs[pair.partner])
         for pair in pairs(run, other)
@@ -104,9 +109,10 @@ def sheet(run: Run, order: list[int]) -> Array:
 
     Each has its own scale from black to white. order: at most eight, which fill their rows.
     """
-    size, across = image_size(run), row_length(len(order))
+    size = image_size(run)
+    across = row_length(len(order))
     pictures = [picture_of(basis(run)[part].reshape(size), 1) for part in order]
-    framed = [np.pad(it, ((GAP, 0), (GAP, 0)), constant_values=SHADE) for it in pictures]
+    framed = [np.pad(picture, ((GAP, 0), (GAP, 0)), constant_values=SHADE) for picture in pictures]
     rows = [np.hstack(framed[at : at + across]) for at in range(0, len(framed), across)]
     whole = np.pad(np.vstack(rows), ((0, GAP), (0, GAP)), constant_values=SHADE)
     return whole.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
@@ -135,7 +141,8 @@ def _png(picture: Array) -> bytes:
     """A grey picture (height, width) as PNG, reduced if it is large."""
     with extra("files"):
         from PIL import Image
-    image, out = Image.fromarray(picture), io.BytesIO()
+    image = Image.fromarray(picture)
+    out = io.BytesIO()
     image.thumbnail((LARGEST, LARGEST), Image.Resampling.BOX, reducing_gap=None)
     image.save(out, "PNG", optimize=True)
     return out.getvalue()
@@ -157,7 +164,10 @@ def explanation(run: Run, row: int, strongest: int = 8) -> Explanation:
     norm = float(one.norms[0])
     pixels = (one.X.toarray() if is_sparse(one.X) else one.X)[0].astype(np.float64)
     rebuilt = norm * (own.coefficients[0] @ basis(run))
-    aim = pixels if one.clean is None else one.clean[0].astype(np.float64)
+    if one.clean is None:
+        aim = pixels
+    else:
+        aim = one.clean[0].astype(np.float64)
     top = max(float(aim.max()), 1e-300)
     order = np.argsort(-own.coefficients[0], kind="stable")[:strongest]
 

@@ -9,11 +9,15 @@ from dpmf_core.base.documents import render
 
 TINTS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 PALE = "#8b93a1"
-WIDTH, HEIGHT, LEFT, RIGHT, EDGE = 760, 340, 56, 190, 34
+WIDTH = 760
+HEIGHT = 340
+LEFT = 56
+RIGHT = 190
+EDGE = 34
 MOST_TICKS = 12
 DASHES = {"solid": "none", "dash": "8 6", "dot": "2 5"}
-Point = tuple[float, float]
-Points = Sequence[Point]
+ChartPoint = tuple[float, float]
+Points = Sequence[ChartPoint]
 
 
 def line_chart(
@@ -23,7 +27,7 @@ def line_chart(
     *,
     log: bool = False,
     best: str | None = None,
-    dot: Point | None = None,
+    dot: ChartPoint | None = None,
     dashes: Mapping[str, str] | None = None,
     text: Callable[[float], str] = "{:.3f}".format,
 ) -> str:
@@ -38,10 +42,17 @@ def line_chart(
     heights = _apart({name: frame.down(line[-1][1]) + 4 for name, line in lines.items()})
     polylines: list[dict[str, Any]] = []
     for number, (name, line) in enumerate(lines.items()):
-        tint, width = TINTS[number % len(TINTS)], 2.5
+        tint = TINTS[number % len(TINTS)]
+        width = 2.5
         if best is not None:
-            tint, width = (TINTS[0], 4) if name == best else (PALE, 1.2)
-        dash, at = DASHES[(dashes or {}).get(name, "solid")], f"{heights[name]:.1f}"
+            if name == best:
+                tint = TINTS[0]
+                width = 4
+            else:
+                tint = PALE
+                width = 1.2
+        dash = DASHES[(dashes or {}).get(name, "solid")]
+        at = f"{heights[name]:.1f}"
         look = {"tint": tint, "width": width, "dashes": dash}
         polylines.append({"name": name, "name_y": at, "points": frame.place(line), **look})
     if dot:
@@ -74,7 +85,8 @@ class _Frame:
         return cls(xs, min(ys), max(ys), math.log if log else float, text)
 
     def right(self, x: float) -> float:
-        first, last = self.scale(self.xs[0]), self.scale(self.xs[-1])
+        first = self.scale(self.xs[0])
+        last = self.scale(self.xs[-1])
         share = (self.scale(x) - first) / max(last - first, 1e-12)
         return LEFT + (WIDTH - LEFT - RIGHT) * share
 
@@ -88,7 +100,10 @@ class _Frame:
 
     def marks(self) -> list[tuple[object, ...]]:
         """The labels of the axes: x, y, anchor, text."""
-        ticks = self.xs if len(self.xs) <= MOST_TICKS else (self.xs[0], self.xs[-1])
+        if len(self.xs) <= MOST_TICKS:
+            ticks = self.xs
+        else:
+            ticks = (self.xs[0], self.xs[-1])
         below = [(f"{self.right(x):.1f}", HEIGHT - 18, "middle", f"{x:g}") for x in ticks]
         ends = [
             (4, f"{self.down(y) + 4:.1f}", "start", self.text(y)) for y in (self.low, self.high)
@@ -98,7 +113,8 @@ class _Frame:
 
 def _apart(heights: Mapping[str, float]) -> dict[str, float]:
     """The heights of names, moved apart where they would touch."""
-    places, last = {}, -math.inf
-    for name, height in sorted(heights.items(), key=lambda it: it[1]):
+    places = {}
+    last = -math.inf
+    for name, height in sorted(heights.items(), key=lambda item: item[1]):
         places[name] = last = max(height, last + 14)
     return places

@@ -16,22 +16,14 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Blocks, NoisyCurator
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.privacy import (
-    Budget,
-    Calibration,
-    Event,
-    Noise,
-    NoiseKind,
-    normal_form,
-    sequence,
-)
+from dpmf_core.privacy import Budget, Calibration, Event, Noise, NoiseKind, normal_form, sequence
 from dpmf_core.privacy.accounting import calibrate
 from dpmf_core.privacy.accounts import account_of, charging
-from dpmf_core.privacy.events import ledger_rows, on_grids
+from dpmf_core.privacy.events import on_grids
 from dpmf_core.privacy.odometer import HELD_OUT_ERRORS, Charge, check, total
 from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs.data_access import open_anywhere
-from dpmf_core.runs.fall_record import FallRecord, Price, charge_title
+from dpmf_core.runs.fall_record import FallPrice, FallRecord, charge_title
 from dpmf_core.runs.noisy_errors import people_of
 from dpmf_core.runs.paired_errors import (
     CONSTANT,
@@ -96,7 +88,9 @@ def event(budget: Budget, epsilon: float) -> Event:
         means = UserMeans().event(level / math.sqrt(CONSTANT_SHARE))
         errors = PairedErrors(RADIUS).event(level / math.sqrt(1 - CONSTANT_SHARE))
         releases = sequence(means, errors)
-        return on_grids(releases) if budget.noise is NoiseKind.DISCRETE else releases
+        if budget.noise is NoiseKind.DISCRETE:
+            return on_grids(releases)
+        return releases
 
     return plan(calibrate(plan, own_budget))
 
@@ -169,7 +163,8 @@ def with_measurement(
 def _released_fall(
     run: Run, data: AnyData, epsilon: float, ledger: str | Path | None, in_hand: bool
 ) -> FallRecord:
-    releases, guarantee = event(_budget(run.spec), epsilon), run.record.guarantee
+    releases = event(_budget(run.spec), epsilon)
+    guarantee = run.record.guarantee
     title = charge_title(run.record.title)
     charge = Charge.of(title, releases, guarantee, run.spec.budget)
     lasting = in_hand or not is_own(run.spec.data.id)
@@ -177,12 +172,12 @@ def _released_fall(
         fall = noisy_fall(people_of(run), run.model, permit.noise(releases))
     of_run = Charge.of(run.record.title, run.record.event, guarantee, run.spec.budget)
     both = total([of_run, charge])
-    price = Price(
+    price = FallPrice(
         epsilon=epsilon,
         delta=_budget(run.spec).delta,
         relation=_budget(run.spec).relation,
         together=both.epsilon,
-        ledger=tuple(ReleaseRecord(**row) for row in ledger_rows(normal_form(releases))),
+        ledger=ReleaseRecord.of_ledger(normal_form(releases)),
         rule=both.rule,
     )
     receipt = Receipt.of(data, permit.entry)
@@ -229,7 +224,9 @@ def _released_constant(curator: NoisyCurator) -> _Constant:
 
 
 def _record(sums: PairedSums, constant: float) -> FallRecord:
-    statistic, fall, error = sums.statistic, sums.fall, sums.error
+    statistic = sums.statistic
+    fall = sums.fall
+    error = sums.error
     square = sums.half_range**2
     return FallRecord(
         value=fall.value,

@@ -6,7 +6,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from dpmf_core.base.errors import checked
-from dpmf_core.base.progress import Report, ignore
+from dpmf_core.base.progress import Tell, ignore
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs import execution, measured_fall
 from dpmf_core.runs.data_access import open_anywhere
@@ -48,7 +48,7 @@ class MeasuredTraining(BaseModel):
         """Raise BadInput if the run cannot be measured."""
         measured_fall.require_measurable(self.spec, open_anywhere(self.data), self.epsilon)
 
-    def measure(self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False) -> Run:
+    def measure(self, report: Tell = ignore, stopped: Callable[[], bool] = lambda: False) -> Run:
         """The run with its measurement in `record.fall`.
 
         Raises BadInput if it cannot be measured or a budget does not allow both; then nothing was

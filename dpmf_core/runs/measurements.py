@@ -18,7 +18,7 @@ from dpmf_core.privacy import Calibration, Status
 from dpmf_core.runs.references import is_proven
 from dpmf_core.runs.specification import RunSpec, Value
 
-HAVE_EPSILON = (Status.PROVEN, Status.CONDITIONAL)
+HAVE_EPSILON = tuple(status for status in Status if status.has_epsilon)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ class Draw:
     @classmethod
     def of(cls, point: Point, summary: Mapping[str, Any]) -> "Draw":
         """A draw from the summary of its run (`record.summarise`)."""
-        total, caution = summary.get("epsilon"), ""
+        total = summary.get("epsilon")
+        caution = ""
         if point.epsilon is not None:
             caution = _caution(point.spec, summary)
         return cls(point, summary["metrics"], total, caution, bool(summary.get("public", True)))
@@ -73,7 +74,9 @@ class Draw:
     def figure(self, metric: str) -> float | None:
         """A held-out figure; None if the run has none."""
         value = self.metrics.get(metric)
-        return None if value is None or not math.isfinite(value) else float(value)
+        if value is None or not math.isfinite(value):
+            return None
+        return float(value)
 
 
 def _caution(spec: RunSpec, summary: Mapping[str, Any]) -> str:

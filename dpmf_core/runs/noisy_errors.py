@@ -155,7 +155,10 @@ def event(run: Run, epsilon: float) -> Event:
     if not 0 < epsilon <= 100:
         raise BadInput(f"The epsilon of an error must be above 0 and at most 100. Got {epsilon:g}.")
     is_replaced = budget.relation is Relation.REPLACE_ONE
-    moves = PairedErrors().replace_one_factor if is_replaced else 1.0
+    if is_replaced:
+        moves = PairedErrors().replace_one_factor
+    else:
+        moves = 1.0
     return score_event(moves / gaussian_mu(epsilon, budget.delta))
 
 
@@ -208,4 +211,6 @@ def words(run: Run, epsilon: float | None, released: bool) -> str:
     if released and epsilon is not None:
         return f"with noise, epsilon {budget_text(epsilon)} each, by user"
     why = refusal(run) if epsilon is not None else ""
-    return f"none: {why}" if why else NONE
+    if why:
+        return f"none: {why}"
+    return NONE

@@ -42,7 +42,9 @@ def html_of_run(run: Run) -> str:
     return render(
         "run.html",
         summary=run.summary,
-        figures=[(title_of(name), it) for name, it in record.metrics.items() if name in METRICS],
+        figures=[
+            (title_of(name), value) for name, value in record.metrics.items() if name in METRICS
+        ],
         without_figures=RAW,
         record=record,
     )
@@ -89,7 +91,7 @@ def plot(run: Run, metric: str | None = None) -> "Figure":
         raise BadInput(
             f"{run.title} has no figures by step to draw. {RAW if not run.record.public else ''}"
         )
-    figure = metric or next((it for it in BY_STEP if it in names), names[0])
+    figure = metric or next((name for name in BY_STEP if name in names), names[0])
     if figure not in names:
         raise BadInput(f"The figures by step are {', '.join(names)}. Got '{figure}'.")
     line = curves[["step", figure]].dropna().assign(method=run.title)
@@ -127,7 +129,10 @@ def chart_of_draws(draws: Draws, metric: str | None = None) -> "Figure":
         ends = dict.fromkeys((epsilons[0], epsilons[-1]))
         rows += [(name, at, one.median) for at in (ends if one.epsilon is None else [one.epsilon])]
     table = pd.DataFrame(rows, columns=["method", "epsilon", figure])
-    title = METRICS[figure].label if figure in METRICS else figure
+    if figure in METRICS:
+        title = METRICS[figure].label
+    else:
+        title = figure
     chart = _lines(table.sort_values("epsilon", kind="stable"), "epsilon", figure, title)
     ticks = [f"{epsilon:g}" for epsilon in epsilons]
     return chart.update_xaxes(type="log", title="ε", tickvals=epsilons, ticktext=ticks)

@@ -6,18 +6,17 @@ docs/PRIVACY.md, "Errors of held-out ratings", proves the sensitivity and derive
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.base import INSIDE
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy.odometer import HELD_OUT_ERRORS
 
-Array = npt.NDArray[Any]
 SIDES = 1.959964  # standard deviations that 5% of normal draws exceed
 # the smaller of two falls leaves its interval in three ways, with 1 in 60 each: twice too low, or
 # too high; standard deviations that 1 in 60 normal draws exceed on one side
@@ -152,7 +151,10 @@ def error_of_sums(errors: float, rest: float, scale: float, half_range: float) -
         mean = math.sin(angle) / (math.sin(angle) + math.cos(angle))
         return half_range * math.sqrt(mean)
 
-    angle = math.atan2(errors, rest) if errors + rest > 0 else math.pi / 4
+    if errors + rest > 0:
+        angle = math.atan2(errors, rest)
+    else:
+        angle = math.pi / 4
     # the noisy sums are at most `far` away from the line through 0 and the true sums
     far = SIDES * scale
     width = math.asin(far / max(math.hypot(errors, rest), far))
@@ -161,7 +163,9 @@ def error_of_sums(errors: float, rest: float, scale: float, half_range: float) -
     return NoisyError(error(angle), error(angle - width), error(angle + width))
 
 
-OWN_MEAN, CONSTANT = "own mean", "constant"  # floors: what needs no model of others
+# floors: what needs no model of others
+OWN_MEAN = "own mean"
+CONSTANT = "constant"
 
 
 @dataclass(frozen=True)
@@ -250,5 +254,6 @@ def _first_outside(beyond: Callable[[Array], Array], start: float, end: float) -
     at = int(outside[0])
     if at == 0:
         return start
-    inner, outer = values[at - 1], values[at]
+    inner = values[at - 1]
+    outer = values[at]
     return float(places[at - 1] + (places[at] - places[at - 1]) * inner / (inner - outer))

@@ -9,11 +9,12 @@ import math
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array, Ints
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, in_parts, on_grid
@@ -24,8 +25,11 @@ from dpmf_core.privacy import Budget, Event, Noise, Relation, sequence
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
 from dpmf_core.runs.public_shape import PublicShape
 
-ITEMS, UNITS = "names and their weighted counts", "number of units"
-ITEMS_SHARE, UNITS_SHARE = 0.15, 0.01  # of the total mu^2
+ITEMS = "names and their weighted counts"
+UNITS = "number of units"
+# of the total mu^2
+ITEMS_SHARE = 0.15
+UNITS_SHARE = 0.01
 FAILURE_SHARE = 0.05  # of delta, for each of the two
 MOST_NAMES = 1000  # that count for one unit; more would raise the threshold
 ROWS_OF_PEOPLE = (
@@ -34,8 +38,6 @@ ROWS_OF_PEOPLE = (
     " '?')."
 )
 MOST_UNITS = 2**31  # a public bound, because their number may be private; int32 numbers them
-Array = npt.NDArray[Any]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,14 @@ class NameCounts(Statistic):
     def add(self, block: Block, totals: Totals, order: Array) -> None:
         """order: `order_of_names`, from all data together."""
         data: Data = block.rows
-        n_units, n_names = len(block.ids), len(totals[0])
+        n_units = len(block.ids)
+        n_names = len(totals[0])
         units, names = _pairs(data)
         place = order[names]
         starts = np.searchsorted(units, np.arange(n_units + 1))
         few = rank_within_rows(starts, place) < self.most
-        units, names = units[few], names[few]
+        units = units[few]
+        names = names[few]
         weight = 1 / np.sqrt(np.maximum(np.bincount(units, minlength=n_units), 1))
         weight = on_grid(weight, 1.0, MOST_UNITS)
         totals[0][:] += np.bincount(names, weight[units], n_names)
@@ -117,14 +121,19 @@ def order_of_names(data: AnyData) -> npt.NDArray[np.float64]:
 
     Its place in the list would depend on other units.
     """
-    names = data.vocabulary if isinstance(data, Samples) else data.labels or data.titles
+    if isinstance(data, Samples):
+        names = data.vocabulary
+    else:
+        names = data.labels or data.titles
     if names is None:
         return keyed_uniform(2, 0, np.arange(_n_names(data.shape)))
-    return keyed_uniform(2, 0, np.array([zlib.crc32(it.encode()) for it in names], np.int64))
+    return keyed_uniform(2, 0, np.array([zlib.crc32(name.encode()) for name in names], np.int64))
 
 
 def _n_names(shape: Shape | SampleShape) -> int:
-    return shape.n_items if isinstance(shape, Shape) else shape.n_features
+    if isinstance(shape, Shape):
+        return shape.n_items
+    return shape.n_features
 
 
 def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
@@ -134,7 +143,8 @@ def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
     """
     if budget is None or not (items or units):
         return sequence()
-    failure, kinds = failure_probability(budget), items + units
+    failure = failure_probability(budget)
+    kinds = items + units
     left = {
         "epsilon": budget.epsilon + math.log1p(-kinds * failure),
         "delta": budget.delta - kinds * failure,
@@ -144,13 +154,19 @@ def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
             f"An epsilon of {budget.epsilon:g} is too small to release the shape at this delta."
             " Raise epsilon or lower delta."
         )
-    mu, is_replace_one = budget.model_copy(update=left).mu, budget.relation is Relation.REPLACE_ONE
-    statistics: list[tuple[Statistic, float]] = [(UnitCount(failure), UNITS_SHARE)] if units else []
+    mu = budget.model_copy(update=left).mu
+    is_replace_one = budget.relation is Relation.REPLACE_ONE
+    if units:
+        statistics: list[tuple[Statistic, float]] = [(UnitCount(failure), UNITS_SHARE)]
+    else:
+        statistics = []
     statistics += [(NameCounts(failure), ITEMS_SHARE)] if items else []
     return sequence(
         *(
-            it.event((it.replace_one_factor if is_replace_one else 1.0) / (mu * math.sqrt(share)))
-            for it, share in statistics
+            statistic.event(
+                (statistic.replace_one_factor if is_replace_one else 1.0) / (mu * math.sqrt(share))
+            )
+            for statistic, share in statistics
         )
     )
 
@@ -178,9 +194,15 @@ def release_shape(
     if units and isinstance(data, Samples) and data.people is not None:
         raise BadInput(ROWS_OF_PEOPLE)
     # no state is stored, so nothing is written
-    people = in_parts(data, Path()) if isinstance(data, PartitionedRatings) else in_memory(data)
+    if isinstance(data, PartitionedRatings):
+        people = in_parts(data, Path())
+    else:
+        people = in_memory(data)
     curator = NoisyCurator(people, noise)
-    n_units = _padded_count(curator, UnitCount(failure_probability), data.name) if units else None
+    if units:
+        n_units = _padded_count(curator, UnitCount(failure_probability), data.name)
+    else:
+        n_units = None
     if not items:
         return PublicShape(n_units, slots)
     kept_names = _passing(curator, NameCounts(failure_probability), data)

@@ -90,11 +90,10 @@ def prepare_for_shape(
         exact = canonical.budget.calibration is Calibration.EXACT
         if not (exact or canonical.budget.delta):
             raise BadInput(NEEDS_DELTA)
-        level = (
-            calibrate(lambda at: sequence(first, plan_at(at)), canonical.budget)
-            if exact
-            else algorithm.source_level(shape, canonical.budget)
-        )
+        if exact:
+            level = calibrate(lambda at: sequence(first, plan_at(at)), canonical.budget)
+        else:
+            level = algorithm.source_level(shape, canonical.budget)
     rest = plan_at(level)
     if canonical.budget is None and normal_form(rest):
         raise BadInput(
@@ -116,12 +115,17 @@ def _on_data(
 
     first: the releases of the data's shape, which need not be assumed.
     """
-    released = _released_facts(spec.data) if first else set[str]()
-    assumed = (it for it in assumptions if it not in released)
+    if first:
+        released = _released_facts(spec.data)
+    else:
+        released = set[str]()
+    assumed = (fact for fact in assumptions if fact not in released)
     guarantee = guarantee.assuming(*assumed, *spec.split.assumptions)
-    facts = tuple(it for it in guarantee.taken_as_public if it not in released)
+    facts = tuple(fact for fact in guarantee.taken_as_public if fact not in released)
     guarantee = replace(guarantee, taken_as_public=facts)
-    return guarantee.of(unit) if guarantee.unit == "sample" else guarantee
+    if guarantee.unit == "sample":
+        return guarantee.of(unit)
+    return guarantee
 
 
 def _item_facts(spec: DataSpec, shape: Any) -> tuple[str, ...]:
@@ -130,8 +134,14 @@ def _item_facts(spec: DataSpec, shape: Any) -> tuple[str, ...]:
         return ()
     features = getattr(shape, "item_features", None)
     columns = () if features is None else features.columns
-    more = f" and {len(columns) - COLUMNS_NAMED} more" if len(columns) > COLUMNS_NAMED else ""
-    names = f" ({', '.join(columns[:COLUMNS_NAMED])}{more})" if columns else ""
+    if len(columns) > COLUMNS_NAMED:
+        more = f" and {len(columns) - COLUMNS_NAMED} more"
+    else:
+        more = ""
+    if columns:
+        names = f" ({', '.join(columns[:COLUMNS_NAMED])}{more})"
+    else:
+        names = ""
     return (f"the items' {offered_item_features(spec.id) or f'features{names}'}",)
 
 
@@ -140,7 +150,8 @@ def first_release(spec: RunSpec) -> Event:
 
     Nothing if the run has no noise. Raises BadInput if the algorithm's proof does not allow it.
     """
-    budget, guarantee = spec.canonical().budget, _with_defaults(spec).guarantee()
+    budget = spec.canonical().budget
+    guarantee = _with_defaults(spec).guarantee()
     if budget is None or not spec.data.releases_shape:
         return NOTHING
     if (
@@ -166,8 +177,13 @@ def _released_facts(spec: DataSpec) -> set[str]:
     """What need not be assumed or taken as public, because the run releases it."""
     items = {ITEMS_ARE_PUBLIC, WORDS_ARE_PUBLIC, "the item set", "the features"}
     units = {NUMBER_IS_PUBLIC, USERS_ARE_PUBLIC, "the number of users", "the number of samples"}
-    released = items if spec.item_choice == "private" else set[str]()
-    return released | units if spec.row_count == "private" else released
+    if spec.item_choice == "private":
+        released = items
+    else:
+        released = set[str]()
+    if spec.row_count == "private":
+        return released | units
+    return released
 
 
 def charge_before(spec: RunSpec, data: AnyData) -> Charge:
@@ -183,7 +199,10 @@ def charge_before(spec: RunSpec, data: AnyData) -> Charge:
     first = first_release(spec)
     # what costs so much when a unit is replaced may cost as much when one is added, and what costs
     # so much when one is added costs at most what twice the movement does when one is replaced
-    factor = 1.0 if budget.relation is Relation.REPLACE_ONE else 2.0
+    if budget.relation is Relation.REPLACE_ONE:
+        factor = 1.0
+    else:
+        factor = 2.0
 
     def everything(level: float) -> Event:
         return sequence(first, Gaussian(level, "everything after the shape", 1.0, factor))
@@ -215,7 +234,9 @@ def _with_defaults(spec: RunSpec) -> Algorithm:
 
 
 def _unit(data: AnyData) -> str:
-    return data.privacy_unit if isinstance(data, Samples) else "user"
+    if isinstance(data, Samples):
+        return data.privacy_unit
+    return "user"
 
 
 def prepared_for(spec: RunSpec, data: AnyData) -> PreparedRun:
@@ -251,7 +272,9 @@ def charges_of(works: Iterable[Any]) -> list[Charge]:
 
 
 def _canonical(work: Any) -> Any:
-    return work.canonical() if isinstance(work, RunSpec) else work
+    if isinstance(work, RunSpec):
+        return work.canonical()
+    return work
 
 
 def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
@@ -274,7 +297,8 @@ def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
         plan = prepare(spec.model_copy(update={"budget": own}), shape).plan
         return epsilon(Repeat(plan, times), budget.delta, budget.relation) - budget.epsilon
 
-    high, low = math.log(budget.epsilon), math.log(LEAST_EPSILON)
+    high = math.log(budget.epsilon)
+    low = math.log(LEAST_EPSILON)
     if times == 1:
         return budget.epsilon
     if budget.epsilon <= LEAST_EPSILON or excess(low) > 0:

@@ -24,7 +24,7 @@ from dpmf_core.privacy.formatting import epsilon_in_full, epsilon_text
 from dpmf_core.privacy.mechanisms import title_of
 from dpmf_core.privacy.rules import RULE_TITLES, every_epsilon
 
-Size = Annotated[float, Field(ge=0)]
+NotNegative = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z ]{0,39}$")]
 AnotherValue = Literal["another-value"]  # the relation if the unit is the value of a rating
@@ -34,13 +34,13 @@ PURE = (Laplace.mechanism, PosteriorSample.mechanism)  # noise with a finite eps
 NO_FINITE_EPSILON = "No finite ε holds at this δ: a release may fail more often. Give a larger δ."
 
 
-class Part(BaseModel):
+class RecordPart(BaseModel):
     """A part of a record."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class GuaranteeRecord(Part):
+class GuaranteeRecord(RecordPart):
     """A complete guarantee, and its wording when shown.
 
     Older records hold the words without assumptions, claim and reason.
@@ -63,20 +63,24 @@ class GuaranteeRecord(Part):
 
     @property
     def has_epsilon(self) -> bool:
-        """Whether an epsilon may be shown: only with a proof, whole or conditional."""
-        return self.status in (Status.PROVEN, Status.CONDITIONAL)
+        return self.status.has_epsilon
 
 
-class ReleaseRecord(Part):
+class ReleaseRecord(RecordPart):
     """A row of the ledger. Fields that only some mechanisms have keep their own names."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     mechanism: str
     statistic: str
-    sensitivity: Size
-    noise_multiplier: Size
+    sensitivity: NotNegative
+    noise_multiplier: NotNegative
     count: Count
+
+    @classmethod
+    def of_ledger(cls, ledger: Ledger) -> tuple[Self, ...]:
+        """The rows of a ledger."""
+        return tuple(cls(**row) for row in ledger_rows(ledger))
 
     @property
     def title(self) -> str:
@@ -84,17 +88,17 @@ class ReleaseRecord(Part):
         return title_of(self.statistic, (self.model_extra or {}).get("groups", 1))
 
 
-class EpsilonRecord(Part):
+class EpsilonRecord(RecordPart):
     """Epsilon by every rule; None if a rule does not apply or nothing is proved."""
 
-    exact: Size | None = None
-    rdp_source: Size | None = None
-    rdp_tight: Size | None = None
-    advanced: Size | None = None
-    naive: Size | None = None
+    exact: NotNegative | None = None
+    rdp_source: NotNegative | None = None
+    rdp_tight: NotNegative | None = None
+    advanced: NotNegative | None = None
+    naive: NotNegative | None = None
 
 
-class PrivacyRecord(Part):
+class PrivacyRecord(RecordPart):
     """What was released and what it costs. delta: None without a budget."""
 
     epsilon: EpsilonRecord = EpsilonRecord()
@@ -108,7 +112,10 @@ class PrivacyRecord(Part):
     @classmethod
     def of(cls, ledger: Ledger, event: Event, budget: Budget | None, guarantee: Guarantee) -> Self:
         """ledger: what was released; event: the plan, whose epsilons are computed."""
-        relation = budget.relation if budget else Relation.ADD_REMOVE
+        if budget:
+            relation = budget.relation
+        else:
+            relation = Relation.ADD_REMOVE
         delta = budget.delta if budget else None
         rows = every_epsilon(event, 1e-9 if delta is None else delta, relation)
         has_epsilon = guarantee.has_epsilon
@@ -121,7 +128,7 @@ class PrivacyRecord(Part):
             relation="another-value" if guarantee.unit == VALUE else relation,
             calibration=budget.calibration if budget else None,
             guarantee=GuaranteeRecord.of(guarantee),
-            ledger=tuple(ReleaseRecord(**row) for row in ledger_rows(ledger)),
+            ledger=ReleaseRecord.of_ledger(ledger),
         )
 
     def __repr__(self) -> str:
@@ -133,7 +140,9 @@ class PrivacyRecord(Part):
         """The total loss in full, or the reason why there is none."""
         epsilon = self.epsilon.exact
         if epsilon is None and self.guarantee.has_epsilon:
-            return NO_FINITE_EPSILON if self.delta else self._no_pure_epsilon
+            if self.delta:
+                return NO_FINITE_EPSILON
+            return self._no_pure_epsilon
         if epsilon is None:
             return f"{self.guarantee.status}: no ε"
         if self.delta is None:
@@ -178,7 +187,10 @@ class PrivacyRecord(Part):
         """
         from dpmf_core.privacy.exchange import to_dp_event
 
-        relation = self.relation if isinstance(self.relation, Relation) else Relation.ADD_REMOVE
+        if isinstance(self.relation, Relation):
+            relation = self.relation
+        else:
+            relation = Relation.ADD_REMOVE
         return to_dp_event(self.event, relation)
 
     @property

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Ints
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.partitioned import Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts, is_sparse
 
-Ints = npt.NDArray[np.int64]
 Rated = TypeVar("Rated", Ratings, PartitionedRatings)
 
 
@@ -38,11 +37,14 @@ def reshaped(data: Any, shape: PublicShape) -> Any:
     their new order.
     """
     if isinstance(data, Samples):
-        data = data if shape.units is None else _samples_in_slots(data, shape)
-        return data if shape.kept is None else data.features(np.array(shape.kept))
+        if shape.units is not None:
+            data = _samples_in_slots(data, shape)
+        if shape.kept is None:
+            return data
+        return data.features(np.array(shape.kept))
     if isinstance(data, PartitionedRatings) and shape.units is not None:
         change = functools.partial(part_in_slots, shape=shape, count=data.n_users)
-        data = data.with_change(change, n_users=shape.units)
+        data = replace(data.with_change(change), n_users=shape.units)
     elif shape.units is not None:
         everybody = Part(np.arange(data.n_users), data)
         data = part_in_slots(everybody, shape, data.n_users).rows
@@ -51,7 +53,9 @@ def reshaped(data: Any, shape: PublicShape) -> Any:
     result = keeping(data, np.array(shape.kept))
     # a title is some user's row, an id is what was counted
     is_named = result.public or result.labels is None
-    return result if is_named else replace(result, titles=result.labels)
+    if is_named:
+        return result
+    return replace(result, titles=result.labels)
 
 
 def keeping(data: Rated, items: Ints) -> Rated:
@@ -63,8 +67,8 @@ def keeping(data: Rated, items: Ints) -> Rated:
         for names in (data.titles, data.labels)
     )
     features = data.item_features
-    return data.with_change(
-        functools.partial(_of_items, items=items),
+    return replace(
+        data.with_change(functools.partial(_of_items, items=items)),
         n_items=len(items),
         titles=titles,
         labels=labels,
@@ -121,7 +125,8 @@ def _rows_for(shape: PublicShape, count: int) -> tuple[Ints, Ints]:
 
 def _samples_in_slots(samples: Samples, shape: PublicShape) -> Samples:
     """Add empty rows, then move every row to its place."""
-    count, extra = len(samples), (shape.units or len(samples)) - len(samples)
+    count = len(samples)
+    extra = (shape.units or len(samples)) - len(samples)
     row = np.full(count + extra, count, np.int64)
     row[slots(shape, count)] = np.arange(count)
     row[row == count] = np.arange(count, count + extra)
@@ -133,7 +138,8 @@ def _samples_in_slots(samples: Samples, shape: PublicShape) -> Samples:
         padded.resize(count + extra, matrix.shape[1])
         return padded
 
-    texts, titles = samples.texts, samples.titles
+    texts = samples.texts
+    titles = samples.titles
     if texts is not None:
         starts = np.append(texts.starts, np.full(extra, texts.starts[-1]))
         texts = Texts(texts.words, texts.ids, starts)

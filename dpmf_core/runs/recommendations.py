@@ -12,17 +12,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from dpmf_core.algorithms import Personal, Recommender
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.frame_columns import pairs_of, ratings_column
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ids import canonical_texts
-from dpmf_core.data.ratings import INTERACTIONS, Ratings
+from dpmf_core.data.rating_bounds import INTERACTIONS
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs.data_access import own_history
 from dpmf_core.runs.record import Run
-
-Array = npt.NDArray[Any]
-
 
 # ---- of a finished run's users; an unknown one raises BadInput -----------------------------------
 
@@ -43,7 +42,8 @@ def top_rated(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
 
 def recommend(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
     """The k best items that a user has not rated, best first."""
-    own, model = own_history(run, user), run.model
+    own = own_history(run, user)
+    model = run.model
     personal = model.personal(own.ratings)
     best = top_items(model, personal, own.ratings, np.array([own.row]), k)[0]
     return _suggestions(own.ratings, best[best >= 0])
@@ -51,7 +51,9 @@ def recommend(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
 
 def _suggestions(own: Ratings, items: Array) -> tuple[Suggestion, ...]:
     titles = own.titles
-    return tuple(Suggestion(it, titles[it] if titles else f"item {it}") for it in items.tolist())
+    return tuple(
+        Suggestion(item, titles[item] if titles else f"item {item}") for item in items.tolist()
+    )
 
 
 def someone(run: Run) -> int:
@@ -126,13 +128,15 @@ def shared_side(model: Recommender) -> Recommender:
     empty_sides: dict[str, Any] = {
         name: np.zeros(size) for name, size in user_sizes.items() if hasattr(model, name)
     }
-    return replace(model, **empty_sides) if empty_sides else model
+    if empty_sides:
+        return replace(model, **empty_sides)
+    return model
 
 
 def of_everybody(personal: Personal, count: int) -> Personal:
     """Own sides with `count` rows; users that a model did not learn get zeros."""
     factors, offsets = (
-        np.concatenate([it, np.zeros((count - len(it), *it.shape[1:]), it.dtype)])
-        for it in (personal.factors, personal.offsets)
+        np.concatenate([side, np.zeros((count - len(side), *side.shape[1:]), side.dtype)])
+        for side in (personal.factors, personal.offsets)
     )
     return replace(personal, factors=factors, offsets=offsets)

@@ -26,7 +26,7 @@ from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs.fall_record import FallRecord
-from dpmf_core.runs.privacy_record import Count, PrivacyRecord, Size
+from dpmf_core.runs.privacy_record import Count, NotNegative, PrivacyRecord
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value
 
@@ -41,7 +41,9 @@ RAW_FIGURES = ("key", "rmse", "metrics", "fit_seconds")
 def value_of(figures: Mapping[str, int | float | None], name: str) -> float:
     """A figure; nan if it could not be computed. Raises KeyError if there is none."""
     value = figures[name]
-    return math.nan if value is None else float(value)
+    if value is None:
+        return math.nan
+    return float(value)
 
 
 class RunRecord(PrivacyRecord):
@@ -88,7 +90,7 @@ class RunRecord(PrivacyRecord):
     curves: tuple[Figures, ...] = ()
     model: dict[str, Value | tuple[int | float, ...] | None] = {}
     seconds: Figures = {}
-    peak_mb: Size | None = None
+    peak_mb: NotNegative | None = None
     cached: bool = False
     created: str = "not recorded"
     versions: dict[str, str] = {}
@@ -131,7 +133,9 @@ class RunRecord(PrivacyRecord):
         """The fields to leave out; model: if nothing is proved, it may be a mean without noise."""
         if self.public:
             return ()
-        return RAW if self.guarantee.has_epsilon else (*RAW, "model")
+        if self.guarantee.has_epsilon:
+            return RAW
+        return (*RAW, "model")
 
     def export(self) -> dict[str, Any]:
         """`exported` as JSON has it."""
@@ -210,7 +214,9 @@ class Run:
     @property
     def name(self) -> str:
         """A file name for the run. A key identifies private data, so their runs have none."""
-        return f"run-{self.key[:8]}" if self.record.public else "run"
+        if self.record.public:
+            return f"run-{self.key[:8]}"
+        return "run"
 
     def export(self) -> dict[str, Any]:
         """The record's JSON as it may leave the machine."""

@@ -29,10 +29,14 @@ def best_known(
     are asked.
     """
     if task == "samples":
-        return "robust-nmf" if outliers else "nmf"
+        if outliers:
+            return "robust-nmf"
+        return "nmf"
     if is_of_lists(metric):
         return "ease"
-    return BEST_BY_SUMS if in_parts else "bmf"
+    if in_parts:
+        return BEST_BY_SUMS
+    return "bmf"
 
 
 def best_known_on(data: DataSpec, shape: Any, metric: str) -> str:
@@ -55,7 +59,9 @@ def judging_metrics(data: DataSpec) -> tuple[str, ...]:
 
     Where a row only says that a user had an item there is no error to predict, only lists.
     """
-    return ("recall_at_20",) if data.positives_above is not None else ("rmse", "objective")
+    if data.positives_above is not None:
+        return ("recall_at_20",)
+    return ("rmse", "objective")
 
 
 def floors(metric: str) -> tuple[str, ...]:
@@ -66,7 +72,9 @@ def floors(metric: str) -> tuple[str, ...]:
     """
     if registry.find(metric).floor in registry.METRICS:
         return ()
-    return (GLOBAL_MEAN,) if is_of_lists(metric) else (GLOBAL_MEAN, OWN_MEAN)
+    if is_of_lists(metric):
+        return (GLOBAL_MEAN,)
+    return (GLOBAL_MEAN, OWN_MEAN)
 
 
 def is_proven(algorithm: str) -> bool:
@@ -82,7 +90,9 @@ def _is_proven(kind: type[Algorithm]) -> bool:  # an id may get another class in
 def paper_of(algorithm: str) -> str:
     """How the paper of a method is cited, such as "Chien et al."; '' if no paper printed it."""
     first_author = algorithms.find(algorithm).source.partition(" ")[0].rstrip(",")
-    return "" if first_author in ("", OURS) else f"{first_author} et al."
+    if first_author in ("", OURS):
+        return ""
+    return f"{first_author} et al."
 
 
 def proven_methods(task: str, *, every: bool = False) -> list[str]:

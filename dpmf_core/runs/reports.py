@@ -28,17 +28,21 @@ def report(runs: Sequence[Run], title: str = "Runs") -> str:
         names=list(records),
         differing=[[row["setting"], *row["values"]] for row in differences(list(records.values()))],
         figures=[
-            [title_of(name), *(it.metrics.get(name) for it in records.values())] for name in metrics
+            [title_of(name), *(record.metrics.get(name) for record in records.values())]
+            for name in metrics
         ],
         curves=[curve for metric in BY_STEP if (curve := _by_step(records, metric))],
-        runs=[{"name": name, "record": it, "facts": _facts(it)} for name, it in records.items()],
+        runs=[
+            {"name": name, "record": record, "facts": _facts(record)}
+            for name, record in records.items()
+        ],
     )
 
 
 def _by_step(records: Mapping[str, RunRecord], metric: str) -> dict[str, Any] | None:
     """A chart of a held-out figure, its best and last values; None if no run has it by step."""
     points = {
-        name: [(float(it["step"] or 0), float(it[metric] or 0)) for it in curve]
+        name: [(float(point["step"] or 0), float(point[metric] or 0)) for point in curve]
         for name, record in records.items()
         if (curve := [point for point in record.curves if point.get(metric) is not None])
     }
@@ -60,12 +64,12 @@ def _facts(record: RunRecord) -> list[tuple[str, object]]:
         "privacy unit": f"one {promise.unit}",
         "taken as public": ", ".join(promise.taken_as_public) or "nothing",
         "made (UTC)": record.created,
-        "versions": ", ".join(f"{name} {it}" for name, it in record.versions.items()),
+        "versions": ", ".join(f"{name} {version}" for name, version in record.versions.items()),
     }
     if not record.public:
         facts["data"] = f"{facts['data']} (private)"
         facts["errors"] = "hidden: they are computed on private data without noise"
-    return [(name, it) for name, it in facts.items() if it is not None]
+    return [(name, fact) for name, fact in facts.items() if fact is not None]
 
 
 # ---- made again ----------------------------------------------------------------------------------

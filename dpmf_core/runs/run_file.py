@@ -67,7 +67,9 @@ class RunFile:
     """Finished runs in an open SQLite file. Safe to use from several threads."""
 
     def __init__(self, path: Path, db: sqlite3.Connection) -> None:
-        self.path, self._db, self._lock = path, db, threading.RLock()
+        self.path = path
+        self._db = db
+        self._lock = threading.RLock()
 
     @classmethod
     def read_only(cls, path: Path) -> Self:
@@ -84,12 +86,17 @@ class RunFile:
         Raises DamagedRun when its bytes have changed.
         """
         row = self._row(key)
-        return None if row is None else Run(_record(key, row[1]), _Arrays(key, row[3]))
+        if row is None:
+            return None
+        return Run(_record(key, row[1]), _Arrays(key, row[3]))
 
     def views(self, key: str) -> dict[str, Any]:
         """The views of a model that is not stored, by name."""
         row = self._row(key)
-        return json.loads(row[2]) if row and row[2] else {}
+        views: dict[str, Any] = {}
+        if row and row[2]:
+            views = json.loads(row[2])
+        return views
 
     def _row(self, key: str) -> tuple[str, str, str, bytes] | None:
         """Summary, record, views and model, checked against the digest."""
@@ -129,8 +136,8 @@ class RunFile:
         notes = ("note", "tags", "owner")
         return [
             {**summary, "created": created, "pinned": bool(pinned)}
-            | dict(zip(notes, its, strict=True))
-            for key, text, created, pinned, *its in rows
+            | dict(zip(notes, values, strict=True))
+            for key, text, created, pinned, *values in rows
             if (summary := _summary(key, text)) is not None
         ]
 
@@ -278,14 +285,19 @@ def _summary(key: str, text: Any) -> Summary | None:
         summary = json.loads(text)
     except (ValueError, TypeError):
         return None
-    return summary if isinstance(summary, dict) and summary.get("key") == key else None
+    if isinstance(summary, dict) and summary.get("key") == key:
+        return summary
+    return None
 
 
 def _digest(key: str, *parts: Any) -> str:
     """The hash of the parts of a row, which may have any type if the file is damaged."""
     digest = hashlib.sha256(key.encode())
     for part in parts:
-        content = part if isinstance(part, bytes) else str(part).encode("utf-8", "replace")
+        if isinstance(part, bytes):
+            content = part
+        else:
+            content = str(part).encode("utf-8", "replace")
         digest.update(b"\0%d\0" % len(content))
         digest.update(content)
     return digest.hexdigest()
@@ -313,7 +325,8 @@ class _Arrays(Mapping[str, Any]):
     """The arrays of a stored model, read when first used: most runs need only the record."""
 
     def __init__(self, key: str, content: bytes) -> None:
-        self._key, self._content = key, content
+        self._key = key
+        self._content = content
 
     @functools.cached_property
     def _by_name(self) -> dict[str, Any]:

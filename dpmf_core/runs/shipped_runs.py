@@ -38,26 +38,34 @@ def identity(spec: RunSpec, version: int | None = None) -> str:
 def record(spec: RunSpec) -> RunRecord | None:
     """The record of a run, marked as cached; None if it does not come with the package."""
     key = _keys().get(identity(spec))
-    return None if key is None else _record(key)
+    if key is None:
+        return None
+    return _record(key)
 
 
 def summary(spec: RunSpec) -> Summary | None:
     """The summary of a run; None if it does not come with the package."""
     stored_record = record(spec)
-    return None if stored_record is None else summarise(stored_record)
+    if stored_record is None:
+        return None
+    return summarise(stored_record)
 
 
 def view_data(spec: RunSpec, what: str) -> Any:
     """The view data of a run's model; None if they do not come with the package."""
     stored_record = record(spec)
-    return None if stored_record is None else _file().views(stored_record.key).get(what)
+    if stored_record is None:
+        return None
+    return _file().views(stored_record.key).get(what)
 
 
 def released_run(spec: RunSpec) -> Run | None:
     """A run with the arrays of its model; None if these do not come with the package."""
     key = _keys().get(identity(spec))
     run = None if key is None else _file().get(key)
-    return run if run is not None and len(run.arrays) else None
+    if run is not None and len(run.arrays):
+        return run
+    return None
 
 
 def everything() -> dict[str, ShippedRun]:
@@ -71,8 +79,10 @@ def everything() -> dict[str, ShippedRun]:
 
 def write(runs: Iterable[ShippedRun]) -> None:
     """Replace what comes with the package; equal runs make equal bytes."""
-    in_order = sorted(runs, key=lambda it: it.record.key)
-    rows = ((Run(it.record, it.arrays), Label(it.record.created), it.view_data) for it in in_order)
+    in_order = sorted(runs, key=lambda run: run.record.key)
+    rows = (
+        (Run(run.record, run.arrays), Label(run.record.created), run.view_data) for run in in_order
+    )
     write_file(FILE, rows)
     for cache in (_file, _keys, _record):
         cache.cache_clear()
@@ -94,4 +104,6 @@ def _keys() -> Mapping[str, str]:
 @functools.lru_cache(1000)
 def _record(key: str) -> RunRecord | None:
     run = _file().get(key)
-    return None if run is None else run.record
+    if run is None:
+        return None
+    return run.record

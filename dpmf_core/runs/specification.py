@@ -184,7 +184,9 @@ class RunSpec(BaseModel):
         """The canonical form of the run: no budget and no noise option if nothing is released."""
         kind = algorithms.find(self.algorithm)
         private = issubclass(kind, PrivateAlgorithm)
-        return self if private else self.model_copy(update={"budget": None, "without_noise": False})
+        if private:
+            return self
+        return self.model_copy(update={"budget": None, "without_noise": False})
 
     @property
     def is_private(self) -> bool:
@@ -195,7 +197,9 @@ class RunSpec(BaseModel):
     def kind(self) -> type[Algorithm]:
         """The algorithm, or what it is without noise."""
         kind = algorithms.find(self.algorithm)
-        return algorithms.without_noise(kind) if self.without_noise else kind
+        if self.without_noise:
+            return algorithms.without_noise(kind)
+        return kind
 
     def open(self) -> "RunSpec":
         """The run without noise."""
@@ -263,14 +267,21 @@ def _flat(choices: Mapping[str, Any]) -> dict[str, Any]:
     for name, choice in choices.items():
         if name == "parameters":
             continue
-        value = "none" if name == "split" and choice is None else choice
-        if isinstance(value, Mapping) and name not in SECTIONS:
+        if name == "split" and choice is None:
+            flat |= _renamed("split", {"split": "none"})
+        elif not isinstance(choice, Mapping):
+            flat |= _renamed(name, {name: choice})
+        elif name in SECTIONS:
+            flat |= _renamed(name, choice)
+        else:
             raise BadInput(
                 f"Only {', '.join(SECTIONS)} and parameters can be mappings. Got one for '{name}'."
             )
-        inner = value if isinstance(value, Mapping) else {name: value}
-        flat |= {_OWN_NAMES.get((name, field), field): it for field, it in inner.items()}
     return flat
+
+
+def _renamed(section: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {_OWN_NAMES.get((section, field), field): value for field, value in fields.items()}
 
 
 def with_delta(

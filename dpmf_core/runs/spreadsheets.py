@@ -23,7 +23,9 @@ _FORMULA = re.compile(
 
 def harmless(cell: Any) -> Any:
     """The cell; text gets an apostrophe before what could be a formula."""
-    return _FORMULA.sub(r"\1'", cell) if isinstance(cell, str) else cell
+    if isinstance(cell, str):
+        return _FORMULA.sub(r"\1'", cell)
+    return cell
 
 
 def harmless_row(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,9 @@ from dpmf_core.runs.run_file import (
 from dpmf_core.runs.specification import RunSpec, run_key
 
 FILE = "runs.sqlite"
-NOTE, TAGS = 2000, 200  # characters
+# characters
+NOTE = 2000
+TAGS = 200
 CHECKPOINT_PATIENCE = 1_000  # milliseconds to wait for other processes at the end
 
 
@@ -41,7 +43,10 @@ class Store(RunFile):
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = usable(data_folder()) if folder is None else folder
+        if folder is None:
+            self.folder = usable(data_folder())
+        else:
+            self.folder = folder
         path = self.folder / FILE
         try:
             create_folder(self.folder)
@@ -101,7 +106,9 @@ class Store(RunFile):
             if (run := self.get(key)) is not None:
                 return run
         record = shipped_runs.record(spec)
-        return None if record is None else Run(record)
+        if record is None:
+            return None
+        return Run(record)
 
     def find_all(self, specs: Sequence[RunSpec]) -> list[Summary | None]:
         """`find_runs`, as summaries."""

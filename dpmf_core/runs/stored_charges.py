@@ -17,7 +17,7 @@ from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs.data_access import open_raw
 from dpmf_core.runs.record import Run, RunRecord
 
-Ledger = str | Path | None
+LedgerFile = str | Path | None
 
 
 @runtime_checkable
@@ -34,7 +34,7 @@ class ChargedOutcome(Protocol):
     def charge(self) -> Charge | None: ...
 
 
-def enter_stored(record: RunRecord, ledger: Ledger = None) -> None:
+def enter_stored(record: RunRecord, ledger: LedgerFile = None) -> None:
     """Enter a stored run in the account in force, unless it holds the run already.
 
     ledger: the file of the account; by default that of the data. Raises BadInput if a budget does
@@ -50,10 +50,13 @@ def enter_stored(record: RunRecord, ledger: Ledger = None) -> None:
         _enter_measurement(record, ledger, lasting=not is_upload)
 
 
-def _enter_measurement(record: RunRecord, ledger: Ledger, *, lasting: bool) -> None:
+def _enter_measurement(record: RunRecord, ledger: LedgerFile, *, lasting: bool) -> None:
     """Enter what a stored run's measurement released, which is shown with the run."""
     fall = record.fall
-    charge = None if fall is None else fall.charge(record.title, record.guarantee)
+    if fall is None:
+        charge = None
+    else:
+        charge = fall.charge(record.title, record.guarantee)
     if fall is not None and fall.receipt is not None and charge is not None:
         _enter(fall.receipt, charge, ledger, record.created, lasting=lasting)
 
@@ -84,7 +87,7 @@ def enter_outcome(outcome: object) -> None:
 
 
 def _enter(
-    receipt: Receipt, charge: Charge, ledger: Ledger, drawn_at: str, *, lasting: bool
+    receipt: Receipt, charge: Charge, ledger: LedgerFile, drawn_at: str, *, lasting: bool
 ) -> None:
     account = account_of(receipt, ledger, lasting)
     assert account is not None  # public data have no receipts

@@ -45,8 +45,14 @@ class Method(BaseModel):
     def name(self) -> str:
         """The label, or the title with the parameters that differ."""
         parameters = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
-        rule = "the source's noise" if self.calibration is Calibration.SOURCE else ""
-        kind = algorithms.without_noise(self.kind) if self.without_noise else self.kind
+        if self.calibration is Calibration.SOURCE:
+            rule = "the source's noise"
+        else:
+            rule = ""
+        if self.without_noise:
+            kind = algorithms.without_noise(self.kind)
+        else:
+            kind = self.kind
         return self.label or ", ".join(part for part in (kind.title, parameters, rule) if part)
 
     @property
@@ -66,7 +72,9 @@ def with_open(methods: Iterable[Method]) -> tuple[Method, ...]:
     """These methods, followed by each private one without noise."""
     own = tuple(methods)
     distinct = {
-        (it.algorithm, tuple(it.parameters.items())): it for it in reversed(own) if it.is_private
+        (method.algorithm, tuple(method.parameters.items())): method
+        for method in reversed(own)
+        if method.is_private
     }
     return *own, *map(_without_noise, reversed(distinct.values()))
 
@@ -140,7 +148,9 @@ class Sweep(BaseModel):
         return {name: values for name, values in self.grid.items() if name in names}
 
     def _epsilons_of(self, method: Method) -> tuple[float | None, ...]:
-        return (self.epsilons or (None,)) if method.is_private else (None,)
+        if method.is_private:
+            return self.epsilons or (None,)
+        return (None,)
 
     def _check_size(self) -> None:
         """Raise BadInput on too many runs, or on a grid that none of the methods has."""
@@ -156,7 +166,9 @@ class Sweep(BaseModel):
         from dpmf_core.base import limits  # a single run has none
 
         limits.at_most("largest_sweep", count, "runs of a sweep")
-        parameter_names = sorted({it for method in self.methods for it in method.kind.model_fields})
+        parameter_names = sorted(
+            {name for method in self.methods for name in method.kind.model_fields}
+        )
         if unknown := [name for name in self.grid if name not in parameter_names]:
             raise BadInput(
                 "None of these algorithms has a parameter"
@@ -218,7 +230,7 @@ def typed_grid(
     """
     out: dict[str, tuple[Value, ...]] = {}
     for name, values in texts.items():
-        owner = next((it.kind for it in methods if name in it.kind.model_fields), None)
+        owner = next((method.kind for method in methods if name in method.kind.model_fields), None)
         if owner is None:
             out[name] = tuple(values)
         else:
@@ -241,11 +253,13 @@ def rows(
     For private data it holds nothing computed from raw rows (see `Run.export`). noisy: errors on
     private data from `noisy_errors.release`.
     """
-    noisy, out = noisy or {}, []
+    noisy = noisy or {}
+    out = []
     for point in points:
         if (run := finished_runs.get(point.key)) is None:
             continue
-        record, spec = run.record, run.spec
+        record = run.record
+        spec = run.spec
         raw: dict[str, Any] = {}
         if record.public:
             raw = {**record.metrics, "fit_seconds": record.seconds["fit"], "key": record.key}

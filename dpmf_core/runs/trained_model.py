@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from dpmf_core.algorithms import Personal, Recommender
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_in_parts, lent
@@ -33,7 +33,6 @@ from dpmf_core.runs.recommendations import (
 )
 from dpmf_core.runs.record import ItemNames, Run
 
-Array = npt.NDArray[Any]
 Ids = pd.Index  # of any kind
 CELLS = 2_000_000  # users x items whose scores are held together
 
@@ -104,7 +103,9 @@ class TrainedModel(Run):
     @property
     def epsilon(self) -> float | None:
         """The total epsilon of the run; None if none is proved."""
-        return self.record.epsilon.exact if self.guarantee.has_epsilon else None
+        if self.guarantee.has_epsilon:
+            return self.record.epsilon.exact
+        return None
 
     @property
     def guarantee(self) -> GuaranteeRecord:
@@ -127,8 +128,13 @@ class TrainedModel(Run):
         """The ids of the items, in the order of the model."""
         names = self.items or ItemNames.of(self._answer(data_access.ratings_anywhere))
         ids: Ids[Any] = pd.Index(names.ids)
-        own = None if self.training is None else self.training.items
-        return ids if own is None else own[places(own, pd.Series(names.ids))]
+        if self.training is None:
+            own = None
+        else:
+            own = self.training.items
+        if own is None:
+            return ids
+        return own[places(own, pd.Series(names.ids))]
 
     @property
     def user_ids(self) -> "Ids[Any]":
@@ -163,7 +169,8 @@ class TrainedModel(Run):
         """
         pairs = whole_pairs_of(X)
         people = self._people(own)
-        rows, items = people.rows_of(pairs["user"]), places(self.item_ids, pairs["item"])
+        rows = people.rows_of(pairs["user"])
+        items = places(self.item_ids, pairs["item"])
         is_known = items >= 0
         predictions = np.empty(len(pairs))
         known = (people.personal, rows[is_known], items[is_known])
@@ -201,15 +208,22 @@ class TrainedModel(Run):
                 f" {k!r}."
             )
         people = self._people(own)
-        ids = people.ids if users is None else pd.Index(np.atleast_1d(np.asarray(users)))
+        if users is None:
+            ids = people.ids
+        else:
+            ids = pd.Index(np.atleast_1d(np.asarray(users)))
         known = places(people.ids, pd.Series(ids)) >= 0
         if not known.all() or not len(ids):
-            missing = f"The user '{str(ids[~known][0])[:60]}' has" if len(ids) else "People have"
+            if len(ids):
+                missing = f"The user '{str(ids[~known][0])[:60]}' has"
+            else:
+                missing = "People have"
             raise BadInput(
                 f"{missing} no ratings here. Pass their ratings: recommend(own=frame) takes a frame"
                 " with columns user, item and rating."
             )
-        model, rows = self.recommender, people.rows_of(pd.Series(ids))
+        model = self.recommender
+        rows = people.rows_of(pd.Series(ids))
         distinct, back = np.unique(rows, return_inverse=True)
         best = top_items(model, people.personal, people.history, distinct, int(k))[back]
         at, rank = np.nonzero(best >= 0)
@@ -309,16 +323,20 @@ class TrainedModel(Run):
         bounds = self.recommender.bounds
         is_gone = self.training is not None and self.training.data is None
         if is_gone or is_in_parts(self.spec.data.id):
-            facts: dict[str, Any] = {"n_items": len(self.item_ids), "bounds": bounds}
-            return pd.Index([]), np.zeros(0, np.int64), Ratings.of([], [], [], n_users=1, **facts)
+            nothing = Ratings.of([], [], [], n_users=1, n_items=len(self.item_ids), bounds=bounds)
+            return pd.Index([]), np.zeros(0, np.int64), nothing
         history = with_nobody(self._answer(data_access.split_of).history)
         rows = self._answer(data_access.rows_of)
-        ids = pd.RangeIndex(len(rows)) if self.training is None else self.training.users
-        return ids, rows, history
+        if self.training is None:
+            return pd.RangeIndex(len(rows)), rows, history
+        return self.training.users, rows, history
 
     def _answer(self, question: Any) -> Any:
         """The answer of `data_access`, on the training data in memory if there are any."""
-        data = None if self.training is None else self.training.data
+        if self.training is None:
+            data = None
+        else:
+            data = self.training.data
         with contextlib.nullcontext() if data is None else lent(self.spec.data.id, data):
             return question(self)
 
@@ -350,7 +368,8 @@ class TrainedModel(Run):
         """The mean prediction over all known items of each row (len(rows),)."""
         distinct, back = np.unique(rows, return_inverse=True)
         n_items = len(self.item_ids)
-        means, step = np.empty(len(distinct)), max(CELLS // n_items, 1)
+        means = np.empty(len(distinct))
+        step = max(CELLS // n_items, 1)
         for start in range(0, len(distinct), step):
             some = distinct[start : start + step]
             every = np.tile(np.arange(n_items), len(some))

@@ -37,7 +37,10 @@ DELTA = 1e-6
 
 def cases_of(algorithm: type[Algorithm] | str) -> list[Case]:
     """An algorithm with each kind of data that it takes. Raises BadInput on an unknown id."""
-    kind = REGISTRY.find(algorithm) if isinstance(algorithm, str) else algorithm
+    if isinstance(algorithm, str):
+        kind = REGISTRY.find(algorithm)
+    else:
+        kind = algorithm
     return [(kind, home) for home in homes_of(kind)]
 
 

@@ -29,7 +29,9 @@ TORN = [LOW if item % 2 else HIGH for item in EVERY_ITEM]
 class OfRatings:
     """Small worlds of ratings."""
 
-    name, empty, heavy = "ratings", worlds.EMPTY, worlds.HEAVY
+    name = "ratings"
+    empty = worlds.EMPTY
+    heavy = worlds.HEAVY
     worst: ClassVar[dict[str, tuple[list[int], list[float]]]] = {
         "loves everything": (EVERY_ITEM, [HIGH] * worlds.N_ITEMS),
         "hates everything": (EVERY_ITEM, [LOW] * worlds.N_ITEMS),
@@ -62,7 +64,8 @@ class OfRatings:
         yield worlds.of(dict.fromkeys(range(0, worlds.N_USERS, 3), duplicated))
 
     def neighbours(self, data: Ratings) -> Iterator[tuple[str, Ratings, Ratings]]:
-        present, with_row = np.unique(data.users), worlds.with_row
+        present = np.unique(data.users)
+        with_row = worlds.with_row
         for user in (self.heavy, present[0], present[-1], present[len(present) // 2]):
             yield "remove", data, with_row(data, int(user), [], [])
         for items, values in self.worst.values():
@@ -135,10 +138,15 @@ class OfSamples:
     }
 
     def __init__(self, images: bool, people: bool = False) -> None:
-        self.images, self.people = images, people
+        self.images = images
+        self.people = people
         self.name = ("images" if images else "documents") + " of people" * people
-        special: Any = sample_worlds.People if people else sample_worlds
-        self.empty, self.heavy = special.EMPTY, special.HEAVY
+        if people:
+            special: Any = sample_worlds.PeopleWorld
+        else:
+            special = sample_worlds
+        self.empty = special.EMPTY
+        self.heavy = special.HEAVY
 
     def _rows(self, seed: int = 0, skew: float = 1.0) -> tuple[Any, Any]:
         """Rows (23, 18), and the unit of each (23,)."""
@@ -146,9 +154,13 @@ class OfSamples:
             return sample_worlds.rows_and_people(seed, skew)
         return sample_worlds.table(seed, skew), np.arange(sample_worlds.N_SAMPLES)
 
-    def _of(self, rows: Any, units: Any, n_people: int = sample_worlds.People.COUNT) -> Samples:
+    def _of(
+        self, rows: Any, units: Any, n_people: int = sample_worlds.PeopleWorld.COUNT
+    ) -> Samples:
         samples = sample_worlds.of(rows, self.images)
-        return samples.of_people(units, n_people) if self.people else samples
+        if self.people:
+            return samples.of_people(units, n_people)
+        return samples
 
     def world(self, seed: int = 0, skew: float = 1.0) -> Samples:
         return self._of(*self._rows(seed, skew))
@@ -159,7 +171,9 @@ class OfSamples:
 
     def lone(self) -> Samples:
         rows = np.array([[1.0, 0.0, 5.0], [2.0, 1.0, 0.0]])
-        return self._of(rows, np.array([0, 0]), 1) if self.people else self._of(rows[:1], None)
+        if self.people:
+            return self._of(rows, np.array([0, 0]), 1)
+        return self._of(rows[:1], None)
 
     def strangers(self) -> Iterator[Samples]:
         """They differ in length, words, empty rows, scale, equal rows, and in who has which."""
@@ -169,7 +183,7 @@ class OfSamples:
         rows, units = self._rows(7)
         yield self._of(*sample_worlds.with_unit(0 * rows, units, 0, [{self.last: 7.0}]))
         yield self._of(rows, 0 * units + 3)
-        yield self._of(np.ones_like(rows), np.arange(len(rows)) % sample_worlds.People.COUNT)
+        yield self._of(np.ones_like(rows), np.arange(len(rows)) % sample_worlds.PeopleWorld.COUNT)
         yield self._of(1e9 * rows[:, ::-1], units)
 
     def _new_rows(self) -> list[list[dict[int, float]]]:
@@ -182,14 +196,16 @@ class OfSamples:
         return [*single, *repeated, worst[:6], [worst[1], {}, worst[1]]]
 
     def neighbours(self, data: Samples) -> Iterator[tuple[str, Samples, Samples]]:
-        rows, units = data.X if self.images else data.X.toarray(), self._units(data)
-        (first, second), all_rows = self.empty, self._new_rows()
+        rows = data.X if self.images else data.X.toarray()
+        units = self._units(data)
+        first, second = self.empty
+        all_rows = self._new_rows()
 
         def but(unit: int, new: Any, start: tuple[Any, Any] = (rows, units)) -> tuple[Any, Any]:
             return sample_worlds.with_unit(*start, unit, new)
 
         some = (self.heavy, 0, len(rows) - 2, len(rows) // 2)
-        for unit in range(sample_worlds.People.COUNT) if self.people else some:
+        for unit in range(sample_worlds.PeopleWorld.COUNT) if self.people else some:
             yield "remove", data, self._of(*but(unit, []))
         for new in all_rows:
             yield "add", data, self._of(*but(first, new))
@@ -201,7 +217,9 @@ class OfSamples:
         yield "replace", data, self._of(*but(self.heavy, all_rows[2]))
 
     def _units(self, data: Samples) -> Any:
-        return np.arange(len(data)) if data.people is None else data.people
+        if data.people is None:
+            return np.arange(len(data))
+        return data.people
 
     def adversaries(self) -> Samples:
         brought = self._new_rows()
@@ -218,9 +236,11 @@ class OfSamples:
 
     def others(self, unit: int) -> Samples:
         rows, units = self._rows()
-        nobody, count = np.isin(units, (self.empty[1], 2)), sample_worlds.People.COUNT
+        nobody = np.isin(units, (self.empty[1], 2))
+        count = sample_worlds.PeopleWorld.COUNT
         other = np.where(nobody[:, None], 0.0, sample_worlds.table(99, skew=0.0))
-        own, elsewhere = units == unit, (units + 1) % count
+        own = units == unit
+        elsewhere = (units + 1) % count
         elsewhere = np.where(elsewhere == unit, (unit + 2) % count, elsewhere)
         return self._of(np.where(own[:, None], rows, other), np.where(own, unit, elsewhere))
 
@@ -230,7 +250,9 @@ class OfSamples:
 
     def own_rows(self, model: Any, data: Samples) -> tuple[Any, ...]:
         own = model.personal(data)
-        return (own.coefficients,) if own.outliers is None else (own.coefficients, own.outliers)
+        if own.outliers is None:
+            return (own.coefficients,)
+        return (own.coefficients, own.outliers)
 
     def assert_sound(self, model: Any, data: Samples) -> None:
         assert model.basis.shape[1] == data.shape.n_features
@@ -246,8 +268,11 @@ class OfSamples:
 
 
 Home = OfRatings | OfSamples
-RATINGS, DOCUMENTS, IMAGES = OfRatings(), OfSamples(images=False), OfSamples(images=True)
-DOCUMENTS_OF_PEOPLE, IMAGES_OF_PEOPLE = OfSamples(False, people=True), OfSamples(True, people=True)
+RATINGS = OfRatings()
+DOCUMENTS = OfSamples(images=False)
+IMAGES = OfSamples(images=True)
+DOCUMENTS_OF_PEOPLE = OfSamples(False, people=True)
+IMAGES_OF_PEOPLE = OfSamples(True, people=True)
 
 
 def homes_of(kind: type[Algorithm]) -> tuple[Home, ...]:

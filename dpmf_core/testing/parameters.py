@@ -26,13 +26,17 @@ def fields(kind: type[Algorithm]) -> dict[str, Field]:
 def choices_of(field: Field) -> list[Any] | None:
     if field.get("type") == "boolean":
         return [False, True]
-    return list(field["enum"]) if "enum" in field else None
+    if "enum" in field:
+        return list(field["enum"])
+    return None
 
 
 def _switch(field: Field) -> Any:
     """The value at which a number switches its part off: an inclusive end that is the default."""
     ends = [field[end] for end in ("minimum", "maximum") if end in field]
-    return field["default"] if field["type"] == "number" and field["default"] in ends else None
+    if field["type"] == "number" and field["default"] in ends:
+        return field["default"]
+    return None
 
 
 def _range(name: str, field: Field, shape: Any) -> tuple[float, float]:
@@ -72,7 +76,10 @@ def corners(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, 
         for name, field in fields(kind).items():
             if name not in choices_by_name:
                 on = name not in switches or bool(rng.integers(2))
-                corner[name] = _draw(name, field, shape, rng) if on else _switch(field)
+                if on:
+                    corner[name] = _draw(name, field, shape, rng)
+                else:
+                    corner[name] = _switch(field)
         out.append(corner)
     return out
 
@@ -91,16 +98,24 @@ def from_whole_range(kind: type[Algorithm], shape: Any, rng: np.random.Generator
 def _from_whole_range(name: str, field: Field, shape: Any, rng: np.random.Generator) -> Any:
     if choices := choices_of(field):
         return choices[int(rng.integers(len(choices)))]
-    low, high = float(field["minimum"]), float(field["maximum"])
+    low = float(field["minimum"])
+    high = float(field["maximum"])
     if name == "rank" or name == "n_components":
         high = float(getattr(shape, "n_items", 0) or shape.n_features)
     elif any(word in name for word in REPEATED):
         high = max(low, MOST_STEPS)
     if low <= 0 and rng.random() < 0.25:
         return type(field["default"])(0)
-    least = low if low > 0 else (1.0 if field["type"] == "integer" else 1e-6)
+    if low > 0:
+        least = low
+    elif field["type"] == "integer":
+        least = 1.0
+    else:
+        least = 1e-6
     value = float(np.exp(rng.uniform(np.log(least), np.log(max(high, least)))))
     if low < 0 and rng.random() < 0.5:
         value *= low / high
     value = min(max(value, low), high)
-    return round(value) if field["type"] == "integer" else value
+    if field["type"] == "integer":
+        return round(value)
+    return value

@@ -24,7 +24,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if not issubclass(metafunc.cls, Contract):
         return
     named_here = metafunc.cls.algorithm
-    algorithms = metafunc.config.getoption(OPTION) if named_here is None else [named_here]
+    if named_here is None:
+        algorithms = metafunc.config.getoption(OPTION)
+    else:
+        algorithms = [named_here]
     try:
         cases = [case for algorithm in algorithms for case in cases_of(algorithm)]
     except ValueError as error:

@@ -33,8 +33,9 @@ def check_plan(algorithm: PrivateAlgorithm, shape: Any) -> None:
     """The plan holds the declared statistics, with their sensitivities and factors, and no more."""
     leaves = [leaf for leaf, _ in normal_form(algorithm.plan(shape, 1.0))]
     statistics = algorithm.statistics(shape)
-    assert {(it.statistic, it.sensitivity, it.replace_one_factor) for it in leaves} == {
-        (it.name, it.sensitivity, it.replace_one_factor) for it in statistics
+    assert {(leaf.statistic, leaf.sensitivity, leaf.replace_one_factor) for leaf in leaves} == {
+        (statistic.name, statistic.sensitivity, statistic.replace_one_factor)
+        for statistic in statistics
     }
 
 
@@ -86,7 +87,8 @@ def _check_total(plan: Event, squares: Mapping[Relation, Any]) -> None:
     if not all_gaussian(plan):
         return
     for relation, moves in squares.items():
-        move, bound = float(np.sqrt(np.max(moves, initial=0.0))), mu(plan, relation)
+        move = float(np.sqrt(np.max(moves, initial=0.0)))
+        bound = mu(plan, relation)
         assert move <= bound * ROUNDING, (
             f"one unit moved all releases together by {move:.9g}, accounted {bound:.9g} under"
             f" {relation}"
@@ -94,7 +96,8 @@ def _check_total(plan: Event, squares: Mapping[Relation, Any]) -> None:
 
 
 def _relative_move(statistic: Statistic, answers: list[Any], apart: float) -> float:
-    name, bound = statistic.name, statistic.sensitivity
+    name = statistic.name
+    bound = statistic.sensitivity
     sizes = [size(statistic, answer) for answer in answers]
     assert max(sizes) <= bound * ROUNDING, (
         f"moved {name!r} by {max(sizes):.9g}, declared {bound:.9g}"
@@ -130,7 +133,7 @@ def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> Non
 
 
 def _totals(
-    questions: probes.QuestionRecord, question: probes.Question, *blocks: Block
+    questions: probes.QuestionRecord, question: probes.ProbeQuestion, *blocks: Block
 ) -> Iterator[tuple[Any, ...]]:
     """Each array of the totals, for every block."""
     parts = [itertools.chain(*questions.totals(question, block)) for block in blocks]
@@ -144,9 +147,10 @@ def as_bits(parts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def same(first: probes.Outcome, second: probes.Outcome) -> None:
+def same(first: probes.ProbeOutcome, second: probes.ProbeOutcome) -> None:
     """Everything that is shared, bit for bit."""
-    one, other = first.shared, second.shared
+    one = first.shared
+    other = second.shared
     assert one.keys() == other.keys()
     for name in one:
         assert one[name].dtype == other[name].dtype
@@ -171,7 +175,7 @@ def check_blindfold(algorithm: Algorithm, home: Home = RATINGS) -> None:
         same(before, after)
 
 
-def check_fresh_noise(outcome: probes.Outcome) -> None:
+def check_fresh_noise(outcome: probes.ProbeOutcome) -> None:
     """No two parts begin with the same draw.
 
     A blindfolded run hands out noise alone, so each noise is new.
@@ -207,12 +211,18 @@ def check_sensitivity(
     data = home.world() if data is None else data
     plain = probes.record(algorithm, data, level=level)
     for relation, one, other in itertools.islice(home.neighbours(data), first, None, stride):
-        before = plain if one is data else probes.record(algorithm, one, level=level)
+        if one is data:
+            before = plain
+        else:
+            before = probes.record(algorithm, one, level=level)
         after = probes.replay(algorithm, other, before, level=level)
         same(before, after)
         for release, counterpart in probes.pairs(before, after):
             move = float(np.linalg.norm(release.statistic - counterpart.statistic))
-            relation_type = Relation.REPLACE_ONE if relation == "replace" else Relation.ADD_REMOVE
+            if relation == "replace":
+                relation_type = Relation.REPLACE_ONE
+            else:
+                relation_type = Relation.ADD_REMOVE
             leaf = release.leaf.alone
             bound = leaf.noise_multiplier * leaf.sensitivity / leaf.multiplier(relation_type)
             name = leaf.statistic

@@ -4,8 +4,8 @@ A statistic is a sum over units of what `add` makes of each, so what one unit mo
 answer. No second fit is needed, and a unit may be as adversarial as possible.
 
 Algorithms do not notice the instruments. `Recorder` notes every exact statistic and what was
-released for it. `Replay` does so too, but hands out what an earlier run released, so both runs take
-the same path and only the statistics can differ. `Blindfold` hands out noise alone.
+released for it. With the log of an earlier run it hands out what that run released, so both runs
+take the same path and only the statistics can differ. `Blindfold` hands out noise alone.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,17 +15,18 @@ from typing import Any
 import numpy as np
 
 from dpmf_core.algorithms import Algorithm, Streams, train
+from dpmf_core.base.arrays import Array
 from dpmf_core.curator.curator import NoisyCurator
 from dpmf_core.curator.people import Held, Key, Step, in_memory, split_units
-from dpmf_core.curator.statistic import Array, Block, Range, Statistic, Totals
+from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
 from dpmf_core.privacy import Event
 from dpmf_core.privacy.events import Ledger
-from dpmf_core.privacy.mechanisms import AdditiveNoise
-from dpmf_core.privacy.noise import Noise, Release
+from dpmf_core.privacy.noise import Noise
+from dpmf_core.privacy.noise_log import LoggedNoise, LoggedRelease, ReleaseLog
 
 
 @dataclass(frozen=True)
-class Question:
+class ProbeQuestion:
     """One release: a statistic, its noise scale, the shared values, and its parts."""
 
     statistic: Statistic
@@ -35,7 +36,9 @@ class Question:
 
     @property
     def parts(self) -> list[dict[str, Range]]:
-        return [{}] if self.ranges is None else [{"at": at} for at in self.ranges]
+        if self.ranges is None:
+            return [{}]
+        return [{"at": at} for at in self.ranges]
 
 
 @dataclass
@@ -43,12 +46,12 @@ class QuestionRecord:
     """All questions of a fit, and how stored states were made. model: the fit's last."""
 
     shape: Any
-    questions: list[Question] = field(default_factory=list)
+    questions: list[ProbeQuestion] = field(default_factory=list)
     steps: dict[Key, tuple[Step, tuple[Any, ...]]] = field(default_factory=dict)
     model: Any = None
 
     def totals(
-        self, question: Question, block: Block, cached: dict[Key, Any] | None = None
+        self, question: ProbeQuestion, block: Block, cached: dict[Key, Any] | None = None
     ) -> list[Totals]:
         """What the rows of a block add to the sums, part by part.
 
@@ -64,7 +67,8 @@ class QuestionRecord:
                 states[part.key] = step(block, *[state_of(earlier) for earlier in before])
             return states[part.key]
 
-        own, sums = [state_of(part) for part in question.shared], []
+        own = [state_of(part) for part in question.shared]
+        sums = []
         for at in question.parts:
             totals = question.statistic.empty(self.shape, *question.shared, **at)
             question.statistic.add(block, totals, *own, **at)
@@ -72,7 +76,7 @@ class QuestionRecord:
         return sums
 
     def answer(
-        self, question: Question, block: Block, cached: dict[Key, Any] | None = None
+        self, question: ProbeQuestion, block: Block, cached: dict[Key, Any] | None = None
     ) -> Array:
         """The totals as they would be released: a symmetric matrix counts in full."""
         parts = [
@@ -90,11 +94,11 @@ class ListeningCurator(NoisyCurator):
         self.record = QuestionRecord(data.shape)
 
     def release(self, statistic: Statistic, *shared: Any) -> Array:
-        self.record.questions.append(Question(statistic, self.scale(statistic), shared))
+        self.record.questions.append(ProbeQuestion(statistic, self.scale(statistic), shared))
         return super().release(statistic, *shared)
 
     def release_parts(self, statistic: Statistic, ranges: Sequence[Range], *shared: Any) -> Any:
-        question = Question(statistic, self.scale(statistic), shared, tuple(ranges))
+        question = ProbeQuestion(statistic, self.scale(statistic), shared, tuple(ranges))
         self.record.questions.append(question)
         return super().release_parts(statistic, ranges, *shared)
 
@@ -121,33 +125,8 @@ def single_units(data: Any, n_units: int) -> list[Block]:
     return [Block(block.ids % n_units, block.tables, n_units) for block in blocks]
 
 
-@dataclass
-class ReleaseRecord:
-    """One release: leaf, coordinates and noise scale; exact parts in, noisy parts out."""
-
-    leaf: AdditiveNoise
-    size: int
-    scale: float
-    place: int
-    exact: list[Array] = field(default_factory=list)
-    noisy: list[Array] = field(default_factory=list)
-
-    @property
-    def statistic(self) -> Array:
-        """All parts, stacked; a symmetric part counts in full, which is its Frobenius norm."""
-        return np.concatenate([part.astype(np.float64).ravel() for part in self.exact])
-
-    @property
-    def heading(self) -> tuple[AdditiveNoise, int, float, list[tuple[int, ...]]]:
-        """What must not depend on the data: declared facts and shapes."""
-        return self.leaf, self.size, self.scale, [part.shape for part in self.exact]
-
-
-class _Pen(Release):
-    """Keeps a `ReleaseRecord` up to date and hands out what its owner decides."""
-
-    owner: "Recorder"
-    entry: ReleaseRecord
+class _SymmetricRelease(LoggedRelease):
+    """Refuses a matrix whose skew part would leave without noise."""
 
     def symmetric(self, part: Array) -> Array:
         tilt = np.abs(part - np.swapaxes(part, -1, -2)).max(initial=0.0)
@@ -156,55 +135,27 @@ class _Pen(Release):
         )
         return super().symmetric(part)
 
-    def _publish(self, part: Array, noise: Array) -> Array:
-        noisy_part = self.owner.hand_out(self.entry, part, noise)
-        self.entry.exact.append(np.array(part))
-        self.entry.noisy.append(np.array(noisy_part))
-        return noisy_part
 
-
-class Recorder(Noise):
+class Recorder(LoggedNoise):
     """Noise that records what is released."""
 
-    def __init__(self, plan: Event, seed: np.random.SeedSequence | None = None) -> None:
-        super().__init__(plan, seed)
-        self.log: list[ReleaseRecord] = []
-
-    def _open(self, leaf: AdditiveNoise, size: int) -> Release:
-        pen = _Pen(leaf, size, self._stream.spawn(1)[0])
-        pen.owner, pen.entry = self, ReleaseRecord(leaf, size, pen.scale, len(self.log))
-        self.log.append(pen.entry)
-        return pen
-
-    def hand_out(self, entry: ReleaseRecord, part: Array, noise: Array) -> Array:
-        return part + noise
+    release_type = _SymmetricRelease
 
 
 class Blindfold(Recorder):
     """Noise that releases no statistic, only noise."""
 
-    def hand_out(self, entry: ReleaseRecord, part: Array, noise: Array) -> Array:
+    def hand_out(self, entry: ReleaseLog, part: Array, noise: Array) -> Array:
         return part * 0 + noise
 
 
-class Replay(Recorder):
-    """Noise that answers as a recorded run was answered."""
-
-    def __init__(self, plan: Event, before: list[ReleaseRecord]) -> None:
-        super().__init__(plan, np.random.SeedSequence(0))
-        self._before = before
-
-    def hand_out(self, entry: ReleaseRecord, part: Array, noise: Array) -> Array:
-        return self._before[entry.place].noisy[len(entry.exact)].copy()
-
-
 @dataclass(frozen=True)
-class Outcome:
+class ProbeOutcome:
     """A fitted model, its ledger and its releases."""
 
     model: Any
     ledger: Ledger
-    log: list[ReleaseRecord]
+    log: list[ReleaseLog]
     init_state: Any  # of the stream of starting values, after the fit
 
     @property
@@ -212,10 +163,10 @@ class Outcome:
         return {name: np.asarray(array) for name, array in self.model.shared.items()}
 
 
-def fit(algorithm: Algorithm, data: Any, noise: Recorder, seed: int = 0) -> Outcome:
+def fit(algorithm: Algorithm, data: Any, noise: Recorder, seed: int = 0) -> ProbeOutcome:
     init = np.random.default_rng([seed, 1])
     model = train(algorithm, data, noise, Streams(init, seed + 2))
-    return Outcome(model, noise.ledger, noise.log, init.bit_generator.state)
+    return ProbeOutcome(model, noise.ledger, noise.log, init.bit_generator.state)
 
 
 def as_planned(event: Event) -> Event:
@@ -223,24 +174,24 @@ def as_planned(event: Event) -> Event:
     return event
 
 
-def record(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> Outcome:
+def record(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> ProbeOutcome:
     plan = as_planned(algorithm.plan(data.shape, level))
     return fit(algorithm, data, Recorder(plan, np.random.SeedSequence(seed)), seed)
 
 
-def blind(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> Outcome:
+def blind(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> ProbeOutcome:
     plan = as_planned(algorithm.plan(data.shape, level))
     return fit(algorithm, data, Blindfold(plan, np.random.SeedSequence(seed)), seed)
 
 
 def replay(
-    algorithm: Algorithm, data: Any, before: Outcome, *, level: float = 1.0, seed: int = 0
-) -> Outcome:
+    algorithm: Algorithm, data: Any, before: ProbeOutcome, *, level: float = 1.0, seed: int = 0
+) -> ProbeOutcome:
     plan = as_planned(algorithm.plan(data.shape, level))
-    return fit(algorithm, data, Replay(plan, before.log), seed)
+    return fit(algorithm, data, Recorder(plan, np.random.SeedSequence(0), before.log), seed)
 
 
-def pairs(first: Outcome, second: Outcome) -> Iterator[tuple[ReleaseRecord, ReleaseRecord]]:
+def pairs(first: ProbeOutcome, second: ProbeOutcome) -> Iterator[tuple[ReleaseLog, ReleaseLog]]:
     """The releases of two runs side by side.
 
     Order, shapes, scales and declared sensitivities must agree.

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.data.samples import Samples
 
-N_SAMPLES, N_FEATURES, IMAGE = 23, 18, (3, 6)
-EMPTY, HEAVY = (3, 22), 5
-Array = npt.NDArray[Any]
+N_SAMPLES = 23
+N_FEATURES = 18
+IMAGE = (3, 6)
+EMPTY = (3, 22)
+HEAVY = 5
 
 
 def of(table: Array, images: bool, **facts: Any) -> Samples:
@@ -29,7 +31,8 @@ def of(table: Array, images: bool, **facts: Any) -> Samples:
 def table(seed: int = 0, skew: float = 1.0) -> Array:
     """Rows (23, 18) of word counts or grey values, popular columns first."""
     rng = np.random.default_rng(seed)
-    weight, shape = (1.0 + np.arange(N_FEATURES)) ** -skew, (N_SAMPLES, N_FEATURES)
+    weight = (1.0 + np.arange(N_FEATURES)) ** -skew
+    shape = (N_SAMPLES, N_FEATURES)
     out = rng.gamma(0.5, 1.0, shape) * weight * (rng.random(shape) < 0.5)
     out[:, 0] += 0.01
     out[HEAVY] = 40 * rng.random(N_FEATURES)
@@ -53,23 +56,27 @@ def with_unit(
 
     They take the unit's places, then those of units without rows.
     """
-    rows, units = rows.copy(), units.copy()
+    rows = rows.copy()
+    units = units.copy()
     own = units == unit
     rows[own] = 0
     free = ~own & ~rows.any(axis=1)
     places = [*np.flatnonzero(own), *np.flatnonzero(free)][: len(new_rows)]
     assert len(places) == len(new_rows), "no room for so many rows"
-    rows[places], units[places] = dense(new_rows), unit
+    rows[places] = dense(new_rows)
+    units[places] = unit
     return rows, units
 
 
 # ---- rows of people ------------------------------------------------------------------------------
 
 
-class People:
+class PeopleWorld:
     """Facts about the people whose rows they are: how many, whose rows are empty, who has most."""
 
-    COUNT, EMPTY, HEAVY = 9, (0, 8), 4
+    COUNT = 9
+    EMPTY = (0, 8)
+    HEAVY = 4
 
 
 def whose(seed: int = 0) -> Array:
@@ -78,13 +85,15 @@ def whose(seed: int = 0) -> Array:
     Rows of people without any lie anywhere among the others.
     """
     sizes = (2, 1, 3, 2, 7, 1, 2, 1, 4)
-    return np.random.default_rng([seed, 5]).permutation(np.repeat(np.arange(People.COUNT), sizes))
+    return np.random.default_rng([seed, 5]).permutation(
+        np.repeat(np.arange(PeopleWorld.COUNT), sizes)
+    )
 
 
 def rows_and_people(seed: int = 0, skew: float = 1.0) -> tuple[Array, Array]:
     """Rows (23, 18), and whose they are (23,)."""
     people = whose(seed)
-    rows = np.where(np.isin(people, People.EMPTY)[:, None], 0.0, table(seed, skew))
+    rows = np.where(np.isin(people, PeopleWorld.EMPTY)[:, None], 0.0, table(seed, skew))
     return rows, people
 
 

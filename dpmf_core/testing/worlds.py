@@ -13,8 +13,11 @@ import numpy.typing as npt
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import FACTS, Ratings
 
-N_USERS, N_ITEMS, BOUNDS = 23, 19, (0.5, 5.0)
-EMPTY, HEAVY = (3, 22), 5
+N_USERS = 23
+N_ITEMS = 19
+BOUNDS = (0.5, 5.0)
+EMPTY = (3, 22)
+HEAVY = 5
 Row = tuple[Sequence[int] | npt.NDArray[np.int64], Sequence[float] | npt.NDArray[np.float64]]
 
 
@@ -53,7 +56,10 @@ def rows(seed: int = 0, *, skew: float = 1.0) -> dict[int, Row]:
     for user in range(N_USERS):
         if user in EMPTY:
             continue
-        count = N_ITEMS if user == HEAVY else int(rng.integers(1, max(2, N_ITEMS // 2)))
+        if user == HEAVY:
+            count = N_ITEMS
+        else:
+            count = int(rng.integers(1, max(2, N_ITEMS // 2)))
         items = rng.choice(N_ITEMS, count, replace=False, p=popularity)
         items = np.append(items, items[0])
         values = np.round(rng.uniform(BOUNDS[0] - 1, BOUNDS[1] + 1, len(items)) * 2) / 2

@@ -22,7 +22,7 @@ from dpmf_core.runs.tuning.choosing.question import (
     Goal,
     Protect,
     Question,
-    Runs,
+    QuestionRuns,
 )
 from dpmf_core.runs.tuning.choosing.worlds import WorldRuns
 from pages.kit import data_sets, links, safe_text, session_widgets, sidebar, sidebar_values
@@ -75,11 +75,11 @@ class Inquiry:
     entry: Any
     shape: Shape
 
-    def runs(self) -> Runs | WorldRuns:
+    def runs(self) -> QuestionRuns | WorldRuns:
         """Return the runs of a first answer; raise BadInput if no method suits."""
         if self.question.is_private:
             return world_runs(self.question)
-        return Runs(self.question, self.shape)
+        return QuestionRuns(self.question, self.shape)
 
     def in_full(self, full: bool = True) -> "Inquiry":
         """Return the question for all methods with more draws, or as it is answered first."""

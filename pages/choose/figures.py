@@ -15,7 +15,7 @@ from dpmf_core.runs.tuning.choosing.answer import Answer
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
-from dpmf_core.runs.tuning.choosing.steps import Step
+from dpmf_core.runs.tuning.choosing.steps import AnswerStep
 from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
 from pages.kit import charts, colours
 from pages.kit.runs import note_shipped
@@ -167,7 +167,7 @@ def range_figure(expected: UnpaidRange, epsilon: float) -> go.Figure:
     return fig
 
 
-def _draw_steps(fig: go.Figure, steps: Sequence[Step]) -> None:
+def _draw_steps(fig: go.Figure, steps: Sequence[AnswerStep]) -> None:
     """Draw what measured trainings brought, with the intervals of their noise."""
     known = sorted(
         (step for step in steps if not step.fall.is_unknown), key=lambda step: step.epsilon

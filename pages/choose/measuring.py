@@ -12,7 +12,7 @@ from dpmf_core.runs.measured_training import MeasuredTraining
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.question import LARGEST_SPEND, Question
-from dpmf_core.runs.tuning.choosing.steps import USUAL_EPSILON, Step
+from dpmf_core.runs.tuning.choosing.steps import USUAL_EPSILON, AnswerStep
 from dpmf_core.teaching.glossary import linked
 from pages.choose.controls import press
 from pages.kit import odometer, purchases, safe_text, sidebar_values
@@ -36,7 +36,7 @@ class Requested:
     delta: float
 
 
-def steps_of(question: Question, entry: Any) -> tuple[Step, ...]:
+def steps_of(question: Question, entry: Any) -> tuple[AnswerStep, ...]:
     """Return the finished measured trainings on these data; draw the progress of the others.
 
     They are those of the question's group and delta, in the order in which they were requested.
@@ -51,7 +51,7 @@ def steps_of(question: Question, entry: Any) -> tuple[Step, ...]:
     works = {one.work.model_dump_json(): one.work for one in requested}
     runs = ask("choose.measured", works, by_button=True)
     finished = [(one, runs.get(one.work.model_dump_json())) for one in requested]
-    return tuple(Step.of(run, one.epsilon) for one, run in finished if run is not None)
+    return tuple(AnswerStep.of(run, one.epsilon) for one, run in finished if run is not None)
 
 
 def _requested(entry: Any) -> list[Requested]:

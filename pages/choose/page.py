@@ -25,7 +25,7 @@ from dpmf_core.runs.tuning.choosing.private_finding import (
     among_the_best,
 )
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
-from dpmf_core.runs.tuning.choosing.question import MANY, Runs
+from dpmf_core.runs.tuning.choosing.question import MANY, QuestionRuns
 from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange, WorldRuns
 from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from dpmf_core.teaching.glossary import linked
@@ -50,7 +50,7 @@ SELECTING = "choose.selecting"  # in the session: the requested selection
 WAITING = "The answer appears here when all runs have finished. You can leave this page."
 
 
-def draw_button(inquiry: Inquiry, runs: Runs | WorldRuns) -> None:
+def draw_button(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> None:
     stored = time_estimate.stored_names(runs.specs)
     missing = {key: spec for key, spec in runs.specs.items() if key not in stored}
     amount = "all stored"
@@ -80,7 +80,7 @@ def draw_button(inquiry: Inquiry, runs: Runs | WorldRuns) -> None:
     )
 
 
-def asked_inquiry(inquiry: Inquiry, runs: Runs | WorldRuns) -> Inquiry | None:
+def asked_inquiry(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> Inquiry | None:
     """Return the question to answer: the one asked last, or the current one if it needs no runs."""
     in_full = st.session_state.get(controls.BUTTON_KEY)
     if in_full is not None:  # deleted last: Streamlit may end this script at each access
@@ -120,7 +120,7 @@ def _finding(inquiry: Inquiry) -> Finding | None:
 
 def _public_finding(inquiry: Inquiry) -> PublicFinding | None:
     entry = inquiry.entry
-    runs = Runs(inquiry.question, inquiry.shape)
+    runs = QuestionRuns(inquiry.question, inquiry.shape)
     answer = _answer(runs)
     if answer is None:
         return None
@@ -166,7 +166,7 @@ def _private_finding(inquiry: Inquiry) -> PrivateFinding | None:
     return finding.with_selection(selection)
 
 
-def _answer(runs: Runs) -> Answer | None:
+def _answer(runs: QuestionRuns) -> Answer | None:
     """Return the answer, or have its next runs computed and draw the progress.
 
     What it needs more after its first runs follows from these.
@@ -194,7 +194,7 @@ def _finished(points: Sequence[Point]) -> Draws:
     return Draws.of(points, [summaries[point.key] for point in points])
 
 
-def _draw_waiting(runs: Runs, points: Sequence[Point]) -> None:
+def _draw_waiting(runs: QuestionRuns, points: Sequence[Point]) -> None:
     further = [point.label for point in points[len(runs.points) :] if point.epsilon is not None]
     if not further:
         st.title(f"Trying {len(runs.methods)} methods", anchor=False)
@@ -282,7 +282,7 @@ def draw_answer(inquiry: Inquiry, finding: Finding) -> None:
 
 
 def draw_refinement(full: Inquiry) -> None:
-    runs = Runs(full.question, full.shape)
+    runs = QuestionRuns(full.question, full.shape)
     amount = duration(time_estimate.seconds(runs.specs))
     with st.container(key="choose.more"):
         words, button = st.columns([3, 1], vertical_alignment="center")

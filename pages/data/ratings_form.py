@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.data.addresses import written
 from dpmf_core.data.column_names import REQUIRED_ROLES
-from dpmf_core.data.report import Order, Problem, outside_of
+from dpmf_core.data.report import DateOrder, Problem, outside_of
 from dpmf_core.data.row_rules import MOST_OUTSIDE
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.dates import ORDERS
@@ -265,9 +265,9 @@ def _bounds(name: str) -> tuple[float, float] | None:
     return low, high
 
 
-def _order_of_dates(column: str, clear_order: Order | None, name: str) -> Order | None:
+def _order_of_dates(column: str, clear_order: DateOrder | None, name: str) -> DateOrder | None:
     """Ask for the format of dates of numbers; return None before the answer."""
-    order: Order | None = st.segmented_control(
+    order: DateOrder | None = st.segmented_control(
         "Dates such as 03/04/2021 have",
         list(ORDERS),
         default=clear_order,

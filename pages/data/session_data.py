@@ -12,7 +12,7 @@ from dpmf_core.data.report import Report
 from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
-from dpmf_datasets.sandbox import Limits
+from dpmf_datasets.sandbox import SandboxLimits
 from dpmf_datasets.upload_reading import Preview
 from pages.kit import data_sets, drawing, safe_text
 from pages.server import reading_turns, sessions, streamlit_internals, upload_quota, visitor
@@ -84,10 +84,10 @@ def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
     st.rerun()
 
 
-def limits() -> Limits:
+def limits() -> SandboxLimits:
     """Return the limits of reading one upload on this server."""
     now = settings()
-    return Limits(
+    return SandboxLimits(
         memory=now.memory_per_upload << 20,
         seconds=now.seconds_per_upload,
         users=now.users_per_upload,

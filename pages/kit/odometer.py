@@ -14,7 +14,7 @@ from dpmf_core.privacy.accounts import NOT_COVERED, Account
 from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.decision import Decision, decide
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
-from dpmf_core.privacy.odometer import Charge, Line, Total, remaining
+from dpmf_core.privacy.odometer import AccountLine, Charge, Total, remaining
 from dpmf_core.runs.planning import account_of
 from dpmf_core.teaching.glossary import linked
 from dpmf_datasets import is_own
@@ -165,7 +165,7 @@ def _draw_account(account: Account, total: Total) -> None:
     st.caption(sentence)
 
 
-def _row(line: Line) -> dict[str, Any]:
+def _row(line: AccountLine) -> dict[str, Any]:
     """Return a line of an account as a row of its table."""
     each = _epsilon_cell(line.each)
     if line.each is not None and line.together is None:

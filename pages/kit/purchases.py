@@ -9,7 +9,7 @@ import streamlit as st
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Work
+from dpmf_core.jobs.job import Computation
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge
@@ -27,39 +27,39 @@ BOUGHT_WORK = "odometer.bought"
 FIRST = ("Run", "This run")  # a single run; the page's own among others
 
 
-def is_private(work: Work) -> bool:
+def is_private(work: Computation) -> bool:
     """Return whether work is on data that are not public; an audit's data are simulated."""
     return bool(names_of_private({"": work}))
 
 
-def names_of_private(works: Mapping[str, Work]) -> set[str]:
+def names_of_private(works: Mapping[str, Computation]) -> set[str]:
     """Return names of works on private data, looking up each data set once."""
     is_public = functools.cache(data_sets.is_public)
     data_ids = {name: _data_id(work) for name, work in works.items()}
     return {name for name, data_id in data_ids.items() if data_id and not is_public(data_id)}
 
 
-def _data_id(work: Work) -> str:
+def _data_id(work: Computation) -> str:
     """Return the id of the data that work is on; '' if it reads none."""
     data: DataSpec | None = getattr(work, "data", None)
     return "" if data is None else data.id
 
 
-def _identity(work: Work) -> str:
+def _identity(work: Computation) -> str:
     if isinstance(work, RunSpec):
         work = work.canonical()
     return f"{type(work).__name__} {work.model_dump_json()}"
 
 
-def buy(works: Sequence[Work]) -> None:
+def buy(works: Sequence[Computation]) -> None:
     """Mark work on private data as requested. Use it as a callback, before the page is drawn."""
     purchases = st.session_state.get(BOUGHT_WORK, frozenset())
     st.session_state[BOUGHT_WORK] = purchases | {_identity(work) for work in works}
 
 
 def admit(
-    specs: Mapping[str, Work], current_work: Mapping[str, Any]
-) -> tuple[dict[str, Work], bool]:
+    specs: Mapping[str, Computation], current_work: Mapping[str, Any]
+) -> tuple[dict[str, Computation], bool]:
     """Return the works that may be submitted, and whether any of them was requested by a button.
 
     All work on public data may. On private data, work that was requested, or is finished and
@@ -81,9 +81,9 @@ def admit(
     return admitted, remaining != purchases
 
 
-def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) -> None:
+def offer(page: str, withheld: Mapping[str, Computation], specs: Mapping[str, Computation]) -> None:
     """Draw a button for each kind of withheld work, with the total before and after."""
-    parts: dict[str, list[Work]] = {}
+    parts: dict[str, list[Computation]] = {}
     for name, work in withheld.items():
         parts.setdefault(_part(name, work, specs.get("main")), []).append(work)
     if not parts:
@@ -99,7 +99,7 @@ def offer(page: str, withheld: Mapping[str, Work], specs: Mapping[str, Work]) ->
                 _button(f"{page}.buy.{title}", text, works, primary=title in FIRST)
 
 
-def _part(name: str, work: Work, main: Work | None) -> str:
+def _part(name: str, work: Computation, main: Computation | None) -> str:
     """Return what a button asks for: the page's run, further draws, or other methods."""
     if not isinstance(main, RunSpec) or not isinstance(work, RunSpec):
         return FIRST[0]
@@ -113,7 +113,7 @@ def _part(name: str, work: Work, main: Work | None) -> str:
     return "Other private methods"
 
 
-def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
+def _button(key: str, title: str, works: Sequence[Computation], primary: bool) -> None:
     account = draw_button(key, title, works, buy, (works,), primary=primary)
     if account is None:
         return
@@ -127,7 +127,7 @@ def _button(key: str, title: str, works: Sequence[Work], primary: bool) -> None:
 def draw_button(
     key: str,
     title: str,
-    works: Sequence[Work],
+    works: Sequence[Computation],
     on_click: Callable[..., None],
     args: tuple[Any, ...],
     *,
@@ -186,7 +186,7 @@ def _draws(charges: Sequence[Charge]) -> bool:
     return any(charge.covered and (charge.ledger or charge.price) for charge in charges)
 
 
-def label(title: str, work: Work) -> str:
+def label(title: str, work: Computation) -> str:
     """Return a button's text, on private data with the price."""
     account = _account_of(work)
     if account is None:
@@ -194,7 +194,7 @@ def label(title: str, work: Work) -> str:
     return f"{title}: {price_text(account, charges_of([work]))}"
 
 
-def _account_of(work: Work) -> Account | None:
+def _account_of(work: Computation) -> Account | None:
     """Return the account of the data that work is on; None for public data."""
     return account_of(_data_id(work)) if is_private(work) else None
 

@@ -9,7 +9,7 @@ from typing import Any
 from dpmf_core.base import limits
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Job, Work
+from dpmf_core.jobs.job import Computation, Job
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import purchases, time_estimate
@@ -30,7 +30,7 @@ class RunRequest:
     because no one was looking.
     """
 
-    specs: dict[str, Work] = field(default_factory=dict)
+    specs: dict[str, Computation] = field(default_factory=dict)
     results: dict[str, Any] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)
     called_off: bool = False
@@ -74,7 +74,7 @@ class RunRequest:
             self.results[name] = result
             del self.jobs[name]
 
-    def want(self, specs: Mapping[str, Work]) -> list[str]:
+    def want(self, specs: Mapping[str, Computation]) -> list[str]:
         """Replace the wanted specifications and cancel the rest; return the names to submit.
 
         Failed or cancelled work stays so until something else is wanted or a button asks again; on
@@ -82,7 +82,7 @@ class RunRequest:
         """
         same = self.specs == specs
 
-        def stays(name: str, spec: Work) -> bool:
+        def stays(name: str, spec: Computation) -> bool:
             if self.specs.get(name) != spec:
                 return False
             job = self.jobs.get(name)

@@ -15,7 +15,7 @@ import streamlit as st
 from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Job, Work
+from dpmf_core.jobs.job import Computation, Job
 from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.specification import RunSpec
@@ -44,7 +44,7 @@ def request_at(place: str) -> RunRequest:
 
 def ask(
     place: str,
-    specs: Mapping[str, Work],
+    specs: Mapping[str, Computation],
     by_button: bool = False,
     whole: Collection[str] | None = None,
     first: Collection[str] = (),
@@ -114,7 +114,9 @@ def _wait_for_quick(jobs: Sequence[Job]) -> None:
             return
 
 
-def _confirmed(place: str, specs: Mapping[str, Work], signature: str) -> Mapping[str, Work]:
+def _confirmed(
+    place: str, specs: Mapping[str, Computation], signature: str
+) -> Mapping[str, Computation]:
     """Return the work that may be submitted: all of it, or what is stored before a button."""
     begun = f"{place}.begun"
     if st.session_state.get(begun) == signature:

@@ -11,7 +11,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.audit.membership_inference import AuditSpec
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Job, Work
+from dpmf_core.jobs.job import Computation, Job
 from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import data_access
 from dpmf_core.runs.measured_training import MeasuredTraining
@@ -54,7 +54,7 @@ def stored_names(specs: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(name for name, run in zip(specs, stored, strict=True) if run is not None)
 
 
-def seconds(specs: Mapping[str, Work]) -> float:
+def seconds(specs: Mapping[str, Computation]) -> float:
     """Return the estimated duration of this work, from earlier runs of the same methods.
 
     It depends only on public figures: shape, algorithm, steps.
@@ -62,17 +62,17 @@ def seconds(specs: Mapping[str, Work]) -> float:
     return sum(costs(specs.values())) / max(1, engine().width)
 
 
-def cost(work: Work) -> float:
+def cost(work: Computation) -> float:
     """Return the estimated seconds that a run or measurement keeps a worker busy."""
     return costs([work])[0]
 
 
-def costs(works: Iterable[Work]) -> list[float]:
+def costs(works: Iterable[Computation]) -> list[float]:
     """Return the estimated seconds of each of these works."""
     speeds = _speeds()
     size_of = functools.cache(_size)
 
-    def of(work: Work) -> float:
+    def of(work: Computation) -> float:
         if isinstance(work, RunSpec):
             seconds = _training(work, speeds, size_of) + AROUND
             if is_in_parts(work.data.id):

@@ -147,7 +147,7 @@ def _draw_shared_files() -> None:
     if not files:
         return
     st.header("Private files uploaded in several sessions", anchor=False)
-    rows = [(file.fingerprint[:8], file.n_accounts, accounts.in_full(file.total)) for file in files]
+    rows = [(file.fingerprint[:8], file.n_accounts, file.total.words) for file in files]
     safe_text.table(pd.DataFrame(rows, columns=["file", "accounts", "together"]))
 
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.base import INSIDE
-from dpmf_core.algorithms.item_moments import MomentTimesSubspace, Rows, SecondMoment, kept_rows
+from dpmf_core.algorithms.item_moments import ItemRows, MomentTimesSubspace, SecondMoment, kept_rows
 from dpmf_core.algorithms.spectrum import (
     MomentNoise,
     Spectrum,
@@ -81,7 +81,7 @@ def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty():
         atol=1e-6,
     )
     assert (
-        np.diff(Rows.of(data, data.values, kept_items, weights).indptr)[norms.ravel() == 0] == 0
+        np.diff(ItemRows.of(data, data.values, kept_items, weights).indptr)[norms.ravel() == 0] == 0
     ).all()
 
 
@@ -94,7 +94,7 @@ def test_a_product_with_a_subspace_is_clipped_user_by_user(clip):
     dense[0] = Q[:, 0]
     dense /= np.linalg.norm(dense, axis=1, keepdims=True)
     dense[1] = 0
-    rows = Rows(np.arange(31) * 12, np.tile(np.arange(12), 30), dense.ravel(), 12)
+    rows = ItemRows(np.arange(31) * 12, np.tile(np.arange(12), 30), dense.ravel(), 12)
     statistic = MomentTimesSubspace(clip, 0.0)
     totals = statistic.empty(world().shape, rows, Q)
     statistic.add(Block(np.arange(30), {}, 30), totals, rows, Q)
@@ -111,7 +111,7 @@ def products(rows, Q, clip, n_users):
     statistic = MomentTimesSubspace(clip, 0.0)
     out = []
     for row in on_grid(rows * INSIDE, 1.0, n_users, factors=2):
-        one = Rows(np.array([0, m]), np.arange(m), row, m)
+        one = ItemRows(np.array([0, m]), np.arange(m), row, m)
         totals = statistic.empty(world().shape, one, Q)
         statistic.add(Block(np.arange(1), {}, n_users), totals, one, Q)
         out.append(totals[0])

@@ -101,7 +101,7 @@ def test_blocks_hold_their_units_rows_and_no_others():
 @pytest.mark.parametrize("images", [True, False])
 def test_a_person_brings_all_her_rows_in_their_order(images):
     rows, people = sample_worlds.rows_and_people()
-    data = sample_worlds.of(rows, images).of_people(people, sample_worlds.People.COUNT)
+    data = sample_worlds.of(rows, images).of_people(people, sample_worlds.PeopleWorld.COUNT)
     blocks = split_units({"train": data}, [np.array([4, 1]), np.array([0, 2, 3, 5, 6, 7, 8])])
     first = blocks[0].rows
     assert first.n_people == 2

@@ -26,12 +26,12 @@ from dpmf_datasets import load, npz_folder, sandbox, session_files
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import on_page, read_table
 from dpmf_datasets.readers.table import Table
-from dpmf_datasets.sandbox import Limits
+from dpmf_datasets.sandbox import SandboxLimits
 from pages.data import session_data
 
 ROOT = Path(__file__).parents[2]
 WAIT = 60
-LIMITS = Limits(memory=200 << 20, seconds=30)
+LIMITS = SandboxLimits(memory=200 << 20, seconds=30)
 TABLE = b"user,item,rating\n" + b"".join(
     b"u%d,i%d,%d\n" % (user, item, 1 + (user + item) % 5) for user in range(30) for item in range(8)
 )
@@ -63,7 +63,7 @@ class TestItsLimits:
         assert "200 MB" in words and "memory_per_upload" in words
 
     def test_processor_time(self):
-        words = refusal(math.factorial, 10**8, limits=Limits(200 << 20, seconds=1))
+        words = refusal(math.factorial, 10**8, limits=SandboxLimits(200 << 20, seconds=1))
         assert "1 s" in words and "seconds_per_upload" in words
 
     def test_the_answer(self):

@@ -21,7 +21,7 @@ from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.events import on_grids
 from dpmf_core.privacy.failing_mechanisms import ThresholdedCounts
 from dpmf_core.privacy.gaussian import gaussian_epsilon
-from dpmf_core.privacy.odometer import Charge, Entry, check, lines, squared_mu, total
+from dpmf_core.privacy.odometer import AccountEntry, Charge, check, lines, squared_mu, total
 from tests.support.gaussian import epsilon_of
 
 DELTA = 1e-5
@@ -80,7 +80,10 @@ def test_what_has_no_epsilon_is_listed_and_not_covered():
     assert sum_of_all.epsilon == pytest.approx(2.0, abs=1e-3)
     time = "2026-01-01T00:00:00+00:00"
     table = lines(
-        [Entry(charge, time, "finished") for charge in (run(2.0), none, none, unproven, one_value)]
+        [
+            AccountEntry(charge, time, "finished")
+            for charge in (run(2.0), none, none, unproven, one_value)
+        ]
     )
     assert [(line.times, line.each is None, line.together is None) for line in table] == [
         (1, False, False),

@@ -52,17 +52,26 @@ def table_specs(epsilon: float, delta: float, runs: int, seed: int) -> list[Audi
 
 
 AS_THEY_ARE = (
-    *("unit", "canary", "lower", "proven", "most", "broken", "realised_mu", "planned_mu"),
-    *("by", "rule", "words"),
+    "unit",
+    "canary",
+    "lower",
+    "proven",
+    "most",
+    "broken",
+    "realised_mu",
+    "planned_mu",
+    "by",
+    "rule",
+    "words",
 )
 
 
 def as_record(audit: Audit) -> dict[str, Any]:
     """An audit as JSON."""
     tests = [
-        {name: getattr(it, name) for name in ("attack", "rule", "epsilon", "error")}
-        | {"counted": it.words}
-        for it in audit.tests
+        {name: getattr(test, name) for name in ("attack", "rule", "epsilon", "error")}
+        | {"counted": test.words}
+        for test in audit.tests
     ]
     return {
         **audit.spec.model_dump(),

@@ -14,19 +14,18 @@ bounds hold together (Bonferroni).
 
 import functools
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaincinv
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.evaluation.audit import pair_test
 from dpmf_core.privacy.gaussian import gaussian_epsilon
 
-Array = npt.NDArray[Any]
 Scores = tuple[Array, Array]  # without the canary, with it
-Attack = Literal["what is released", "what is shared"]
-Rule = Literal["pair test", "error rates"]
+AttackKind = Literal["what is released", "what is shared"]
+BoundRule = Literal["pair test", "error rates"]
 CONFIDENCE = 0.95
 # the share of the pair test on what is released: no attack on Gaussian releases scores better
 # than its likelihood ratio
@@ -35,14 +34,14 @@ CUTS = 101  # thresholds at which error rates are reported
 
 
 @dataclass(frozen=True)
-class Bound:
+class AuditBound:
     """epsilon is at least this, except with probability `error`. words: what was counted.
 
     false_alarms, misses: error rates on the judging half, from the lowest threshold to the highest.
     """
 
-    attack: Attack
-    rule: Rule
+    attack: AttackKind
+    rule: BoundRule
     epsilon: float
     error: float
     words: str
@@ -50,15 +49,22 @@ class Bound:
     misses: tuple[float, ...]
 
 
-def shares(attacks: tuple[Attack, ...], through_mu: bool) -> dict[tuple[Attack, Rule], float]:
+def shares(
+    attacks: tuple[AttackKind, ...], through_mu: bool
+) -> dict[tuple[AttackKind, BoundRule], float]:
     """Every test that is run, with its share of the 5%.
 
     The pair test on what is released gets two fifths, the rest is shared equally; without it all
     tests get equal shares.
     """
-    rules: tuple[Rule, ...] = ("pair test", "error rates") if through_mu else ("error rates",)
-    tests: list[tuple[Attack, Rule]] = [(attack, rule) for attack in attacks for rule in rules]
-    first: tuple[Attack, Rule] = ("what is released", "pair test")
+    if through_mu:
+        rules: tuple[BoundRule, ...] = ("pair test", "error rates")
+    else:
+        rules = ("error rates",)
+    tests: list[tuple[AttackKind, BoundRule]] = [
+        (attack, rule) for attack in attacks for rule in rules
+    ]
+    first: tuple[AttackKind, BoundRule] = ("what is released", "pair test")
     total = 1 - CONFIDENCE
     if first not in tests or len(tests) == 1:
         return {test: total / len(tests) for test in tests}
@@ -86,7 +92,8 @@ def epsilon_of_rates(
 
     of: training runs without and with the canary. Each limit gets half of the error.
     """
-    fpr, fnr = upper_limits(of[0], error / 2)[alarms], upper_limits(of[1], error / 2)[misses]
+    fpr = upper_limits(of[0], error / 2)[alarms]
+    fnr = upper_limits(of[1], error / 2)[misses]
     odds = np.maximum((1 - delta - fnr) / fpr, (1 - delta - fpr) / fnr)
     return np.asarray(np.log(np.maximum(odds, 1.0)))
 
@@ -136,7 +143,9 @@ def _threshold(scores: Scores, delta: float, error: float) -> float:
 # ---- all tests together --------------------------------------------------------------------------
 
 
-def bounds_of(scores: dict[Attack, Scores], delta: float, through_mu: bool) -> tuple[Bound, ...]:
+def bounds_of(
+    scores: dict[AttackKind, Scores], delta: float, through_mu: bool
+) -> tuple[AuditBound, ...]:
     """All tests on the attacks' scores.
 
     The scores of what is shared were learned on the first half of the training runs, so only the
@@ -148,7 +157,9 @@ def bounds_of(scores: dict[Attack, Scores], delta: float, through_mu: bool) -> t
     )
 
 
-def _one(attack: Attack, rule: Rule, error: float, scores: Scores, delta: float) -> Bound:
+def _one(
+    attack: AttackKind, rule: BoundRule, error: float, scores: Scores, delta: float
+) -> AuditBound:
     half = min(map(len, scores)) // 2
     learn, judge = (
         (part[0], part[1])
@@ -164,10 +175,10 @@ def _one(attack: Attack, rule: Rule, error: float, scores: Scores, delta: float)
         tuple(float(count) / len(side) for count in counts)
         for counts, side in zip(_errors(judge, cuts), judge, strict=True)
     )
-    return Bound(attack, rule, epsilon, error, words, alarms, misses)
+    return AuditBound(attack, rule, epsilon, error, words, alarms, misses)
 
 
-def most(runs: int, attacks: tuple[Attack, ...], delta: float, through_mu: bool) -> float:
+def most(runs: int, attacks: tuple[AttackKind, ...], delta: float, through_mu: bool) -> float:
     """The bound from an attack that never errs."""
     perfect = np.zeros((runs + 1) // 2), np.ones(runs // 2)
     return max(

@@ -8,24 +8,24 @@ noise that was drawn.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm, Streams
+from dpmf_core.base.arrays import Array
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.audit.canary_data import COLUMNS, UNITS, Pair, Unit, pairs
-from dpmf_core.privacy import Event, Noise, normal_form, sequence
+from dpmf_core.privacy import Event, normal_form, sequence
 from dpmf_core.privacy.gaussian import all_gaussian
 from dpmf_core.privacy.mechanisms import EVERYBODY, AdditiveNoise, DisjointGroup, Mechanism
 from dpmf_core.privacy.noise import Release
+from dpmf_core.privacy.noise_log import LoggedNoise, ReleaseLog
 
-Array = npt.NDArray[Any]
 FAULTS: dict[str, str] = {
     "none": "the algorithm as it is",
     "small-noise": "a tenth of the noise in the ledger",
@@ -43,33 +43,6 @@ PILOTS = 2  # replays by which a pair is chosen, one from each data set
 # ---- from inside ---------------------------------------------------------------------------------
 
 
-class _Part(NamedTuple):
-    """A released part. Both values are copies, because an algorithm may overwrite its arrays."""
-
-    leaf: AdditiveNoise
-    scale: float
-    output: Array
-    exact: Array
-
-
-_Log = list[_Part]
-
-
-class _LoggedRelease(Release):
-    noise: "_LoggedNoise"
-
-    def _publish(self, part: Array, noise: Array) -> Array:
-        out, log, before = part + noise, self.noise.log, self.noise.before
-        if before is not None:
-            if len(log) >= len(before) or before[len(log)].output.shape != part.shape:
-                raise _Otherwise
-            out = before[len(log)].output.copy()
-        log.append(_Part(self.leaf, self.scale, out.copy(), part.copy()))
-        if before is not None and self.noise.is_whole and len(log) == len(before):
-            raise _Enough
-        return out
-
-
 class _Enough(Exception):  # no error: the whole plan was replayed
     """Everything that the first run released was replayed; the rest is post-processing."""
 
@@ -78,8 +51,8 @@ class _Otherwise(Exception):  # no error, but an outcome
     """The other data set asks for another release, which alone distinguishes the two."""
 
 
-class _LoggedNoise(Noise):
-    """Draws the planned noise times `scale`, whatever sensitivity is claimed, and logs it.
+class _AuditedNoise(LoggedNoise):
+    """Draws the planned noise times `factor`, whatever sensitivity is claimed, and logs it.
 
     With a log of `before`, it publishes those values again; is_whole: these are the whole plan's.
     """
@@ -88,13 +61,12 @@ class _LoggedNoise(Noise):
         self,
         plan: Event,
         seed: np.random.SeedSequence,
-        scale: float,
-        before: _Log | None = None,
+        factor: float,
+        before: Sequence[ReleaseLog] | None = None,
         is_whole: bool = False,
     ) -> None:
-        super().__init__(plan, seed)
-        self.log: _Log = []
-        self._scale, self.before, self.is_whole = scale, before, is_whole
+        super().__init__(plan, seed, before, factor)
+        self._is_whole = is_whole
 
     def release(
         self, statistic: str, *, sensitivity: float, size: int, group: DisjointGroup = EVERYBODY
@@ -102,14 +74,29 @@ class _LoggedNoise(Noise):
         leaf = self.next_release(statistic, group)
         return super().release(statistic, sensitivity=leaf.sensitivity, size=size, group=group)
 
-    def _open(self, leaf: AdditiveNoise, size: int) -> Release:
-        pen = _LoggedRelease(leaf, size, self._stream.spawn(1)[0])
-        pen.scale *= self._scale
-        pen.noise = self
-        return pen
+    def hand_out(self, entry: ReleaseLog, part: Array, noise: Array) -> Array:
+        if self.before is not None:
+            if entry.place < len(self.before):
+                earlier = self.before[entry.place].noisy
+            else:
+                earlier = []
+            number = len(entry.exact)
+            if number >= len(earlier) or earlier[number].shape != part.shape:
+                raise _Otherwise
+        return super().hand_out(entry, part, noise)
+
+    def after_part(self) -> None:
+        if self.before is None or not self._is_whole:
+            return
+        if _n_parts(self.log) == _n_parts(self.before):
+            raise _Enough
 
 
-def _log_ratio(log: _Log, other: _Log) -> float:
+def _n_parts(log: Sequence[ReleaseLog]) -> int:
+    return sum(len(entry.exact) for entry in log)
+
+
+def _log_ratio(log: Sequence[ReleaseLog], other: Sequence[ReleaseLog]) -> float:
     """The log density ratio of what was published, in `log`'s data set over the other.
 
     Both densities are by the noise in the ledger.
@@ -117,16 +104,19 @@ def _log_ratio(log: _Log, other: _Log) -> float:
     total = 0.0
     for here, there in zip(log, other, strict=True):
         scale = here.leaf.noise_multiplier * here.leaf.sensitivity
-        near, far = ((here.output - it.exact).astype(np.float64) / scale for it in (here, there))
-        total += here.leaf.log_density(near) - here.leaf.log_density(far)
+        for output, exact, other_exact in zip(here.noisy, here.exact, there.exact, strict=True):
+            near = (output - exact).astype(np.float64) / scale
+            far = (output - other_exact).astype(np.float64) / scale
+            total += here.leaf.log_density(near) - here.leaf.log_density(far)
     return total
 
 
-def _squared_mu(log: _Log, other: _Log) -> float:
+def _squared_mu(log: Sequence[ReleaseLog], other: Sequence[ReleaseLog]) -> float:
     """The squared distance of exact statistics in units of the drawn noise: mu^2 if Gaussian."""
     return sum(
-        float(((here.exact - there.exact) ** 2).sum()) / here.scale**2
+        float(((exact - other_exact) ** 2).sum()) / here.scale**2
         for here, there in zip(log, other, strict=True)
+        for exact, other_exact in zip(here.exact, there.exact, strict=True)
     )
 
 
@@ -134,7 +124,7 @@ def _squared_mu(log: _Log, other: _Log) -> float:
 
 
 @dataclass(frozen=True)
-class Training:
+class AttackedTraining:
     """The output of one training run.
 
     shared: everything it shares, as one vector. ratio: the log likelihood ratio of "present" for
@@ -230,7 +220,7 @@ class AttackTarget:
     def _start(self) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.seed, spawn_key=(1,))
 
-    def training(self, pair: Pair, inside: bool, seed: np.random.SeedSequence) -> Training:
+    def training(self, pair: Pair, inside: bool, seed: np.random.SeedSequence) -> AttackedTraining:
         """One run with the canary (`inside`) or without, and its replay on the other data set."""
         start, secret, sampling = seed.spawn(3)
         if self.is_proven:
@@ -246,19 +236,19 @@ class AttackTarget:
         ]
         if self.fault == "unlisted-release":
             parts.append(_exact_sums(pair[inside]))
-        ratio, squared_mu = (
-            self._replay(
+        if self.has_noisy_sums:
+            ratio, squared_mu = self._replay(
                 pair[not inside], noise, secret, lambda: Streams(np.random.default_rng(start), key)
             )
-            if self.has_noisy_sums
-            else (0.0, 0.0)
-        )
-        return Training(np.concatenate(parts), ratio if inside else -ratio, squared_mu)
+        else:
+            ratio = 0.0
+            squared_mu = 0.0
+        return AttackedTraining(np.concatenate(parts), ratio if inside else -ratio, squared_mu)
 
     def _replay(
         self,
         there: Any,
-        noise: _LoggedNoise,
+        noise: _AuditedNoise,
         secret: np.random.SeedSequence,
         streams: Callable[[], Streams],
     ) -> tuple[float, float]:
@@ -269,12 +259,14 @@ class AttackTarget:
                 algorithms.train(self.run, there, other, streams())
         except _Otherwise:
             return CERTAIN, math.inf
-        if len(other.log) < len(noise.log):
+        if _n_parts(other.log) < _n_parts(noise.log):
             return CERTAIN, math.inf
         return _log_ratio(noise.log, other.log), _squared_mu(noise.log, other.log)
 
-    def _noise(self, secret: np.random.SeedSequence, *before: Any) -> _LoggedNoise:
-        return _LoggedNoise(self.plan, secret, 0.1 if self.fault == "small-noise" else 1.0, *before)
+    def _noise(self, secret: np.random.SeedSequence, *before: Any) -> _AuditedNoise:
+        return _AuditedNoise(
+            self.plan, secret, 0.1 if self.fault == "small-noise" else 1.0, *before
+        )
 
 
 def faults_of(kind: type[Algorithm]) -> tuple[str, ...]:
@@ -302,7 +294,9 @@ def with_fault(algorithm: Algorithm, fault: str) -> Algorithm:
         return algorithm.model_copy(
             update={name: 10 * getattr(algorithm, name) for name in _clips(type(algorithm))}
         )
-    return algorithm.model_copy(update={"start": "nndsvd"}) if fault == "exact-start" else algorithm
+    if fault == "exact-start":
+        return algorithm.model_copy(update={"start": "nndsvd"})
+    return algorithm
 
 
 def _invariants(part: Array) -> Array:
@@ -311,22 +305,27 @@ def _invariants(part: Array) -> Array:
     They are products of columns' factors, and lengths of units' factors.
     """
     if part.ndim != 2:
-        return part.ravel() if part.size in (1, COLUMNS, UNITS) else np.zeros(0)
+        if part.size in (1, COLUMNS, UNITS):
+            return part.ravel()
+        return np.zeros(0)
     if part.shape[0] == UNITS:
         return np.asarray(np.linalg.norm(part, axis=1))
     rows = part if part.shape[0] == COLUMNS else part.T
-    return (
-        np.asarray((rows @ rows.T)[np.triu_indices(COLUMNS)])
-        if len(rows) == COLUMNS
-        else np.zeros(0)
-    )
+    if len(rows) == COLUMNS:
+        return np.asarray((rows @ rows.T)[np.triu_indices(COLUMNS)])
+    return np.zeros(0)
 
 
 def _through(lens: Array, part: Array) -> Array:
     """The shared array in the directions of a lens, for arrays of columns only."""
-    rows = part.reshape(len(part), -1) if part.ndim and len(part) == lens.shape[1] else part.T
+    if part.ndim and len(part) == lens.shape[1]:
+        rows = part.reshape(len(part), -1)
+    else:
+        rows = part.T
     if rows.ndim != 2 or len(rows) != lens.shape[1]:
-        return part.ravel() if part.size == 1 else np.zeros(0)
+        if part.size == 1:
+            return part.ravel()
+        return np.zeros(0)
     view = lens @ rows
     return np.asarray(
         (view @ view.T)[np.triu_indices(len(view))] if part.ndim == 2 else view.ravel()

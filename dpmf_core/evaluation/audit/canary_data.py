@@ -11,21 +11,24 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.privacy import VALUE, normal_form
 
-Array = npt.NDArray[Any]
 Unit = Literal["user", "rating", "value"]
 Others = tuple[Array, Array, Array]  # users, items and values
-Row = tuple[Array, Array]  # items and values
+CanaryRow = tuple[Array, Array]  # items and values
 UNITS_IN_ORDER = ("value", "rating", "user")  # each contains the ones before it
-UNITS, COLUMNS, BOUNDS = 300, 40, (1.0, 5.0)
-MIDDLE, QUARTER = 3.0, 1.0  # of the range of ratings
+UNITS = 300
+COLUMNS = 40
+BOUNDS = (1.0, 5.0)
+# of the range of ratings
+MIDDLE = 3.0
+QUARTER = 1.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,9 @@ class Pair:
     present: Any
 
     def __getitem__(self, inside: bool) -> Any:
-        return self.present if inside else self.absent
+        if inside:
+            return self.present
+        return self.absent
 
 
 def protected_unit(algorithm: Algorithm) -> Unit:
@@ -45,7 +50,9 @@ def protected_unit(algorithm: Algorithm) -> Unit:
     guarantee = algorithm.guarantee()
     if guarantee.unit == VALUE:
         return "value"
-    return "rating" if guarantee.unit == "rating" else "user"
+    if guarantee.unit == "rating":
+        return "rating"
+    return "user"
 
 
 def shape(kind: type[Algorithm]) -> Any:
@@ -104,13 +111,15 @@ def _ordinary() -> Others:
     taste = MIDDLE + 0.8 * rng.standard_normal((UNITS, 3)) @ rng.standard_normal((3, COLUMNS))
     users, items = np.nonzero(rng.random(taste.shape) < 0.4)
     others = users > 0
-    users, items = users[others], items[others]
+    users = users[others]
+    items = items[others]
     return users, items, taste[users, items]
 
 
-def _ratings(others: Others, row: Row) -> Ratings:
+def _ratings(others: Others, row: CanaryRow) -> Ratings:
     """The others' ratings, and user 0 with this row."""
-    (mine, values), (users, items, theirs) = row, others
+    mine, values = row
+    users, items, theirs = others
     return Ratings.of(
         np.concatenate([np.zeros(len(mine), int), users]),
         np.concatenate([mine, items]),
@@ -122,11 +131,11 @@ def _ratings(others: Others, row: Row) -> Ratings:
     )
 
 
-def _pair(words: str, others: Others, absent: Row, present: Row) -> Pair:
+def _pair(words: str, others: Others, absent: CanaryRow, present: CanaryRow) -> Pair:
     return Pair(words, _ratings(others, absent), _ratings(others, present))
 
 
-def _everything(pattern: Array) -> Row:
+def _everything(pattern: Array) -> CanaryRow:
     """Ratings of every item, `pattern` (n_items,) quarters of the range above the middle."""
     return np.arange(COLUMNS), MIDDLE + QUARTER * pattern
 
@@ -191,12 +200,15 @@ def _two_kinds() -> Pair:
     One unusual sample makes the first kind the stronger, the canary the second.
     """
     rng = np.random.default_rng(2026)
-    half, each = COLUMNS // 2, (UNITS - 2) // 2
+    half = COLUMNS // 2
+    each = (UNITS - 2) // 2
     kind = rng.gamma(0.5, 1.0, (each, 4)) @ rng.gamma(0.3, 1.0, (4, half)) + 0.01
     kind /= np.linalg.norm(kind, axis=1, keepdims=True)
     typical = kind.mean(axis=0) / np.linalg.norm(kind.mean(axis=0))
     X = np.zeros((UNITS, COLUMNS))
-    X[1 : each + 1, :half], X[each + 1 : -1, half:], X[-1, :half] = kind, kind, 0.5 * typical
+    X[1 : each + 1, :half] = kind
+    X[each + 1 : -1, half:] = kind
+    X[-1, :half] = 0.5 * typical
     canary = X.copy()
     canary[0, half:] = typical
     return Pair(

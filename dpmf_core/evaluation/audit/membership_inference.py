@@ -18,11 +18,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput, Cancelled, checked
-from dpmf_core.base.progress import Progress, Report, ignore
+from dpmf_core.base.progress import Progress, Tell, ignore
 from dpmf_core.base.registry import find
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.evaluation.audit import bounds, canaries, canary_data
-from dpmf_core.evaluation.audit.bounds import Attack, Bound
+from dpmf_core.evaluation.audit.bounds import AttackKind, AuditBound
 from dpmf_core.evaluation.audit.canaries import FAULTS
 from dpmf_core.evaluation.audit.canary_data import Unit
 from dpmf_core.privacy import Budget, Guarantee, calibrate
@@ -35,7 +35,7 @@ from dpmf_core.privacy.interpretation import false_negatives
 
 TELL_EVERY = 0.2  # seconds
 FEWEST = 40
-MEANINGS: dict[bounds.Rule, str] = {
+MEANINGS: dict[bounds.BoundRule, str] = {
     "pair test": "which of two training runs had the canary; bounds μ, converted to the ε of one"
     " Gaussian release",
     "error rates": "false alarms and misses at one threshold, for any kind of noise",
@@ -93,7 +93,8 @@ class AuditSpec(BaseModel):
         Raises BadInput if the algorithm cannot have the fault, or takes a budget and gets none.
         """
         find(FAULTS, self.fault, "fault")
-        kind, budget = algorithms.find(self.algorithm), None
+        kind = algorithms.find(self.algorithm)
+        budget = None
         if issubclass(kind, algorithms.PrivateAlgorithm):
             if self.epsilon is None:
                 raise BadInput(f"{kind.title} needs a budget. Give the epsilon to attack.")
@@ -104,12 +105,16 @@ class AuditSpec(BaseModel):
                 f"{method.title} cannot have the fault {self.fault!r} ({FAULTS[self.fault]}). Its"
                 f" faults are {', '.join(faults)}."
             )
-        level = calibrate(lambda at: method.plan(shape, at), budget) if budget else 1.0
-        plan, run = method.plan(shape, level), canaries.with_fault(method, self.fault)
+        if budget:
+            level = calibrate(lambda at: method.plan(shape, at), budget)
+        else:
+            level = 1.0
+        plan = method.plan(shape, level)
+        run = canaries.with_fault(method, self.fault)
         return canaries.AttackTarget(method, run, plan, self.fault, self.seed)
 
     def measure(
-        self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False
+        self, report: Tell = ignore, stopped: Callable[[], bool] = lambda: False
     ) -> "Audit":
         """Train, attack, judge. Raises BadInput, and Cancelled when `stopped` returns true."""
         target, unit = self._target()
@@ -118,7 +123,7 @@ class AuditSpec(BaseModel):
         return attack(self, target, pair, report, stopped)
 
 
-class Figure(NamedTuple):
+class AuditFigure(NamedTuple):
     """One epsilon of an audit.
 
     words: with "≤" if proved, "=" if known exactly, "≥" if measured, "up to" for what could be
@@ -145,7 +150,7 @@ class Audit:
     title: str
     proven: float | None
     most: float
-    tests: tuple[Bound, ...]
+    tests: tuple[AuditBound, ...]
     canary: str
     realised_mu: float | None
     planned_mu: float | None
@@ -154,7 +159,7 @@ class Audit:
     allowed_misses: tuple[float, ...]
 
     @property
-    def best(self) -> Bound:
+    def best(self) -> AuditBound:
         """The test that shows most."""
         return max(self.tests, key=lambda bound: bound.epsilon)
 
@@ -164,10 +169,10 @@ class Audit:
         return self.best.epsilon
 
     @property
-    def by(self) -> Attack:
+    def by(self) -> AttackKind:
         return self.best.attack
 
-    def strongest(self, rule: bounds.Rule) -> Bound | None:
+    def strongest(self, rule: bounds.BoundRule) -> AuditBound | None:
         """The test of this rule that shows most; None if there was none."""
         tests = (bound for bound in self.tests if bound.rule == rule)
         return max(tests, key=lambda bound: bound.epsilon, default=None)
@@ -176,27 +181,29 @@ class Audit:
     def lost_epsilon(self) -> float | None:
         """The epsilon of what the canary moved, at this delta."""
         mu = self.realised_mu
-        return None if mu is None else gaussian_epsilon(mu, self.spec.delta)
+        if mu is None:
+            return None
+        return gaussian_epsilon(mu, self.spec.delta)
 
     @property
-    def figures(self) -> tuple[Figure, ...]:
+    def figures(self) -> tuple[AuditFigure, ...]:
         """Every epsilon of this audit, with its meaning."""
-        figures = [Figure("proved", "none", "nothing is proved")]
+        figures = [AuditFigure("proved", "none", "nothing is proved")]
         if self.proven is not None:
             meaning = "no attack can find more, on any two neighbouring data sets"
-            figures = [Figure("proved", f"≤ {epsilon_text(self.proven)}", meaning)]
+            figures = [AuditFigure("proved", f"≤ {epsilon_text(self.proven)}", meaning)]
         if self.realised_mu is not None and self.planned_mu is not None:
             meaning = (
                 "how far it moved the releases, in units of their noise; no sampling error; μ is"
                 f" {self.realised_mu:.3f}, the ledger allows {self.planned_mu:.3f}"
             )
             lost_text = f"= {epsilon_text(self.lost_epsilon)}"
-            figures.append(Figure("lost by this canary", lost_text, meaning))
+            figures.append(AuditFigure("lost by this canary", lost_text, meaning))
         for rule, meaning in MEANINGS.items():
             if (bound := self.strongest(rule)) is not None:
                 counted_text = f"{meaning}: {bound.words} ({bound.attack})"
                 figures.append(
-                    Figure(rule, f"≥ {canaries.rounded(bound.epsilon):.2f}", counted_text)
+                    AuditFigure(rule, f"≥ {canaries.rounded(bound.epsilon):.2f}", counted_text)
                 )
         limit = "the pair test, which needs fewer training runs than error rates"
         if self.strongest("pair test") is None:
@@ -208,7 +215,10 @@ class Audit:
             f"not a finding: the largest epsilon that {self.spec.runs:,} training runs could show,"
             f" if an attack never erred, by {limit}"
         )
-        return (*figures, Figure("at best", f"up to {canaries.rounded(self.most):.2f}", meaning))
+        return (
+            *figures,
+            AuditFigure("at best", f"up to {canaries.rounded(self.most):.2f}", meaning),
+        )
 
     @property
     def broken(self) -> bool:
@@ -238,7 +248,10 @@ class Audit:
     @property
     def terms(self) -> str:
         """The terms of this audit's epsilon."""
-        change = "another value" if self.covered_units[-1] == "value" else "add/remove"
+        if self.covered_units[-1] == "value":
+            change = "another value"
+        else:
+            change = "add/remove"
         text = f"delta = {delta_text(self.spec.delta)}, per {self.protected_unit}, {change}, exact"
         return text.replace("e-0", "e-")
 
@@ -278,14 +291,14 @@ def attack(
     spec: AuditSpec,
     target: canaries.AttackTarget,
     pair: canary_data.Pair,
-    report: Report = ignore,
+    report: Tell = ignore,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Audit:
     """Train on both data sets of a pair in turn, and judge.
 
     Raises Cancelled when `stopped` returns true.
     """
-    kinds: tuple[list[canaries.Training], list[canaries.Training]] = ([], [])
+    kinds: tuple[list[canaries.AttackedTraining], list[canaries.AttackedTraining]] = ([], [])
     start_time = last = time.perf_counter()
     for place in range(spec.runs):
         if stopped():
@@ -305,9 +318,10 @@ def _result(
     spec: AuditSpec,
     target: canaries.AttackTarget,
     canary: str,
-    kinds: tuple[list[canaries.Training], list[canaries.Training]],
+    kinds: tuple[list[canaries.AttackedTraining], list[canaries.AttackedTraining]],
 ) -> Audit:
-    guarantee, through_mu = target.algorithm.guarantee(), target.through_mu
+    guarantee = target.algorithm.guarantee()
+    through_mu = target.through_mu
     scores = _scores(target, kinds)
     squared_mu = float(np.mean([training.squared_mu for kind in kinds for training in kind]))
     return Audit(
@@ -326,8 +340,9 @@ def _result(
 
 
 def _scores(
-    target: canaries.AttackTarget, kinds: tuple[list[canaries.Training], list[canaries.Training]]
-) -> dict[Attack, bounds.Scores]:
+    target: canaries.AttackTarget,
+    kinds: tuple[list[canaries.AttackedTraining], list[canaries.AttackedTraining]],
+) -> dict[AttackKind, bounds.Scores]:
     """The scores of each attack, without and with the canary.
 
     The direction is learned on the first half of the training runs.
@@ -335,7 +350,9 @@ def _scores(
     half = min(map(len, kinds)) // 2
     absent, present = (np.stack([training.shared for training in kind]) for kind in kinds)
     towards = bounds.direction((absent[:half], present[:half]))
-    scores: dict[Attack, bounds.Scores] = {"what is shared": (absent @ towards, present @ towards)}
+    scores: dict[AttackKind, bounds.Scores] = {
+        "what is shared": (absent @ towards, present @ towards)
+    }
     if target.has_noisy_sums:
         without, within = (np.array([training.ratio for training in kind]) for kind in kinds)
         scores["what is released"] = (without, within)

@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.data import Data
@@ -28,7 +28,6 @@ from dpmf_core.data.samples import Samples, is_sparse
 from dpmf_core.evaluation.audit.canary_data import Pair, protected_unit
 from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec, attack
 
-Array = npt.NDArray[Any]
 DIRECTIONS = 20  # in which shared arrays are compared, the canary's own first
 RAW = (
     "Computed from raw private rows, for the holder of the data only. It is not a release, enters"
@@ -55,7 +54,10 @@ def audit_on(
     _must_suit(kind, data)
     unit = None if protected_unit(kind()) == "user" else "user"
     spec = AuditSpec.parse(algorithm=algorithm, unit=unit, **fields)
-    candidates = _with_one_more(data, spec.seed) if user is None else (_without(data, user),)
+    if user is None:
+        candidates = _with_one_more(data, spec.seed)
+    else:
+        candidates = (_without(data, user),)
     target = spec.target(candidates[0].absent.shape)
     with single_threaded_blas:
         pair = target.furthest(candidates)
@@ -65,7 +67,10 @@ def audit_on(
 
 def _must_suit(kind: type[Algorithm], data: Data) -> None:
     """Raise BadInput on data of another kind, or if a person has several rows."""
-    holds = "ratings" if isinstance(data, Ratings) else "samples"
+    if isinstance(data, Ratings):
+        holds = "ratings"
+    else:
+        holds = "samples"
     if kind.task != holds:
         raise BadInput(
             f"{kind.title} factorises {kind.task}; {data.name} holds {holds}. Choose another"
@@ -148,7 +153,9 @@ def _sample(data: Samples, row: Array, how: str) -> Pair:
 
 
 def _with_row(X: Any, row: Array) -> Any:
-    return csr_array(vstack([X, csr_array(row)])) if is_sparse(X) else np.vstack([X, row])
+    if is_sparse(X):
+        return csr_array(vstack([X, csr_array(row)]))
+    return np.vstack([X, row])
 
 
 def _lens(pair: Pair, seed: int) -> Array:

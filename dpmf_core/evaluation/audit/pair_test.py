@@ -13,17 +13,18 @@ is used, so the simulation errs once in 10^6.
 
 import functools
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaincinv, ndtr
 
-Array = npt.NDArray[Any]
+from dpmf_core.base.arrays import Array
+
 CLASSES = 6
 DRAWS = 50_000  # simulated sums
 SIMULATION_ERROR = 1e-6
-STEP, STEPS = 1 / 256, 1 << 12  # the grid of mu; a bound is rounded down to it
+# the grid of mu; a bound is rounded down to it
+STEP = 1 / 256
+STEPS = 1 << 12
 
 
 def weighted_sum(out: Array, inside: Array) -> Array:
@@ -45,12 +46,17 @@ def mu_at_least(total: int, pairs: int, error: float) -> float:
 
     It holds except with probability `error`.
     """
-    low, high = 0, STEPS  # low is ruled out, high is not
+    # low is ruled out, high is not
+    low = 0
+    high = STEPS
     if not _ruled_out(total, pairs, 0, error):
         return 0.0
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if _ruled_out(total, pairs, middle, error) else (low, middle)
+        if _ruled_out(total, pairs, middle, error):
+            low = middle
+        else:
+            high = middle
     return low * STEP
 
 
@@ -64,9 +70,10 @@ def _weights(pairs: int) -> Array:
 
 def _ruled_out(total: int, pairs: int, place: int, error: float) -> bool:
     count = int(_reaching(pairs, place)[total])
-    limit = (
-        1.0 if count >= DRAWS else float(betaincinv(count + 1, DRAWS - count, 1 - SIMULATION_ERROR))
-    )
+    if count >= DRAWS:
+        limit = 1.0
+    else:
+        limit = float(betaincinv(count + 1, DRAWS - count, 1 - SIMULATION_ERROR))
     return limit <= error
 
 
@@ -98,9 +105,12 @@ def _reaching(pairs: int, place: int) -> Array:
     then m_2, ... of n absolute values end at the order statistics of uniform numbers, whose gaps
     are gamma variables; between two of them all values are independent.
     """
-    theta, sizes, (ends, _) = place * STEP / math.sqrt(2), _sizes(pairs), _ends(pairs)
+    theta = place * STEP / math.sqrt(2)
+    sizes = _sizes(pairs)
+    ends, _ = _ends(pairs)
     tau = np.linspace(theta + 9, 0, 40_001)
-    right, wrong = ndtr(theta - tau), ndtr(-theta - tau)
+    right = ndtr(theta - tau)
+    wrong = ndtr(-theta - tau)
     above, at_end = (_at_ends(pairs, right + wrong, column) for column in (right, tau))
     last = 1 / (1 + np.exp(-2 * theta * at_end))  # whether the last one of each class is right
     before, first = (

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from dpmf_core.algorithms import Streams, curator_for
-from dpmf_core.algorithms.base import Array, Recommender
+from dpmf_core.algorithms.base import Recommender
 from dpmf_core.algorithms.dpals import DPALS
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import Curator
 from dpmf_core.data.ratings import Ratings

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpmf_core.algorithms.no_retention import Biases, Server, Step
+from dpmf_core.algorithms.no_retention import Biases, MovedItems, Server
 from dpmf_core.data.splits import moments
 from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.figures import Claim, Mark, every_draw
@@ -50,8 +50,8 @@ def _weighted_step(results: Results) -> str:
 
 RECOMMENDATIONS = 10  # after each rating
 PROCESSED = 500  # ratings
-ITEM_RATES: dict[Step, float] = {"rated": 0.005, "new": 0.05}
-LABELS: dict[Step, str] = {"rated": "Rated", "new": "New"}
+ITEM_RATES: dict[MovedItems, float] = {"rated": 0.005, "new": 0.05}
+LABELS: dict[MovedItems, str] = {"rated": "Rated", "new": "New"}
 
 
 def ratings_a_second() -> list[Measured]:
@@ -62,7 +62,7 @@ def ratings_a_second() -> list[Measured]:
     ]
 
 
-def _rate(step: Step, count: int) -> float:
+def _rate(step: MovedItems, count: int) -> float:
     ratings = open_ratings(protocol.dated_films())
     times = moments(ratings, 0)
     by_user = np.lexsort((times, ratings.users))

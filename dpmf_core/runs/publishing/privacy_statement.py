@@ -46,12 +46,14 @@ ON_A_GRID = (
     "Statistics were rounded to a grid and the noise is an exact discrete Gaussian on it: the low"
     " bits of floating-point numbers reveal nothing. The sensitivity includes the rounding."
 )
-Section = dict[str, Any]
+StatementSection = dict[str, Any]
 
 
 def warning_of(record: RunRecord) -> str:
     """The warning of a run without a proof; '' if a proof, whole or conditional, exists."""
-    return "" if record.guarantee.has_epsilon else WARNING
+    if record.guarantee.has_epsilon:
+        return ""
+    return WARNING
 
 
 def check_about(about: Mapping[str, str]) -> None:
@@ -69,14 +71,14 @@ def check_about(about: Mapping[str, str]) -> None:
             )
 
 
-def statement(record: RunRecord, about: Mapping[str, str] | None = None) -> Section:
+def statement(record: RunRecord, about: Mapping[str, str] | None = None) -> StatementSection:
     """The statement of a run; for private data without anything computed from raw rows.
 
     about: the publisher's facts (`ABOUT`).
     """
     public_record = record.exported()
     facts = json.loads(to_json(_facts(public_record)))  # plain numbers; infinite ones become null
-    sections: Section = yaml.safe_load(
+    sections: StatementSection = yaml.safe_load(
         render(
             "statement.yaml",
             about=defaultdict(str, about or {}),
@@ -93,7 +95,8 @@ def statement(record: RunRecord, about: Mapping[str, str] | None = None) -> Sect
 
 def _facts(record: RunRecord) -> dict[str, Any]:
     """The computed values in the statement."""
-    promise, epsilons = record.guarantee, record.epsilon
+    promise = record.guarantee
+    epsilons = record.epsilon
     low, high = bounds_of(record)
     preparation = record.spec.data.model_dump(exclude_defaults=True, exclude={"id"})
     delta = record.delta or 0.0
@@ -108,7 +111,9 @@ def _facts(record: RunRecord) -> dict[str, Any]:
         "input_metric": _input_metric(record),
         "parameters": {"epsilon": exact, "delta": delta if promise.has_epsilon else None},
         "budget": f"epsilon = {epsilon_text(epsilons.exact or 0.0)}, delta = {delta:g}",
-        "epsilon_by_rule": {name: it for name, it in record.by_rule.items() if it is not None},
+        "epsilon_by_rule": {
+            name: epsilon for name, epsilon in record.by_rule.items() if epsilon is not None
+        },
         "preparation": _listing(preparation) or "none",
         "parameter_text": _listing(record.parameters) or "none",
         "mechanisms": [
@@ -145,7 +150,9 @@ def _floating_point(record: RunRecord) -> str:
     kinds = {row.mechanism for row in record.ledger}
     if not kinds:
         return "no noise was drawn"
-    return ON_A_GRID if kinds == {"discrete Gaussian"} else FLOATING_POINT
+    if kinds == {"discrete Gaussian"}:
+        return ON_A_GRID
+    return FLOATING_POINT
 
 
 def bounds_of(record: RunRecord) -> tuple[float, float]:
@@ -170,17 +177,23 @@ def _listing(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
-def card(record: RunRecord, sections: Section, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+def card(
+    record: RunRecord, sections: StatementSection, arrays: Mapping[str, npt.NDArray[Any]]
+) -> str:
     """A model card in Markdown: what the model is, what it holds, how to use it, its limits.
 
     record: the run's; on private data only its exported part is used. sections: the run's
     statement. arrays: the model's.
     """
     public = record.exported()
-    promise, name = public.guarantee, public.spec.data.id
+    promise = public.guarantee
+    name = public.spec.data.id
     low, high = bounds_of(public)
-    entry = next((it for it in catalogue().catalogue() if it.id == name), None)
-    total = "" if public.epsilon.exact is None or public.delta is None else public.loss
+    entry = next((dataset for dataset in catalogue().catalogue() if dataset.id == name), None)
+    if public.epsilon.exact is None or public.delta is None:
+        total = ""
+    else:
+        total = public.loss
     return render(
         "card.md",
         record=public,
@@ -201,5 +214,7 @@ def card(record: RunRecord, sections: Section, arrays: Mapping[str, npt.NDArray[
             if value is not None and metric in METRICS and METRICS[metric].ranks
         ],
         floating_point=sections["software"]["floating_point"],
-        missing=[field for field, it in sections["product"].items() if it.startswith("not stated")],
+        missing=[
+            field for field, text in sections["product"].items() if text.startswith("not stated")
+        ],
     )

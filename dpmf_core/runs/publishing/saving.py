@@ -32,7 +32,8 @@ from dpmf_core.runs.publishing.privacy_statement import card, check_about, state
 from dpmf_core.runs.record import ItemNames, Run, RunRecord
 
 FORMAT = 1
-ARRAYS_FILE, SETTINGS_FILE = "model.npz", "model.json"
+ARRAYS_FILE = "model.npz"
+SETTINGS_FILE = "model.json"
 PEOPLE = {"user_factors", "user_offsets"}  # what some models without a guarantee hold of users
 SAVEABLE_MODELS = (
     Recommender,
@@ -47,8 +48,17 @@ ALWAYS = ("item_offsets", "item_factors", "local_columns", "loadings")
 # arrays next to the model's own
 NAMES = {"item_ids", "item_titles", "item_feature_names", "item_features", "warning"}
 OF_ITEMS = (  # arrays with a row for each item, or none at all
-    *("item_ids", "item_titles", "item_features", "item_offsets", "item_factors"),
-    *("local_columns", "attention", "loadings", "probe", "directions", "draw_offsets"),
+    "item_ids",
+    "item_titles",
+    "item_features",
+    "item_offsets",
+    "item_factors",
+    "local_columns",
+    "attention",
+    "loadings",
+    "probe",
+    "directions",
+    "draw_offsets",
 )
 
 
@@ -167,16 +177,19 @@ def _run_of(content: dict[str, Any], arrays: dict[str, Any]) -> Run:
     ids = tuple(map(str, arrays["item_ids"].tolist()))
     if len(set(ids)) < len(ids):
         raise ValueError("two items have the same id")
-    wrong = [it for it in OF_ITEMS if len(arrays.get(it, ())) not in (0, len(ids))]
+    wrong = [array for array in OF_ITEMS if len(arrays.get(array, ())) not in (0, len(ids))]
     if wrong:
         raise ValueError(f"its array {wrong[0]} does not have a row for each item")
     low, high = content["bounds"]
     if not low < high:
         raise ValueError(f"its bounds are {low} and {high}")
-    titles = tuple(map(str, arrays["item_titles"].tolist())) if "item_titles" in arrays else ()
+    if "item_titles" in arrays:
+        titles = tuple(map(str, arrays["item_titles"].tolist()))
+    else:
+        titles = ()
     settings = {**content["settings"], "bounds": (low, high)}
     record = RunRecord.model_validate({**content["record"], "model": settings})
-    own = {name: it for name, it in arrays.items() if name not in NAMES}
+    own = {name: array for name, array in arrays.items() if name not in NAMES}
     run = Run(record, own, ItemNames(ids, titles))
     if not isinstance(run.model, Recommender):
         raise TypeError(f"{record.title} has no model of items")
@@ -202,8 +215,9 @@ def _files(run: Run, items: ItemNames, about: Mapping[str, str] | None) -> dict[
 
 
 def _settings(run: Run) -> dict[str, Any]:
-    record, model = run.record.exported(), run.model
-    settings = {name: it for name, it in model.settings.items() if name != "bounds"}
+    record = run.record.exported()
+    model = run.model
+    settings = {name: value for name, value in model.settings.items() if name != "bounds"}
     return {
         "format": FORMAT,
         "warning": warning_of(record),

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput, Cancelled, checked
-from dpmf_core.base.progress import Progress, Report, ignore
+from dpmf_core.base.progress import Progress, Tell, ignore
 from dpmf_core.data import AnyData
 from dpmf_core.data.addresses import file_of
 from dpmf_core.data.catalogue import is_own
@@ -42,11 +42,7 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
 from dpmf_core.privacy.receipts import Receipt
-from dpmf_core.privacy.selection import (
-    exception_of_best,
-    number_of_trials,
-    price_of_best,
-)
+from dpmf_core.privacy.selection import exception_of_best, number_of_trials, price_of_best
 from dpmf_core.privacy.selection_bound import gaussian_bound
 from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.execution import run
@@ -54,7 +50,7 @@ from dpmf_core.runs.noisy_errors import Score, noisy_score, score_deviation, sco
 from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
-from dpmf_core.runs.tuning.search_space import Interval, TuneSpec
+from dpmf_core.runs.tuning.search_space import TuneSpec, random_value
 from dpmf_core.runs.tuning.selection_budget import require_fit
 
 REDRAWS = 200
@@ -126,12 +122,14 @@ class PrivateSelection(BaseModel):
 
         Everything that a trial releases must have the same Gaussian curve, whatever its parameters.
         """
-        budget, kinds = self.budget, self.kinds
+        budget = self.budget
+        kinds = self.kinds
         objections = {
             "A private selection scores trials by noisy validation errors, which exist for ratings."
-            " Search openly, on public data.": any(it.task != "ratings" for it in kinds),
+            " Search openly, on public data.": any(kind.task != "ratings" for kind in kinds),
             "All methods of a private selection must use the same data set and the same budget."
-            " Make them equal.": len({(it.budget, it.data) for it in self.searches}) > 1,
+            " Make them equal.": len({(search.budget, search.data) for search in self.searches})
+            > 1,
             "A private selection needs every trial to cost the same: use exact accounting, not the"
             " source's rule.": budget.calibration is not Calibration.EXACT,
             "The cost of a private selection is proved for Gaussian releases: use continuous"
@@ -199,7 +197,7 @@ class PrivateSelection(BaseModel):
     def with_epsilon(self, epsilon: float) -> "PrivateSelection":
         """The selection with this epsilon for each training run."""
         budget = self.budget.model_copy(update={"epsilon": epsilon})
-        searches = tuple(it.model_copy(update={"budget": budget}) for it in self.searches)
+        searches = tuple(search.model_copy(update={"budget": budget}) for search in self.searches)
         return self.model_copy(update={"searches": searches})
 
     def score_deviation(self, error: float, shape: Any) -> float:
@@ -278,12 +276,13 @@ class PrivateSelection(BaseModel):
 
     def _guarantee(self) -> Guarantee:
         """A trial's guarantee, with the assumptions of all methods that trials choose from."""
-        data, specs = open_anywhere(self.data), [search.final({}) for search in self.searches]
+        data = open_anywhere(self.data)
+        specs = [search.final({}) for search in self.searches]
         first, *others = [prepared_for(spec, data).guarantee for spec in specs]
-        return first.assuming(*(it for other in others for it in other.assumptions))
+        return first.assuming(*(premise for other in others for premise in other.assumptions))
 
     def measure(
-        self, report: Report = ignore, stopped: Callable[[], bool] = lambda: False
+        self, report: Tell = ignore, stopped: Callable[[], bool] = lambda: False
     ) -> "SelectionResult":
         """Draw, train, score, and keep the best.
 
@@ -321,11 +320,14 @@ class PrivateSelection(BaseModel):
         )
 
     def _best(
-        self, data: AnyData, permit: NoisePermit, report: Report, stopped: Callable[[], bool]
+        self, data: AnyData, permit: NoisePermit, report: Tell, stopped: Callable[[], bool]
     ) -> tuple[Score, Run] | None:
         """The trial with the lowest score."""
         drawing, scoring = np.random.SeedSequence([self.searches[0].seed, 0x5E1EC7]).spawn(2)
-        rng = np.random.default_rng(drawing) if data.public else Secret().generator()
+        if data.public:
+            rng = np.random.default_rng(drawing)
+        else:
+            rng = Secret().generator()
         best: tuple[Score, Run] | None = None
         start_time = time.perf_counter()
         for _ in range(number_of_trials(self.distribution, self.trials, rng)):
@@ -349,7 +351,7 @@ class PrivateSelection(BaseModel):
         for _ in range(REDRAWS):
             seed = int(rng.integers(2**62))
             search = self.searches[int(rng.integers(len(self.searches)))]
-            place = {name: _draw(values, rng) for name, values in search.search.items()}
+            place = {name: random_value(values, rng) for name, values in search.search.items()}
             spec = search.model_copy(update={"seed": seed}).trial(place)
             try:
                 prepare(spec, shape)
@@ -433,18 +435,3 @@ def _require_gaussian(trial: Run) -> None:
             f"{trial.record.title} has no proof with these parameters, so the cost of choosing"
             " among its runs is unknown. Choose other parameters."
         )
-
-
-def _draw(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Value:
-    if isinstance(values, tuple):
-        return values[int(rng.integers(len(values)))]
-    low, high = float(values.low), float(values.high)
-    whole = isinstance(values.low, int) and isinstance(values.high, int)
-    if whole and not values.log:
-        return int(rng.integers(int(low), int(high) + 1))
-    at = (
-        float(np.exp(rng.uniform(np.log(low), np.log(high))))
-        if values.log
-        else float(rng.uniform(low, high))
-    )
-    return int(min(max(round(at), low), high)) if whole else at

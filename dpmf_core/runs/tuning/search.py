@@ -58,12 +58,16 @@ class Trial:
     @property
     def score(self) -> float | None:
         """The mean over draws, smaller is better; None without draws."""
-        return self.measured.mean if self.measured.draws else None
+        if self.measured.draws:
+            return self.measured.mean
+        return None
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """Student's 95% interval of the score; None for one draw or none."""
-        return self.measured.interval if len(self.measured.draws) > 1 else None
+        if len(self.measured.draws) > 1:
+            return self.measured.interval
+        return None
 
 
 class Search:
@@ -78,7 +82,10 @@ class Search:
         """engine: submits the runs. width: the number of trials at a time."""
         if not 1 <= trials <= MOST_TRIALS:
             raise BadInput(f"The number of trials must be from 1 to {MOST_TRIALS:,}. Got {trials}.")
-        self.spec, self.trials_asked, self._engine, self._width = spec, trials, engine, width
+        self.spec = spec
+        self.trials_asked = trials
+        self._engine = engine
+        self._width = width
         self._study = _study(spec, folder or data_folder() / "tune")
         # by number: Optuna's trial, and a job for each draw
         self._running: dict[int, tuple[Any, list[Any]]] = {}
@@ -97,7 +104,10 @@ class Search:
                 self._put_back(old)
         if self._study.trials:
             return
-        places = _grid(self.spec) if self.spec.sampler == "grid" else [_recommendation(self.spec)]
+        if self.spec.sampler == "grid":
+            places = _grid(self.spec)
+        else:
+            places = [_recommendation(self.spec)]
         for place in filter(None, places):
             self._study.enqueue_trial(place)
 
@@ -179,12 +189,14 @@ class Search:
     @property
     def n_trials(self) -> int:
         """The planned number of trials."""
-        return len(_grid(self.spec)) if self.spec.sampler == "grid" else self.trials_asked
+        if self.spec.sampler == "grid":
+            return len(_grid(self.spec))
+        return self.trials_asked
 
     @property
     def n_settled(self) -> int:
         """The number of trials with a score or stopped early."""
-        return sum(it.state in ("done", "stopped") for it in self.trials)
+        return sum(trial.state in ("done", "stopped") for trial in self.trials)
 
     @property
     def trials(self) -> list[Trial]:
@@ -257,7 +269,9 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         tpe = optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
     # points of a grid are queued beforehand
-    sampler = tpe if spec.sampler == "tpe" else optuna.samplers.RandomSampler(seed=seed)
+    sampler: optuna.samplers.BaseSampler = tpe
+    if spec.sampler != "tpe":
+        sampler = optuna.samplers.RandomSampler(seed=seed)
     storage: Any = None  # uploads leave no trace, so their searches stay in memory
     if not is_own(spec.data.id):
         create_folder(folder)
@@ -302,7 +316,9 @@ def _recommendation(spec: TuneSpec) -> dict[str, Value]:
         else values.low <= place[name] <= values.high
         for name, values in spec.search.items()
     )
-    return place if inside else {}
+    if inside:
+        return place
+    return {}
 
 
 def price(
@@ -313,7 +329,10 @@ def price(
     In each of its draws a trial releases `plan` and, if its score is computed from private ratings,
     a noisy score.
     """
-    once = plan if score_noise is None else sequence(plan, score_event(score_noise))
+    if score_noise is None:
+        once = plan
+    else:
+        once = sequence(plan, score_event(score_noise))
     return price_of_choosing(Repeat(once, draws), mean, budget.delta, budget.relation)
 
 

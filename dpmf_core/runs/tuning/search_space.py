@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from dpmf_core import algorithms
@@ -19,7 +20,8 @@ from dpmf_core.privacy import Budget
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 
-MOST_TRIALS, MOST_DRAWS = 2000, 20
+MOST_TRIALS = 2000
+MOST_DRAWS = 20
 FRESH = 5  # draws of the comparison, which no trial has used
 
 
@@ -43,6 +45,28 @@ class Interval(BaseModel):
         if self.log and self.low <= 0:
             raise ValueError("a logarithmic range must lie above 0")
         return self
+
+    def draw(self, rng: np.random.Generator) -> Value:
+        """A random number, uniform in the range or in its logarithm."""
+        low = float(self.low)
+        high = float(self.high)
+        whole = isinstance(self.low, int) and isinstance(self.high, int)
+        if whole and not self.log:
+            return int(rng.integers(int(low), int(high) + 1))
+        if self.log:
+            at = float(np.exp(rng.uniform(np.log(low), np.log(high))))
+        else:
+            at = float(rng.uniform(low, high))
+        if whole:
+            return int(min(max(round(at), low), high))
+        return at
+
+
+def random_value(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Value:
+    """A random number of a range, or one of some choices."""
+    if isinstance(values, Interval):
+        return values.draw(rng)
+    return values[int(rng.integers(len(values)))]
 
 
 class TuneSpec(BaseModel):
@@ -95,7 +119,9 @@ class TuneSpec(BaseModel):
     @property
     def metric(self) -> str:
         """The metric to minimise."""
-        return "rmse" if self.kind.task == "ratings" else "objective"
+        if self.kind.task == "ratings":
+            return "rmse"
+        return "objective"
 
     def check(self) -> None:
         """Raise BadInput if nothing may vary, a name is unknown, or a grid is too large."""
@@ -127,7 +153,10 @@ class TuneSpec(BaseModel):
 
     def trial(self, place: Mapping[str, Value], draw: int = 0) -> RunSpec:
         """The run of one draw of a trial, which sees no test rating of its split."""
-        part = "validation" if self.kind.task == "ratings" else "test"
+        if self.kind.task == "ratings":
+            part = "validation"
+        else:
+            part = "test"
         return self._run(place, self.split.model_copy(update={"judged": part}), self.seed + draw)
 
     def final(self, place: Mapping[str, Value], draw: int = 0) -> RunSpec:
@@ -152,9 +181,14 @@ class TuneSpec(BaseModel):
         }
 
     def _run(self, place: Mapping[str, Value], split: SplitSpec, seed: int) -> RunSpec:
-        fields = {name: getattr(self, name) for name in ("data", "algorithm", "budget")}
-        parameters = {**self.fixed, **place}
-        return RunSpec.parse(**fields, parameters=parameters, split=split, seed=seed).canonical()
+        return RunSpec.parse(
+            data=self.data,
+            algorithm=self.algorithm,
+            budget=self.budget,
+            parameters={**self.fixed, **place},
+            split=split,
+            seed=seed,
+        ).canonical()
 
 
 def default_range(kind: type[Algorithm], name: str, default: Value) -> Interval | tuple[Value, ...]:
@@ -177,7 +211,8 @@ def default_range(kind: type[Algorithm], name: str, default: Value) -> Interval 
     low = max(value / SPREAD, field.get("minimum", inside.get("exclusiveMinimum", -math.inf)))
     high = min(value * SPREAD, field.get("maximum", inside.get("exclusiveMaximum", math.inf)))
     if whole:
-        low, high = max(1, math.floor(low)), max(2, math.ceil(high))
+        low = max(1, math.floor(low))
+        high = max(2, math.ceil(high))
         return Interval(low=int(low), high=int(high), log=low > 0 and high > 8 * low)
     if not low < high:
         return Interval(low=0.0, high=min(1.0, field.get("maximum", 1.0)))
@@ -188,7 +223,7 @@ def default_range(kind: type[Algorithm], name: str, default: Value) -> Interval 
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchOutcome:
     """The best and the recommended parameters over fresh draws.
 
     winner, default: the minimised figure, per draw.
@@ -211,7 +246,8 @@ class Outcome:
     def words(self) -> str:
         """The result in a sentence."""
         low, high = self.gap.interval
-        winner, default = statistics.fmean(self.winner), statistics.fmean(self.default)
+        winner = statistics.fmean(self.winner)
+        default = statistics.fmean(self.default)
         verdict = f"is {self.verdict} than the recommended parameters"
         if not self.gap.clear:
             verdict = "does not differ from the recommended parameters beyond chance"
@@ -234,7 +270,7 @@ class Outcome:
         }
 
 
-def outcome(runs: Mapping[str, Run], metric: str) -> Outcome | None:
+def outcome(runs: Mapping[str, Run], metric: str) -> SearchOutcome | None:
     """The outcome from the finished runs of `TuneSpec.fresh`; None before all have finished.
 
     metric: the minimised figure.
@@ -242,4 +278,6 @@ def outcome(runs: Mapping[str, Run], metric: str) -> Outcome | None:
     both = [[f"{who} {draw}" for draw in range(FRESH)] for who in ("winner", "default")]
     if any(name not in runs for names in both for name in names):
         return None
-    return Outcome(*(tuple(runs[name].record.metric(metric) for name in it) for it in both))
+    return SearchOutcome(
+        *(tuple(runs[name].record.metric(metric) for name in names) for names in both)
+    )

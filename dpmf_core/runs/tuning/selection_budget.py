@@ -50,7 +50,10 @@ def under_budget(selection: Selection, account: Account | None) -> BudgetedOffer
         return None
     price = f"{epsilon_text(selection.epsilon)} (δ = {delta_text(selection.budget.delta)})"
     mu = selection.mu(budget.relation)
-    gaussian = epsilon_text(gaussian_epsilon(mu, budget.delta)) if math.isfinite(mu) else ""
+    if math.isfinite(mu):
+        gaussian = epsilon_text(gaussian_epsilon(mu, budget.delta))
+    else:
+        gaussian = ""
     if not gaussian:
         return BudgetedOffer(
             False,
@@ -88,7 +91,8 @@ def _advice(selection: Selection, before: Sequence[Charge], budget: AccountBudge
 
     if not fits(LEAST_EPSILON):
         return "It does not fit with any ε for each training run: raise or remove the budget."
-    low, high = LEAST_EPSILON, selection.budget.epsilon
+    low = LEAST_EPSILON
+    high = selection.budget.epsilon
     for _ in range(HALVINGS):
         middle = math.sqrt(low * high)
         if fits(middle):

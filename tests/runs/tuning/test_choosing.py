@@ -43,7 +43,7 @@ from dpmf_core.runs.tuning.choosing.private_finding import (
     world_runs,
 )
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
-from dpmf_core.runs.tuning.choosing.question import FEW, MANY, MORE, Question, Runs
+from dpmf_core.runs.tuning.choosing.question import FEW, MANY, MORE, Question, QuestionRuns
 from dpmf_core.runs.tuning.private_selection import SelectionResult
 from tests.support.tables import table
 from tests.support.worlds import range_by_hand
@@ -61,8 +61,8 @@ def question(**parts):
 
 
 def test_candidates_are_proven_for_a_person_and_runs_are_distinct():
-    assert list(Runs(question(), SHAPE).methods) == proven_methods("ratings")
-    runs = Runs(question(every=True), SHAPE)
+    assert list(QuestionRuns(question(), SHAPE).methods) == proven_methods("ratings")
+    runs = QuestionRuns(question(every=True), SHAPE)
     in_order = proven_methods("ratings", every=True)
     assert list(runs.methods) == [name for name in in_order if name in runs.methods]
     assert {"spectral", "dpals", "private-bias"} <= set(runs.methods)
@@ -77,7 +77,7 @@ def test_candidates_are_proven_for_a_person_and_runs_are_distinct():
 
 def test_a_group_has_the_epsilon_that_was_asked_for():
     group_question = question(protect="group", group=4, spend=3.0)
-    runs = Runs(group_question, SHAPE)
+    runs = QuestionRuns(group_question, SHAPE)
     dear = [point for point in runs.points if point.epsilon == 3.0]
     assert {point.spec.algorithm for point in dear} == set(runs.methods)
     for point in dear:
@@ -175,7 +175,7 @@ KEEPS = "keeps 65% of what sharing ratings is worth"
 
 
 def test_every_candidate_also_runs_without_noise_next_to_the_ends_of_the_scale():
-    runs = Runs(question(), SHAPE)
+    runs = QuestionRuns(question(), SHAPE)
     without_noise = {point.spec.algorithm for point in runs.points if point.spec.without_noise}
     assert without_noise == set(runs.methods)
     others = {point.spec.algorithm for point in runs.points if point.epsilon is None}
@@ -183,7 +183,7 @@ def test_every_candidate_also_runs_without_noise_next_to_the_ends_of_the_scale()
 
 
 def test_lists_are_compared_with_the_better_of_two_methods_without_privacy():
-    runs = Runs(question(goal="lists", reach=0.1), Shape(600, 60, (1.0, 5.0)))
+    runs = QuestionRuns(question(goal="lists", reach=0.1), Shape(600, 60, (1.0, 5.0)))
     assert runs.references == ["bmf", "ease"]
     figures = {
         ("global-mean", None): (0.1, 0.1),
@@ -226,7 +226,7 @@ def small_finding(**parts):
     facts = {"title": "Cinema, small", "path": "cinema-small"} | parts
     answer = facts.pop("answer", None) or answer_of(question())
     return PublicFinding(
-        question=answer.question, runs=Runs(answer.question, SHAPE), answer=answer, **facts
+        question=answer.question, runs=QuestionRuns(answer.question, SHAPE), answer=answer, **facts
     )
 
 
@@ -474,7 +474,7 @@ class World:
 
 
 def runs_of_first_draws(**parts):
-    return Runs(question(draws=FEW, **parts), SHAPE)
+    return QuestionRuns(question(draws=FEW, **parts), SHAPE)
 
 
 def test_a_decided_question_gets_no_more_draws():

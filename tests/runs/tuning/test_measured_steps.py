@@ -12,7 +12,7 @@ from scipy.stats import norm
 import dpmf
 from dpmf_core.privacy import Relation
 from dpmf_core.privacy.odometer import Charge
-from dpmf_core.runs.fall_record import FallRecord, Price
+from dpmf_core.runs.fall_record import FallPrice, FallRecord
 from dpmf_core.runs.measured_training import MeasuredTraining
 from dpmf_core.runs.paired_errors import NoisyError
 from dpmf_core.runs.planning import charges_of
@@ -23,7 +23,7 @@ from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.documents import notebook, report
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding, world_runs
 from dpmf_core.runs.tuning.choosing.question import Question
-from dpmf_core.runs.tuning.choosing.steps import Step, epsilon_of, missing_charges
+from dpmf_core.runs.tuning.choosing.steps import AnswerStep, epsilon_of, missing_charges
 from tests.support.worlds import range_by_hand
 
 DELTA = 1e-5
@@ -63,7 +63,7 @@ def measured(finding, clinic, tmp_path):
     """The finding with its answer trained on the clinic and measured at .1."""
     work = finding.work(DataSpec(id=clinic), 0.1)
     run = work.measure()
-    return replace(finding, steps=(*finding.steps, Step.of(run, finding.epsilon)))
+    return replace(finding, steps=(*finding.steps, AnswerStep.of(run, finding.epsilon)))
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_the_price_before_it_is_made_is_what_it_costs(own_account, clinic):
     prices = charges_of([work, work])
     assert len(prices) == 2  # once, however often it is asked for
     run = work.measure()
-    step = Step.of(run, 1.0)
+    step = AnswerStep.of(run, 1.0)
     assert [charge.ledger for charge in step.charges] == [charge.ledger for charge in prices]
     assert [charge.title for charge in step.charges] == [charge.title for charge in prices]
     assert run.record.fall.price.together == pytest.approx(
@@ -123,7 +123,7 @@ def test_the_price_before_it_is_made_is_what_it_costs(own_account, clinic):
 
 def test_an_account_that_holds_a_step_is_not_charged_twice_and_one_that_lost_it_is():
     charges = (Charge("training", (("noise", 1),)), Charge("measurement", (("noise", 2),)))
-    step = Step(None, 1.0, None, charges)
+    step = AnswerStep(None, 1.0, None, charges)
     assert missing_charges(charges, [step]) == []
     assert missing_charges(charges[:1], [step]) == [charges[1]]
     assert missing_charges(charges, [step, step]) == list(charges)
@@ -133,7 +133,9 @@ def test_an_account_that_holds_a_step_is_not_charged_twice_and_one_that_lost_it_
 
 
 def fall(value, low, high):
-    price = Price(epsilon=0.1, delta=DELTA, relation=Relation.ADD_REMOVE, together=2.1, ledger=())
+    price = FallPrice(
+        epsilon=0.1, delta=DELTA, relation=Relation.ADD_REMOVE, together=2.1, ledger=()
+    )
     return FallRecord(
         value=value, low=low, high=high, floor="own mean", constant=3.0, error=0.9,
         error_low=0.8, error_high=1.0, own_clip=1.0, constant_clip=1.0, price=price,
@@ -144,7 +146,7 @@ def with_fall(value, low, high):
     """A finding at epsilon 2, whose worlds give -.01 to .10, with a measured fall."""
     finding = finding_at(2.0)
     spec = finding.work(DataSpec(id="clinic"), 0.1).spec
-    return replace(finding, steps=(Step(spec, 2.0, fall(value, low, high), ()),))
+    return replace(finding, steps=(AnswerStep(spec, 2.0, fall(value, low, high), ()),))
 
 
 def documents_of(finding):
@@ -217,12 +219,12 @@ def test_from_own_means_alone_only_less_than_predicted_contradicts():
 def test_what_a_doubling_brought_is_told_with_the_noise_of_both():
     """Ends .01 and .03 from one value, .04 and .01 from the other: roots of sums of squares."""
     spec = finding_at(2.0).work(DataSpec(id="clinic"), 0.1).spec
-    before = Step(spec, 1.0, fall(0.02, 0.01, 0.05), ())
-    last = Step(spec, 2.0, fall(0.12, 0.08, 0.13), ())
+    before = AnswerStep(spec, 1.0, fall(0.02, 0.01, 0.05), ())
+    last = AnswerStep(spec, 2.0, fall(0.12, 0.08, 0.13), ())
     low, high = 0.10 - math.hypot(0.04, 0.03), 0.10 + math.hypot(0.01, 0.01)
     words = measured_wording.gained_words([before, last], " stars")
     assert f"by 0.100 stars more ({low:.3f} to {high:.3f}, 95%)" in words
-    same = Step(spec, 2.0, fall(0.03, 0.0, 0.06), ())
+    same = AnswerStep(spec, 2.0, fall(0.03, 0.0, 0.06), ())
     assert "no difference was found" in measured_wording.gained_words([before, same], " stars")
     assert not measured_wording.gained_words([before], " stars")
 

@@ -14,11 +14,13 @@ from dpmf_core.privacy.formatting import budget_text, epsilon_number
 from dpmf_core.runs.conclusions import share_text
 from dpmf_core.runs.draws import Draws, Judgement
 from dpmf_core.runs.measurements import Measured, Point
-from dpmf_core.runs.tuning.choosing.question import MORE, Question, Runs
+from dpmf_core.runs.tuning.choosing.question import MORE, Question, QuestionRuns
 
 WIDE = 0.1  # width of the 95% interval of a share that needs more draws
 
-Read = Callable[[Sequence[Point]], Draws]  # the table of these runs, as far as they have finished
+ReadDraws = Callable[
+    [Sequence[Point]], Draws
+]  # the table of these runs, as far as they have finished
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,10 @@ class Answer:
         good = [one for one in self.judgement.front if self._is_enough(one)]
         if not good:
             return None
-        first = good[-1] if self.question.spend is not None else good[0]
+        if self.question.spend is not None:
+            first = good[-1]
+        else:
+            first = good[0]
         named_everywhere = self.judgement.best(first.epsilon or 0.0)
         if named_everywhere is not None and self._is_enough(named_everywhere):
             return named_everywhere
@@ -70,7 +75,10 @@ class Answer:
     def beats_floor(self, one: Measured) -> bool:
         """Whether it is better than what needs no model of others, beyond chance."""
         floor = self.judgement.floor
-        gap = None if floor is None else self.judgement.difference(one, floor)
+        if floor is None:
+            gap = None
+        else:
+            gap = self.judgement.difference(one, floor)
         return gap is not None and gap.clear < 0
 
     # -- what the best is compared with -----------------------------------------------------------
@@ -93,7 +101,10 @@ class Answer:
     @cached_property
     def next_best(self) -> Measured | None:
         """The best of the other methods at the same epsilon."""
-        here = [] if self.best is None else self.judgement.at(self.best.epsilon or 0.0)
+        if self.best is None:
+            here = []
+        else:
+            here = self.judgement.at(self.best.epsilon or 0.0)
         return next((one for one in here if one != self.best), None)
 
     @cached_property
@@ -114,7 +125,9 @@ class Answer:
     def interval(self, one: Measured) -> tuple[float, float] | None:
         """The 95% interval of the share that it keeps; None without one."""
         shares = self.judgement.shares(one)
-        return None if shares is None or len(shares.draws) < 2 else shares.interval
+        if shares is None or len(shares.draws) < 2:
+            return None
+        return shares.interval
 
     # -- as a table -------------------------------------------------------------------------------
 
@@ -129,7 +142,9 @@ class Answer:
         return [self._row(one) for one in self.judgement.ranked]
 
     def _row(self, one: Measured) -> tuple[str, ...]:
-        share, interval, note = self.judgement.share(one), self.interval(one), ""
+        share = self.judgement.share(one)
+        interval = self.interval(one)
+        note = ""
         if one in self.judgement.front:
             note = "on the front"
         if one == self.best:
@@ -160,7 +175,7 @@ class Answer:
         }
 
 
-def find(runs: Runs, read: Read) -> tuple[list[Point], Answer | None]:
+def find(runs: QuestionRuns, read: ReadDraws) -> tuple[list[Point], Answer | None]:
     """The runs that the answer needs, and the answer; None before all of them have finished.
 
     Which runs these are follows from the question alone: at the epsilon of the answer, close
@@ -179,7 +194,7 @@ def find(runs: Runs, read: Read) -> tuple[list[Point], Answer | None]:
         points += more
 
 
-def _more_draws(runs: Runs, result: Answer) -> list[Point]:
+def _more_draws(runs: QuestionRuns, result: Answer) -> list[Point]:
     """The next draws of the best and of methods not told apart from it; empty if it is decided."""
     best = result.best
     if best is None or best.epsilon is None:

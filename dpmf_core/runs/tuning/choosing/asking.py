@@ -16,7 +16,7 @@ from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding, world_runs
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
-from dpmf_core.runs.tuning.choosing.question import LARGEST_SPEND, Question, Runs
+from dpmf_core.runs.tuning.choosing.question import LARGEST_SPEND, Question, QuestionRuns
 from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
 
 AnyFinding = TypeVar("AnyFinding", bound=Finding)
@@ -45,7 +45,7 @@ def public_finding(
     Raises BadInput if the question cannot be asked of these data.
     """
     question = question_of(data_id, shape.n_users, options)
-    runs = Runs(question, shape)
+    runs = QuestionRuns(question, shape)
     _, answer = find(runs, compute)
     assert answer is not None  # every run has finished
     return PublicFinding(question=question, runs=runs, answer=answer, **facts)
@@ -119,10 +119,13 @@ def export(finding: Finding) -> dict[str, Any]:
 
 
 def _measured_part(finding: PublicFinding) -> dict[str, Any]:
-    result, judgement = finding.answer, finding.answer.judgement
+    result = finding.answer
+    judgement = finding.answer.judgement
 
     def exported(one: Measured | None) -> dict[str, Any] | None:
-        return None if one is None else result.export(one)
+        if one is None:
+            return None
+        return result.export(one)
 
     return {
         "best": exported(result.best),

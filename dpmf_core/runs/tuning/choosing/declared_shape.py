@@ -77,7 +77,9 @@ class DeclaredShape:
             f"{HEAD}users={self.n_users}&items={self.n_items}&each={self.each:.6g}"
             f"&bounds={low:.12g},{high:.12g}"
         )
-        return text if self.step is None else f"{text}&step={self.step:.12g}"
+        if self.step is None:
+            return text
+        return f"{text}&step={self.step:.12g}"
 
     @property
     def shape(self) -> Shape:

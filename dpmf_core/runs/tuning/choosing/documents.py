@@ -42,7 +42,8 @@ def notebook(finding: Finding) -> str:
 
 
 def _question_rows(finding: Finding) -> list[tuple[str, object]]:
-    question, origin = finding.question, provenance()
+    question = finding.question
+    origin = provenance()
     rows: dict[str, object] = {
         "data": finding.title + ("" if finding.public else " (private)"),
         "figures": finding.source,
@@ -51,10 +52,12 @@ def _question_rows(finding: Finding) -> list[tuple[str, object]]:
         "asked for": _wish(finding),
         "is for": "ratings" if question.goal == "ratings" else "lists of 20",
         "δ": delta_text(question.delta),
-        "parameters": ", ".join(f"{name} {plain(it)}" for name, it in finding.parameters.items()),
+        "parameters": ", ".join(
+            f"{name} {plain(value)}" for name, value in finding.parameters.items()
+        ),
         "draws of split and noise": _draws_words(finding),
         "made (UTC)": origin["created"],
-        "versions": ", ".join(f"{name} {it}" for name, it in origin["versions"].items()),
+        "versions": ", ".join(f"{name} {version}" for name, version in origin["versions"].items()),
     }
     return [(name, value) for name, value in rows.items() if value]
 
@@ -75,7 +78,8 @@ def _draws_words(finding: Finding) -> str:
     """How many draws there are of each run, and of close methods."""
     if not isinstance(finding, PublicFinding):
         return "1 in each world"
-    first, place = finding.question.draws, finding.place
+    first = finding.question.draws
+    place = finding.place
     if place is None or len(place.draws) <= first:
         return str(first)
     return f"{first}; {len(place.draws)} of the best methods at ε = {budget_text(finding.epsilon)}"
@@ -128,8 +132,10 @@ def _chart_of_shares(finding: PublicFinding) -> str:
 
     Where sharing is worth nothing measurable it is the error.
     """
-    answer, judgement = finding.answer, finding.answer.judgement
-    ends, best = (answer.question.epsilons[0], answer.question.epsilons[-1]), answer.best
+    answer = finding.answer
+    judgement = finding.answer.judgement
+    ends = (answer.question.epsilons[0], answer.question.epsilons[-1])
+    best = answer.best
     references = conclusions.reference_lines(judgement, best)
     text: Callable[[float], str] = answer.metric.text
     what = answer.metric.title
@@ -140,7 +146,10 @@ def _chart_of_shares(finding: PublicFinding) -> str:
     names = _line_names(judgement)
     lines = {names[line.reference]: [(end, line.value) for end in ends] for line in references}
     for one in judgement.ranked:
-        height = judgement.share(one) if judgement.is_sharing_worth else one.median
+        if judgement.is_sharing_worth:
+            height = judgement.share(one)
+        else:
+            height = one.median
         if height is not None:
             lines.setdefault(one.label, []).append((one.epsilon or 0.0, height))
     return line_chart(

@@ -249,7 +249,9 @@ class Finding(ABC):
     @property
     def train(self) -> str:
         """The command that trains the answer on all ratings and saves it; '' if there is none."""
-        return "" if self.run is None else fit_command(self.run, self.program, MODEL)
+        if self.run is None:
+            return ""
+        return fit_command(self.run, self.program, MODEL)
 
     @property
     def again(self) -> str:

@@ -8,7 +8,7 @@ from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.fall_record import FallRecord
 from dpmf_core.runs.paired_errors import NoisyError
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.steps import Step, epsilon_of
+from dpmf_core.runs.tuning.choosing.steps import AnswerStep, epsilon_of
 from dpmf_core.runs.tuning.choosing.worlds import Span, UnpaidRange
 
 MEASURED = "measured on these data, with noise"
@@ -26,11 +26,13 @@ def fall_words(fall: NoisyError | FallRecord, unit: str) -> str:
     """A measured change of the error and its interval, without a capital letter."""
     if is_unknown(fall):
         return "the change of the error is unknown: the noise hides it"
-    low, high = _figure(fall.low), _figure(fall.high)
+    low = _figure(fall.low)
+    high = _figure(fall.high)
     if fall.low > 0:
         return f"the error of a person falls by {_figure(fall.value)}{unit} ({low} to {high})"
     if fall.high < 0:
-        most, least = _figure(-fall.low), _figure(-fall.high)
+        most = _figure(-fall.low)
+        least = _figure(-fall.high)
         return f"the error of a person rises by {_figure(-fall.value)}{unit} ({least} to {most})"
     worst = _figure(-fall.low)
     return (
@@ -58,9 +60,11 @@ def contradiction(
     is_above = fall.low > predicted.high and not own_mean_only
     if is_unknown(fall) or not (is_below or is_above):
         return ""
-    direction, doubt = "more", ""
+    direction = "more"
+    doubt = ""
     if is_below:
-        direction, doubt = "less", " Differences that are cut off may explain a part of it."
+        direction = "less"
+        doubt = " Differences that are cut off may explain a part of it."
     return (
         f"The measurement contradicts the prediction: on these data the method brings {direction}"
         f" than in any simulated world, where it brought {_span_words(predicted)}.{doubt}"
@@ -93,7 +97,7 @@ def columns(expected: UnpaidRange) -> tuple[str, ...]:
 
 
 def rows(
-    expected: UnpaidRange, steps: Sequence[Step], *, is_expected: bool
+    expected: UnpaidRange, steps: Sequence[AnswerStep], *, is_expected: bool
 ) -> list[tuple[str, ...]]:
     """Every step as text, and what was predicted where no step was made.
 
@@ -106,7 +110,7 @@ def rows(
     return [_row(steps, epsilon, predictions.get(epsilon, "")) for epsilon in epsilons]
 
 
-def _row(steps: Sequence[Step], epsilon: float, predicted: str) -> tuple[str, ...]:
+def _row(steps: Sequence[AnswerStep], epsilon: float, predicted: str) -> tuple[str, ...]:
     places = [place for place, step in enumerate(steps) if step.epsilon == epsilon]
     if not places:
         return budget_text(epsilon), "", "", predicted, ""
@@ -136,7 +140,7 @@ def about_rows(expected: UnpaidRange) -> str:
 # ---- doubling ------------------------------------------------------------------------------------
 
 
-def gained_words(steps: Sequence[Step], unit: str) -> str:
+def gained_words(steps: Sequence[AnswerStep], unit: str) -> str:
     """What the last doubling brought, in a sentence; '' before there was one."""
     known = [step for step in steps if not step.fall.is_unknown]
     if len(known) < 2:

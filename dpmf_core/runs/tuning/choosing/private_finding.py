@@ -21,7 +21,7 @@ from dpmf_core.runs.tuning.choosing import measured_wording, wording
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.question import Question, candidates
-from dpmf_core.runs.tuning.choosing.steps import Step, missing_charges
+from dpmf_core.runs.tuning.choosing.steps import AnswerStep, missing_charges
 from dpmf_core.runs.tuning.choosing.worlds import RIVALS, UnpaidRange, WorldRuns
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search_space import TuneSpec
@@ -49,11 +49,14 @@ class PrivateFinding(Finding):
 
     expected: UnpaidRange
     selection: SelectionResult | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[AnswerStep, ...] = ()
 
     @property
     def algorithm(self) -> str:
-        winner = {} if self.selection is None else self.selection.winner
+        if self.selection is None:
+            winner = {}
+        else:
+            winner = self.selection.winner
         return str(winner.get("method", self.expected.method))
 
     @property
@@ -72,17 +75,19 @@ class PrivateFinding(Finding):
     # -- what was measured ------------------------------------------------------------------------
 
     @property
-    def step(self) -> Step | None:
+    def step(self) -> AnswerStep | None:
         """The last measured training of the answer; None if it was not measured."""
         alike = [
             step
             for step in self.steps_of_method
             if step.epsilon == self.epsilon and dict(step.spec.parameters) == dict(self.parameters)
         ]
-        return alike[-1] if alike else None
+        if alike:
+            return alike[-1]
+        return None
 
     @property
-    def steps_of_method(self) -> tuple[Step, ...]:
+    def steps_of_method(self) -> tuple[AnswerStep, ...]:
         """The measured trainings of the answer's method; none of lists, whose error is no goal."""
         if self.question.goal != "ratings":
             return ()
@@ -197,7 +202,9 @@ class PrivateFinding(Finding):
 
     @property
     def source(self) -> str:
-        return wording.WORLDS if self.fall is None else measured_wording.MEASURED
+        if self.fall is None:
+            return wording.WORLDS
+        return measured_wording.MEASURED
 
     @property
     def cost(self) -> str:
@@ -261,7 +268,8 @@ class PrivateFinding(Finding):
         selection = self.selection
         if selection is None or any(charge.title == self._own_title for charge in earlier):
             return earlier
-        budget, price = selection.spec.budget, selection.epsilon
+        budget = selection.spec.budget
+        price = selection.epsilon
         prices = (price, max(price, selection.spec.prices[1]))
         own = Charge(self._own_title, (), Status.PROVEN, price=prices)
         return [*earlier, replace(own, delta=budget.delta, relation=budget.relation)]
@@ -280,7 +288,9 @@ class PrivateFinding(Finding):
 
     @property
     def _own_title(self) -> str:
-        return "" if self.selection is None else self.selection.spec.title
+        if self.selection is None:
+            return ""
+        return self.selection.spec.title
 
     @property
     def _is_own(self) -> bool:

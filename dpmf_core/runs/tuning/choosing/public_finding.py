@@ -10,7 +10,7 @@ from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer
 from dpmf_core.runs.tuning.choosing.finding import Finding
-from dpmf_core.runs.tuning.choosing.question import Runs
+from dpmf_core.runs.tuning.choosing.question import QuestionRuns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,7 @@ class PublicFinding(Finding):
 
     public: ClassVar[bool] = True
 
-    runs: Runs
+    runs: QuestionRuns
     answer: Answer
 
     @property
@@ -29,11 +29,15 @@ class PublicFinding(Finding):
 
     @property
     def algorithm(self) -> str:
-        return "" if self.place is None else self.place.algorithm
+        if self.place is None:
+            return ""
+        return self.place.algorithm
 
     @property
     def epsilon(self) -> float:
-        return 0.0 if self.place is None else self.place.epsilon or 0.0
+        if self.place is None:
+            return 0.0
+        return self.place.epsilon or 0.0
 
     @property
     def sentence(self) -> str:

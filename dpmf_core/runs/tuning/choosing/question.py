@@ -22,7 +22,9 @@ from dpmf_core.runs.tuning.choosing.declared_shape import is_declared
 # public, whatever the data; runs at these come with the package (`comparison.EPSILONS`)
 GRID = (0.5, 1.0, 2.0, 3.2, 5.0, 10.0)
 GRID_OF_WORLDS = (0.5, 1.0, 2.0, 5.0, 10.0)  # of private data; each costs a run in every world
-FEW, MANY = 3, 8  # draws of a first answer; most draws of close methods, and those of a refined one
+# draws of a first answer; most draws of close methods, and those of a refined one
+FEW = 3
+MANY = 8
 MORE = (5, MANY)  # draws of close methods, round by round
 LARGEST_GROUP = 1000
 LARGEST_SPEND = 100.0
@@ -94,7 +96,9 @@ class Question(BaseModel):
     @property
     def metric(self) -> str:
         """The id of the metric that judges methods."""
-        return OF_A_PERSON if self.is_private and self.goal == "ratings" else METRIC[self.goal]
+        if self.is_private and self.goal == "ratings":
+            return OF_A_PERSON
+        return METRIC[self.goal]
 
     @property
     def is_private(self) -> bool:
@@ -119,10 +123,12 @@ class Question(BaseModel):
     @property
     def whom(self) -> str:
         """Those it protects, in words."""
-        return "one person" if self.group == 1 else f"any group of up to {self.group} people"
+        if self.group == 1:
+            return "one person"
+        return f"any group of up to {self.group} people"
 
 
-class Runs:
+class QuestionRuns:
     """The runs of a question on data of a public shape.
 
     methods: ids of the candidates, each of which also runs without noise. references: ids of the
@@ -137,7 +143,10 @@ class Runs:
         self.methods, self.refusals = candidates(question, shape)
         # which is best for lists depends on the data
         best = [best_known_on(question.data, shape, metric) for metric in METRIC.values()]
-        self.references = best[:1] if question.goal == "ratings" else list(dict.fromkeys(best))
+        if question.goal == "ratings":
+            self.references = best[:1]
+        else:
+            self.references = list(dict.fromkeys(best))
         self.points = self.further(self.methods, question.epsilons, range(question.draws))
 
     @property
@@ -220,7 +229,9 @@ def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
         return f"it protects no more than one {promise.unit}."
     if kind.id not in proven_methods("ratings", every=question.every):
         return "it is nowhere the best; refine the answer to try it."
-    return "" if question.group == 1 else _objection_of_group(question, ready.plan)
+    if question.group == 1:
+        return ""
+    return _objection_of_group(question, ready.plan)
 
 
 def _objection_of_group(question: Question, plan: Event) -> str:

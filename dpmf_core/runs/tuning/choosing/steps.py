@@ -13,7 +13,7 @@ USUAL_EPSILON = 0.1  # of a measurement
 
 
 @dataclass(frozen=True)
-class Step:
+class AnswerStep:
     """One training and the measurement of what it brought.
 
     spec: the run. epsilon: the training's, for those whom the question must protect. charges: of
@@ -26,7 +26,7 @@ class Step:
     charges: tuple[Charge, ...]
 
     @classmethod
-    def of(cls, run: Run, epsilon: float) -> "Step":
+    def of(cls, run: Run, epsilon: float) -> "AnswerStep":
         """The step of a measured run on private data."""
         record = run.record
         fall = record.fall
@@ -41,12 +41,12 @@ class Step:
         return {"epsilon": self.epsilon, "fall": self.fall.model_dump(mode="json")}
 
 
-def epsilon_of(steps: Sequence[Step]) -> float:
+def epsilon_of(steps: Sequence[AnswerStep]) -> float:
     """The epsilon of these steps together, for one person."""
     return total([charge for step in steps for charge in step.charges]).epsilon
 
 
-def missing_charges(earlier: Sequence[Charge], steps: Sequence[Step]) -> list[Charge]:
+def missing_charges(earlier: Sequence[Charge], steps: Sequence[AnswerStep]) -> list[Charge]:
     """The charges of steps that an account does not hold, such as one that was removed."""
     in_account = [(charge.title, charge.ledger) for charge in earlier]
     missing = []

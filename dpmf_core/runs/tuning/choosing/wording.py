@@ -9,7 +9,9 @@ from dpmf_core.runs.tuning.choosing.answer import Answer
 from dpmf_core.runs.tuning.choosing.question import Question
 from dpmf_core.runs.tuning.choosing.worlds import RIVALS, Span, UnpaidRange
 
-USE, NO_DIFFERENCE, WITH = "Use", "No difference found", "With"
+USE = "Use"
+NO_DIFFERENCE = "No difference found"
+WITH = "With"
 STARTS = (USE, NO_DIFFERENCE, WITH)  # of titles; they have a small letter after a colon
 MORE = "More people and more ratings make the noise matter less. More draws narrow the intervals."
 
@@ -27,7 +29,10 @@ def headline(answer: Answer) -> str:
     if share is not None:
         kept = conclusions.share_words(answer.judgement, share)
     if answer.is_undecided:
-        which = "the first by its median" if answer.is_first_by_median else "the recommended one"
+        if answer.is_first_by_median:
+            which = "the first by its median"
+        else:
+            which = "the recommended one"
         return f"{no_difference(answer)}: {best.label}, {which}, {kept}"
     return f"{USE} {best.label} at ε = {budget_text(best.epsilon or 0.0)}: it {kept}"
 
@@ -54,7 +59,8 @@ def _why_none(answer: Answer) -> str:
 
 def _within(answer: Answer) -> list[Measured]:
     """The front up to the largest epsilon that was allowed; never empty."""
-    spend, front = answer.question.spend, answer.judgement.front
+    spend = answer.question.spend
+    front = answer.judgement.front
     return [one for one in front if spend is None or (one.epsilon or 0.0) <= spend]
 
 
@@ -71,7 +77,8 @@ def claim(question: Question) -> str:
 
 def sentences(answer: Answer) -> list[str]:
     """The evidence for the title: the scale, intervals, the next best, less epsilon."""
-    best, judgement = answer.best, answer.judgement
+    best = answer.best
+    judgement = answer.judgement
     scale = conclusions.scale_words(judgement)
     if best is None:
         return [_closest(answer), scale, MORE]
@@ -113,7 +120,8 @@ def _between(answer: Answer, one: Measured) -> str:
 
 def _next_best(answer: Answer) -> str:
     """The next best at the same epsilon, and whether chance can explain the difference."""
-    other, gap = answer.next_best, answer.gap(answer.next_best)
+    other = answer.next_best
+    gap = answer.gap(answer.next_best)
     if other is None or gap is None:
         return ""
     words = f"Next best at the same ε: {other.label}, which {_share_words(answer, other)}"
@@ -126,11 +134,16 @@ def _next_best(answer: Answer) -> str:
 
 def _less(answer: Answer) -> str:
     """What the next smaller epsilon gives."""
-    best, cheaper, gap = answer.best, answer.cheaper, answer.gap(answer.cheaper)
+    best = answer.best
+    cheaper = answer.cheaper
+    gap = answer.gap(answer.cheaper)
     if best is None or cheaper is None:
         return ""
     is_other = cheaper.algorithm != best.algorithm
-    which = f"the best, {cheaper.label}," if is_other else best.label
+    if is_other:
+        which = f"the best, {cheaper.label},"
+    else:
+        which = best.label
     words = f"At ε = {budget_text(cheaper.epsilon or 0.0)} {which} {_share_words(answer, cheaper)}"
     if gap is None:
         return f"{words}."
@@ -167,7 +180,8 @@ def _closest(answer: Answer) -> str:
 WORLDS = "simulated worlds of the declared shape"
 # The most that the recommended method loses, as a share of what sharing is worth: over the data
 # sets of benchmarks/results/advice.csv, against the best of `worlds.RIVALS`; rounded up.
-DATA_SETS, MOST_LOST = "twelve", 0.10
+DATA_SETS = "twelve"
+MOST_LOST = 0.10
 LARGEST_STARS = 10.0  # a scale that ends above is not of stars
 
 
@@ -217,17 +231,21 @@ def _recommendation_words(expected: UnpaidRange) -> str:
 
 def _gain_words(expected: UnpaidRange, gain: Span) -> str:
     """A change of the metric for the better, or for the worse where it is below 0."""
-    is_error = not expected.metric.larger_is_better
-    name = "the error of a person" if is_error else expected.metric.title
-    better, worse = ("falls", "rises") if is_error else ("rises", "falls")
+    if expected.metric.larger_is_better:
+        name = expected.metric.title
+        better = "rises"
+        worse = "falls"
+    else:
+        name = "the error of a person"
+        better = "falls"
+        worse = "rises"
     unit = unit_of(expected)
-    low, high = _figure(gain.low), _figure(gain.high)
+    low = _figure(gain.low)
+    high = _figure(gain.high)
     if not low.startswith("-"):
-        return (
-            f"{name} {better} by {low}{unit}"
-            if low == high
-            else (f"{name} {better} by between {low} and {high}{unit}")
-        )
+        if low == high:
+            return f"{name} {better} by {low}{unit}"
+        return f"{name} {better} by between {low} and {high}{unit}"
     most = low.removeprefix("-")
     if high.startswith("-") or not float(high):
         return f"{name} does not {better.removesuffix('s')}, and {worse} by up to {most}{unit}"
@@ -245,7 +263,9 @@ def unit_of(expected: UnpaidRange) -> str:
     if expected.metric.larger_is_better:
         return ""
     low, high = expected.runs.shape.bounds
-    return " stars" if low >= 0 and high <= LARGEST_STARS else " on the scale of the ratings"
+    if low >= 0 and high <= LARGEST_STARS:
+        return " stars"
+    return " on the scale of the ratings"
 
 
 def _figure(value: float) -> str:
@@ -256,7 +276,8 @@ def _figure(value: float) -> str:
 def _share_range_words(share: Span | None) -> str:
     if share is None:
         return f"In no world is there a share to keep: {conclusions.NOTHING_MEASURABLE}."
-    low, high = _clipped_share(share.low), _clipped_share(share.high)
+    low = _clipped_share(share.low)
+    high = _clipped_share(share.high)
     return f"Of what sharing is worth, it keeps between {low} and {high}."
 
 
@@ -297,7 +318,8 @@ def range_rows(expected: UnpaidRange) -> list[tuple[str, ...]]:
 
 
 def _range_row(expected: UnpaidRange, epsilon: float) -> tuple[str, ...]:
-    gain, share = expected.gain(epsilon), expected.share(epsilon)
+    gain = expected.gain(epsilon)
+    share = expected.share(epsilon)
     shares = ("", "")
     if share is not None:
         shares = (_clipped_share(share.low), _clipped_share(share.high))

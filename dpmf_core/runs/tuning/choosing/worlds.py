@@ -84,7 +84,10 @@ class WorldRuns:
         points = []
         for point in sweep.points():
             spec = point.spec.model_copy(update={"curve_points": CURVE_POINTS})
-            epsilon = None if point.epsilon is None else protected[point.epsilon]
+            if point.epsilon is None:
+                epsilon = None
+            else:
+                epsilon = protected[point.epsilon]
             points.append(Point(spec, point.label, epsilon, point.grid))
         return points
 
@@ -187,13 +190,16 @@ class UnpaidRange:
     def share(self, epsilon: float) -> Span | None:
         """The share of what sharing is worth that is kept; None where it is worth nothing."""
         shares = self.shares(epsilon)
-        return Span.of(shares) if shares else None
+        if shares:
+            return Span.of(shares)
+        return None
 
     def export(self) -> dict[str, Any]:
         """The range as JSON: the least and the most, in units of the metric."""
         ranges = []
         for epsilon in self.epsilons:
-            gain, share = self.gain(epsilon), self.share(epsilon)
+            gain = self.gain(epsilon)
+            share = self.share(epsilon)
             kept = None if share is None else (share.low, share.high)
             ranges.append({"epsilon": epsilon, "gain": (gain.low, gain.high), "share": kept})
         return {

@@ -1,0 +1,46 @@
+"""The declared bounds of ratings."""
+
+import math
+from typing import Any
+
+from dpmf_core.base.errors import BadInput
+
+INTERACTIONS = (0.0, 1.0)  # the bounds if the data only say who used what
+# ratings are squared, also in float32
+LARGEST_RATING = 1e9
+NARROWEST = 1e-6
+
+
+def checked_bounds(bounds: Any, source: str, advice: str) -> tuple[float, float]:
+    """The declared bounds. Raises BadInput, with advice if they are missing."""
+    if bounds is None:
+        raise BadInput(
+            f"The lowest and highest rating of {source} are not declared, and reading them from"
+            f" private data would leak information. {advice}"
+        )
+    try:
+        low, high = map(float, bounds)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise BadInput(
+            f"The rating bounds of {source} must be two finite numbers, lowest first, e.g. (1, 5)."
+            f" Got {bounds!r}."
+        )
+    largest = max(abs(low), abs(high))
+    if largest > LARGEST_RATING or high - low < NARROWEST * max(largest, 1e-3):
+        raise BadInput(
+            f"Ratings must lie within {LARGEST_RATING:g} of 0, and their bounds must differ by at"
+            f" least a millionth of the larger one. Got {low:g} and {high:g}."
+        )
+    return low, high
+
+
+def interaction_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
+    """The bounds of data without ratings, whose rows count as 1. Raises BadInput on others."""
+    if bounds is not None and tuple(bounds) != INTERACTIONS:
+        raise BadInput(
+            "Without a column of ratings each row counts as 1, with bounds 0 to 1: leave bounds"
+            f" out. Got {bounds!r}."
+        )
+    return INTERACTIONS
