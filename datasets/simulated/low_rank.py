@@ -57,11 +57,19 @@ def rankone(
     Each is seen with probability `p`.
     """
     rows, columns, entries = _streams(seed, 2018)
-    u, v = (rng.uniform(-1, 1, size) for rng, size in ((rows, n_users), (columns, n_items)))
-    u, v = (factor[:, None] / np.abs(factor).max() for factor in (u, v))
-    blocks = ((us, items, x.astype(np.float32)) for us, items, x in _observed(u, v, p, entries))
+    u = _largest_one(rows.uniform(-1, 1, n_users))
+    v = _largest_one(columns.uniform(-1, 1, n_items))
+    blocks = [
+        (users, items, values.astype(np.float32))
+        for users, items, values in _observed(u, v, p, entries)
+    ]
     users, items, values = map(np.concatenate, zip(*blocks, strict=True))
     return Ratings(users, items, values, n_users, n_items, (-1.0, 1.0), name=name, public=True)
+
+
+def _largest_one(factor: Factor) -> Factor:
+    """A column (n, 1) with the largest entry, in absolute value, scaled to 1."""
+    return np.asarray(factor[:, None] / np.abs(factor).max(), np.float64)
 
 
 def _streams(seed: int, year: int) -> list[np.random.Generator]:

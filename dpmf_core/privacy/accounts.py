@@ -39,7 +39,8 @@ from dpmf_core.privacy.odometer import AccountEntry, AccountLine, Charge, Total,
 from dpmf_core.privacy.receipts import Private
 
 LEDGER = "DPMF_LEDGER"  # the environment variable that names the default ledger file
-# the key to which data in hand are joined; child processes inherit it
+# the key to which data in hand are joined; set at import, because workers that a search starts
+# before the first charge inherit it from the environment
 PROCESS_KEY = "DPMF_ACCOUNT"
 if multiprocessing.parent_process() is None:
     os.environ.setdefault(PROCESS_KEY, secrets.token_hex(16))

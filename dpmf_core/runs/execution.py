@@ -151,14 +151,14 @@ def run(
     began = time.perf_counter()
     original_data, report = _asked_data(spec, input_data, report, stopped)
     key = run_key(spec, original_data)
-    with _paying(spec, original_data, input_data, ledger, paid) as leave:
-        data, first, released_shape = _in_released_shape(spec, original_data, leave)
+    with _paying(spec, original_data, input_data, ledger, paid) as permit:
+        data, first, released_shape = _in_released_shape(spec, original_data, permit)
         judge = _judge(spec, data, input_data is not None or spec.data.releases_shape)
         ready = prepared_for(spec, data)
         if paid is None:
-            leave.guarantee = ready.guarantee
+            permit.guarantee = ready.guarantee
         streams = seeds(spec.seed)
-        noise = leave.noise(ready.rest, streams.privacy, _whole_triangle(spec))
+        noise = permit.noise(ready.rest, streams.privacy, _whole_triangle(spec))
         watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)
         # sums in one order, whatever the number of threads; kernels share rows
         with single_threaded_blas, _curator(ready, judge, noise) as curator:
@@ -182,7 +182,7 @@ def run(
         seconds=watcher.seconds(began),
         peak_mb=peak_mb(),
         released_shape=released_shape,
-        receipt=None if data.public else Receipt.of(original_data, leave.entry),
+        receipt=None if data.public else Receipt.of(original_data, permit.entry),
     )
     return Run(record, model.arrays, _names(input_data, judge.train))
 

@@ -140,7 +140,9 @@ class OfSamples:
     def __init__(self, images: bool, people: bool = False) -> None:
         self.images = images
         self.people = people
-        self.name = ("images" if images else "documents") + " of people" * people
+        self.name = "images" if images else "documents"
+        if people:
+            self.name += " of people"
         if people:
             special: Any = sample_worlds.PeopleWorld
         else:
