@@ -24,7 +24,7 @@ from dpmf_datasets.declared_worlds import world_ids
 from dpmf_datasets.path_facts import files_of, is_own
 from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.table import file_name
-from dpmf_datasets.registry import LARGE, SOURCES, Source, is_stand_in, source_of, stand_in_id
+from dpmf_datasets.registry import LARGE, SOURCES, NamedData, is_stand_in, source_of, stand_in_id
 from dpmf_datasets.simulated.large_cinema import large_cinema
 
 __all__ = [
@@ -229,7 +229,7 @@ def _keep(id: str, path: str | Path, folder: Path, replace: bool) -> Report:  # 
     return report
 
 
-def _source_outside(id: str) -> Source:  # noqa: A002
+def _source_outside(id: str) -> NamedData:  # noqa: A002
     """The source of a set to fetch or import. Raises BadInput on a set in partitions."""
     if id in LARGE or partitions.is_there(id):
         raise BadInput(

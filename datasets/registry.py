@@ -59,7 +59,7 @@ READERS: dict[str, ReadFile] = {
 
 
 @dataclass(frozen=True)
-class Source:
+class NamedData:
     """A data set with a name.
 
     make: makes a simulated set from (entry, seed). read: reads the official files at a path, from
@@ -82,8 +82,8 @@ def entry_from(facts: Mapping[str, Any], kind: type[Any] = Entry) -> Any:
     return kind(**with_tuples({name: whole[name] for name in names}))
 
 
-def _source(facts: dict[str, Any]) -> Source:
-    return Source(
+def _source(facts: dict[str, Any]) -> NamedData:
+    return NamedData(
         entry_from(facts, Entry if "n_users" in facts else SampleEntry),
         make=MAKERS.get(facts.get("make", "")),
         read=READERS.get(facts.get("read", "")),
@@ -98,7 +98,7 @@ SOURCES = {facts["id"]: _source(facts) for facts in (*CATALOGUE["ratings"], *CAT
 LARGE: dict[str, Entry] = {facts["id"]: entry_from(facts) for facts in CATALOGUE["partitioned"]}
 
 
-def source_of(id: str) -> Source:  # noqa: A002
+def source_of(id: str) -> NamedData:  # noqa: A002
     """A data set by its name. Raises BadInput."""
     if id not in SOURCES:
         raise BadInput(
