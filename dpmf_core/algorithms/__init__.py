@@ -172,15 +172,13 @@ def plan_by_level(
     return lambda level: on_grids(algorithm.plan(shape, level))
 
 
-def curator_for(
-    algorithm: Algorithm, data: Any, noise: privacy.Noise, blocks: int = 1
-) -> curator.Curator:
+def curator_for(algorithm: Algorithm, data: Any, noise: privacy.Noise) -> curator.Curator:
     """A curator for one fit. data: `Ratings`, `Samples`, or tables of them by name."""
     if isinstance(data, Mapping):
         tables = data
     else:
         tables = {"train": data}
-    return curator_of(algorithm, curator.in_memory(data, blocks), noise, tables)
+    return curator_of(algorithm, curator.in_memory(data), noise, tables)
 
 
 def curator_of(

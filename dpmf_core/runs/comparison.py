@@ -209,7 +209,7 @@ def _other(spec: RunSpec, algorithm: str, parameters: Mapping[str, Any] | None =
 
 
 def grid_points(
-    spec: RunSpec, shape: Any, epsilons: Sequence[float] = EPSILONS, draws: int = DRAWS
+    spec: RunSpec, shape: Any, epsilons: Sequence[float] = EPSILONS
 ) -> tuple[Point, ...]:
     """The draws of a private run over epsilons and of its references, and those of its rivals.
 
@@ -217,21 +217,20 @@ def grid_points(
     epsilons before fine ones. Each is the run that `comparison` shows at its epsilon. Raises
     BadInput if the run has no budget.
     """
-    own = own_points(spec, shape, epsilons, draws)
-    return (*own, *rival_points(spec, shape, epsilons, draws))
+    return (*own_points(spec, shape, epsilons), *rival_points(spec, shape, epsilons))
 
 
 def own_points(
-    spec: RunSpec, shape: Any, epsilons: Sequence[float] = EPSILONS, draws: int = DRAWS
+    spec: RunSpec, shape: Any, epsilons: Sequence[float] = EPSILONS
 ) -> tuple[Point, ...]:
     """The part of `grid_points` without rivals."""
     methods = _methods(spec, shape)
     fixed = [point for point in methods.values() if point.epsilon is None]
-    return _over_draws([*fixed, *_along([methods[MAIN]], epsilons)], draws)
+    return _over_draws([*fixed, *_along([methods[MAIN]], epsilons)])
 
 
 def rival_points(
-    spec: RunSpec, shape: Any, epsilons: Sequence[float] = EPSILONS, draws: int = DRAWS
+    spec: RunSpec, shape: Any, epsilons: Sequence[float] = EPSILONS
 ) -> tuple[Point, ...]:
     """The part of `grid_points` with rivals, each also without noise."""
     others = [point for name, point in _methods(spec, shape).items() if name != MAIN]
@@ -240,7 +239,7 @@ def rival_points(
         replace(point, spec=point.spec.open(), label=point.spec.open().kind.title, epsilon=None)
         for point in private
     ]
-    return _over_draws([*without_noise, *_along(private, epsilons)], draws)
+    return _over_draws([*without_noise, *_along(private, epsilons)])
 
 
 def _methods(spec: RunSpec, shape: Any) -> dict[str, Point]:
@@ -261,8 +260,8 @@ def _along(points: Iterable[Point], epsilons: Sequence[float]) -> list[Point]:
     ]
 
 
-def _over_draws(points: Sequence[Point], draws: int) -> tuple[Point, ...]:
-    return tuple(_in_draw(point, draw) for draw in range(draws) for point in points)
+def _over_draws(points: Sequence[Point]) -> tuple[Point, ...]:
+    return tuple(_in_draw(point, draw) for draw in range(DRAWS) for point in points)
 
 
 def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:

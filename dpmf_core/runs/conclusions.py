@@ -280,9 +280,7 @@ def needed_words(line: Sequence[Measured], share: float) -> tuple[str, str]:
     return value, "" if least == most else f", {least} to {most} over draws"
 
 
-def kept_at_words(
-    judgement: Judgement, line: Sequence[Measured], epsilon: float, row: str = "user"
-) -> str:
+def kept_at_words(judgement: Judgement, line: Sequence[Measured], epsilon: float) -> str:
     """How much a model keeps at an epsilon, measured there or on both sides; '' if unknown.
 
     line: shares, ascending by epsilon.
@@ -301,7 +299,7 @@ def kept_at_words(
     shares = " to ".join(dict.fromkeys((share_text(lowest), share_text(highest))))
     if is_worse(lowest):
         shares = f"at most {share_text(highest)}"
-    return f"keeps {shares} of {worth_words(judgement, row)} (measured at ε = {at})"
+    return f"keeps {shares} of {worth_words(judgement)} (measured at ε = {at})"
 
 
 # ---- reference lines of figures ------------------------------------------------------------------
@@ -324,9 +322,7 @@ class ReferenceLine:
     label: str
 
 
-def reference_lines(
-    judgement: Judgement, one: Measured | None = None, row: str = "user"
-) -> list[ReferenceLine]:
+def reference_lines(judgement: Judgement, one: Measured | None = None) -> list[ReferenceLine]:
     """A method without noise, the best known one without privacy, and the floor.
 
     one: of the method, whose line is left out without it.
@@ -348,14 +344,12 @@ def reference_lines(
         lines.append(ReferenceLine(Reference.BEST_KNOWN, median, label))
     if judgement.floor is not None:
         median = judgement.floor.median
-        label = f"{floor_words(judgement, row)} {text(median)}"
+        label = f"{floor_words(judgement)} {text(median)}"
         lines.append(ReferenceLine(Reference.FLOOR, median, label))
     return lines
 
 
-def share_lines(
-    judgement: Judgement, one: Measured | None = None, row: str = "user"
-) -> list[ReferenceLine]:
+def share_lines(judgement: Judgement, one: Measured | None = None) -> list[ReferenceLine]:
     """The same lines on the scale of shares; empty where sharing is worth nothing measurable."""
     if not judgement.is_sharing_worth:
         return []
@@ -364,7 +358,7 @@ def share_lines(
     share = None if own is None else judgement.share(own)
     if share is not None:
         shares[Reference.WITHOUT_NOISE] = share
-    lines = reference_lines(judgement, one, row)
+    lines = reference_lines(judgement, one)
     return [
         replace(line, value=shares[line.reference]) for line in lines if line.reference in shares
     ]

@@ -20,6 +20,7 @@ GAP = 1  # pixels between the pictures of a sheet
 # the grey of gaps; how many times a sheet is enlarged
 SHADE = 40
 ZOOM = 3
+STRONGEST = 8  # components that explain an image
 ACROSS = range(4, 9)  # the possible numbers of pictures in a row
 LARGEST = 48  # pixels of a small picture's longer side
 
@@ -155,7 +156,7 @@ def picture_of(values: Array, zoom: int = 6, top: float | None = None) -> Array:
     return shades.repeat(zoom, axis=0).repeat(zoom, axis=1)
 
 
-def explanation(run: Run, row: int, strongest: int = 8) -> Explanation:
+def explanation(run: Run, row: int) -> Explanation:
     """One image as the components explain it; all pictures share the original's brightness."""
     samples = samples_of(run)
     one = samples.rows(np.array([row]))
@@ -169,7 +170,7 @@ def explanation(run: Run, row: int, strongest: int = 8) -> Explanation:
     else:
         aim = one.clean[0].astype(np.float64)
     top = max(float(aim.max()), 1e-300)
-    order = np.argsort(-own.coefficients[0], kind="stable")[:strongest]
+    order = np.argsort(-own.coefficients[0], kind="stable")[:STRONGEST]
 
     def picture(values: Array) -> Array:
         return picture_of(values.reshape(size), top=top)

@@ -108,11 +108,6 @@ def charges(spec: RunSpec, data: AnyData, epsilon: float) -> list[Charge]:
     return [charge_before(spec, data), charge_of(spec, data, epsilon)]
 
 
-def price_together(spec: RunSpec, data: AnyData, epsilon: float) -> float:
-    """The epsilon of a run and its measurement together, before anything is drawn."""
-    return total(charges(spec, data, epsilon)).epsilon
-
-
 def require_affordable(
     spec: RunSpec, epsilon: float, ledger: str | Path | None = None, *, in_hand: bool = False
 ) -> None:

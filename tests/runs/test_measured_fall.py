@@ -17,10 +17,11 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.privacy import NOTHING, Budget, Noise, NoiseKind, Relation
 from dpmf_core.privacy.accounting import epsilon as exact_epsilon
+from dpmf_core.privacy.odometer import total
 from dpmf_core.runs import measured_fall
 from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.fall_record import TITLE
-from dpmf_core.runs.measured_fall import exact_fall, noisy_fall, price_together
+from dpmf_core.runs.measured_fall import charges, exact_fall, noisy_fall
 from dpmf_core.runs.notebook_views import html_of_run
 from dpmf_core.runs.paired_errors import PairedErrors, PairedSums
 from dpmf_core.runs.reports import notebook_of_run, report, script
@@ -195,7 +196,7 @@ def test_run_and_measurement_enter_the_account_apart_and_compose(clinic):
     assert together == pytest.approx(spent.total.epsilon, rel=1e-9)
     assert together == pytest.approx(2.005, abs=0.001)
     spec = model.record.spec
-    assert price_together(spec, open_anywhere(spec.data), 0.1) == pytest.approx(together)
+    assert total(charges(spec, open_anywhere(spec.data), 0.1)).epsilon == pytest.approx(together)
 
 
 def test_a_stored_measurement_is_shown_again_at_no_price_and_enters_another_account(
