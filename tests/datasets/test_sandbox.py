@@ -181,7 +181,7 @@ class TestItsEnd:
         program = (
             "import time, psutil; from dpmf_datasets import sandbox\n"
             "def watch(): print(psutil.Process().children()[0].pid, flush=True)\n"
-            "limits = sandbox.Limits(1 << 28, 600)\n"
+            "limits = sandbox.SandboxLimits(1 << 28, 600)\n"
             "sandbox.read(time.sleep, 'a', 600, limits=limits, watch=watch)"
         )
         command = [sys.executable, "-c", program]
