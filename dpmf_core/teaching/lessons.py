@@ -1,5 +1,6 @@
 """The course: lessons in order, with predictions and a question. Texts are in `lessons.toml`."""
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +35,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson of about five minutes. own_words: the final question. model: one good answer."""
+    """A lesson of a few minutes.
+
+    own_words: the final question. model: one good answer. choices: the answers from which the final
+    question lets students choose; none where they answer in their own words.
+    """
 
     id: str
     title: str
@@ -42,14 +47,33 @@ class Lesson:
     parts: tuple[Part, ...]
     own_words: str
     model: str
+    choices: tuple[str, ...] = ()
 
     @property
     def steps(self) -> tuple[str, ...]:
         """The steps of the lesson: a prediction for each part, then the answer."""
         return (*(part.id for part in self.parts), ANSWER)
 
+    @property
+    def summary(self) -> str:
+        """The first sentence of the idea."""
+        return re.split(r"(?<=\.) ", self.idea, maxsplit=1)[0]
+
+    @property
+    def minutes(self) -> int:
+        """About how long the lesson takes: to read it, to try its parts and to answer."""
+        texts = [self.idea, self.own_words, self.model]
+        for part in self.parts:
+            texts += [part.words, part.question, *part.answers, part.because, part.task]
+            texts += [part.result, part.caption]
+        reading = len(" ".join(texts).split()) / WORDS_A_MINUTE
+        return round(reading + MINUTES_OF_A_PART * len(self.parts) + MINUTES_OF_AN_ANSWER)
+
 
 ANSWER = "answer"
+WORDS_A_MINUTE = 180  # of a text that is studied
+MINUTES_OF_A_PART = 1.5  # to predict, and to try the demonstration
+MINUTES_OF_AN_ANSWER = 2.0  # in one's own words
 
 
 def _lessons() -> dict[str, Lesson]:
@@ -64,9 +88,12 @@ def _lessons() -> dict[str, Lesson]:
 LESSONS = _lessons()
 
 
-def question_only(title: str, question: str) -> Lesson:
-    """Return a teacher's question on another page as a lesson without parts."""
-    return Lesson("", title, "", (), question, "")
+def question_only(title: str, question: str, choices: tuple[str, ...] = ()) -> Lesson:
+    """Return a teacher's question on another page as a lesson without parts.
+
+    choices: the answers to a private question.
+    """
+    return Lesson("", title, "", (), question, "", choices)
 
 
 def handout(lessons: Sequence[Lesson], solved: bool = False, title: str = "") -> str:

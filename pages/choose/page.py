@@ -36,8 +36,8 @@ from pages.kit import (
     data_sets,
     forms,
     links,
+    observers,
     odometer,
-    privacy_card,
     purchases,
     safe_text,
     time_estimate,
@@ -329,7 +329,7 @@ def draw_answer_step() -> None:
             draw_check(finding, current.entry)
         if inquiry not in (current, current.in_full(False)):
             st.info("The question below has changed. Press the button to answer it.")
-    privacy_card.who_sees_what(privacy_card.USERS)
+    observers.draw_folded(observers.USERS)
 
 
 controls.prepare()

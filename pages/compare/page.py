@@ -9,7 +9,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.compare import controls, findings
 from pages.compare.controls import CompareQuestion
-from pages.kit import data_sets, epsilon_grid, links, privacy_card, purchases, sidebar
+from pages.kit import data_sets, epsilon_grid, links, observers, purchases, sidebar
 from pages.kit.runs import AT_ONCE, ask, note_shipped
 
 
@@ -75,7 +75,7 @@ def main() -> None:
         words = st.container()
         runs = request_runs(question)
         judgement = draw_comparison(question, runs, words)
-        privacy_card.who_sees_what(privacy_card.USERS)
+        observers.draw_folded(observers.USERS)
     if runs:
         for line in findings.weak_references(judgement):
             st.warning(line)

@@ -191,7 +191,8 @@ def _offer(entry: datasets.DatasetFacts) -> None:
     accepted = st.checkbox("I have read the licence and accept it", key=f"data.licence.{entry.id}")
     if not accepted:
         st.caption("Please accept the licence to download.")
-    if st.button("Download", disabled=not accepted, key="data.fetch"):
+    label = safe_text.button_label("Download", entry.title)
+    if st.button(label, disabled=not accepted, key="data.fetch"):
         bar = st.progress(0.0, "Asking the publisher")
 
         def show_progress(bytes_read: int, total: int) -> None:

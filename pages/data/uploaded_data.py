@@ -36,7 +36,8 @@ def _draw_one(entry: Any) -> None:
     name = data_sets.name_in_keys(entry.id)
     left, right = st.columns([5, 1], vertical_alignment="center")
     left.subheader(safe_text.escape_letters(entry.title), anchor=False)
-    if right.button("Remove", key=f"data.remove.{name}", width="stretch"):
+    label = safe_text.button_label("Remove", entry.title)
+    if right.button(label, key=f"data.remove.{name}", width="stretch"):
         session_data.remove(entry)
     st.caption(
         "Every page of this session can use it. It is not stored or put in links, and is deleted"

@@ -33,6 +33,7 @@ from pages.kit import (
     forms,
     lesson,
     links,
+    observers,
     payers,
     privacy_card,
     purchases,
@@ -214,7 +215,7 @@ def draw_below(
         with st.expander("The best any attacker can do"):  # needs no run
             privacy_card.meaning(ready.plan, choice.delta, ready.guarantee.unit, "explore.meaning")
         drawing.let_answers_pass()
-    privacy_card.who_sees_what(privacy_card.diagram_of(choice.algorithm))
+    observers.draw_folded(observers.design_of(choice.algorithm))
     if MAIN in runs:
         drawing.let_answers_pass()
         with st.expander("Export"):

@@ -191,12 +191,13 @@ def below(key: str, numbers: Ready, leaves: bool, caption: str = "") -> None:
     """Draw a caption, and a button that shows a figure's numbers."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.caption(caption, width="stretch")
+        first_clause = re.split(r"[.:,;](?= |$)", numbers.alt)[0]
+        label = safe_text.button_label("Numbers", first_clause)
         numbers_button = st.popover(
-            "Numbers", key=f"{key}.numbers", icon=":material/table:", type="tertiary"
+            label, key=f"{key}.numbers", icon=":material/table:", type="tertiary"
         )
     with numbers_button:
         hidden = dict.fromkeys(name for name in UNSHOWN if name in numbers.table)
-        first_clause = re.split(r"[.:,;](?= |$)", numbers.alt)[0]
         st.markdown(f"**{safe_text.escape(first_clause)}**")
         safe_text.table(
             numbers.table,

@@ -37,6 +37,7 @@ from pages.kit import (
     exports,
     forms,
     links,
+    observers,
     privacy_card,
     purchases,
     sidebar,
@@ -145,7 +146,7 @@ def draw_page(
         runs, has_parts = _first_view(subject, choice, spec, selection, proved, count)
     drawing.first_view_ends(has_parts)
     with beneath:
-        privacy_card.who_sees_what(f"{subject.row}s")
+        observers.draw_folded(f"{subject.row}s")
         below(choice, runs)
         if "main" in runs:
             _draw_price(subject, selection, runs)

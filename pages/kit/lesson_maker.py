@@ -89,8 +89,8 @@ def _draw_form(page: Page) -> None:
     except BadInput as error:
         safe_text.error(error, "")
     if pages():
-        label = f"The sequence has {len(pages())} pages: arrange it"
-        links.to("teachers", label, {})
+        count = "1 page" if len(pages()) == 1 else f"{len(pages())} pages"
+        links.to("teachers", f"The sequence has {count}: arrange it", {})
 
 
 def _ask(page: Page) -> tuple[dict[str, object], bool]:
@@ -158,7 +158,33 @@ def add(link: LessonLink) -> None:
     if len(pages()) >= MOST_STEPS:
         raise BadInput(f"A sequence has at most {MOST_STEPS} pages.")
     pages().append(link)
-    st.success(f"Added as page {len(pages())}.")
+    question = f" Its question: {escape_letters(link.question)}" if link.question else ""
+    st.success(f"Added as page {len(pages())}.{question}")
+
+
+def differences(names: Sequence[str], steps: Sequence[LessonLink]) -> list[str]:
+    """Return what tells each page of a sequence from the others of its name; '' for only one.
+
+    names: of the pages.
+    """
+    texts = []
+    for place, (name, link) in enumerate(zip(names, steps, strict=True)):
+        alike = [step for step, other in zip(steps, names, strict=True) if other == name]
+        if len(alike) == 1:
+            texts.append("")
+            continue
+        parameters = dict.fromkeys(key for one in alike for key in one.query)
+        differing = [key for key in parameters if len({one.query.get(key) for one in alike}) > 1]
+        parts = [f"{CONTROLS.get(key, key)}: {link.query.get(key, 'default')}" for key in differing]
+        if len({one.choices for one in alike}) > 1:
+            parts.append(f"answers: {', '.join(link.choices) or 'in their own words'}")
+        if len({one.fixed for one in alike}) > 1:
+            parts.append(f"{len(link.fixed)} controls locked")
+        first = steps.index(link)
+        if first < place:
+            parts.append(f"the same as page {first + 1}")
+        texts.append("; ".join(parts))
+    return texts
 
 
 def class_of(steps: Sequence[LessonLink], title: str, gathers: bool) -> LessonSequence:

@@ -45,6 +45,15 @@ def escape_letters(text: str) -> str:
     return _escape(_shortened(text), ALL)
 
 
+def button_label(visible_words: str, spoken_words: str) -> str:
+    """Return the label of a button: words for everyone, and those that a screen reader adds.
+
+    `look.css` hides an emphasised part of a button's label from sight alone.
+    """
+    words = escape_letters(" ".join(spoken_words.split()))
+    return f"{visible_words} *{words}*".strip()
+
+
 def _shortened(text: str) -> str:
     if len(text) <= MOST_LETTERS:
         return text

@@ -18,7 +18,7 @@ from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.teaching import demonstrations, linkage, membership
 from dpmf_core.teaching.lessons import Part
-from pages.kit import charts, colours, links, payers, privacy_card, safe_text
+from pages.kit import charts, colours, links, observers, payers, safe_text
 from pages.kit.runs import ask
 
 Values = dict[str, Any]
@@ -44,10 +44,15 @@ def draw(part: Part) -> None:
 # ---- controls and figures ------------------------------------------------------------------------
 
 
-def _epsilon(key: str, start: float = 1.0, place: DeltaGenerator | None = None) -> float:
-    marks, label = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0], "Privacy loss ε, total"
-    look: dict[str, Any] = {"key": f"learn.{key}", "format_func": budget_text}
-    return float((place or st).select_slider(label, marks, start, **look))
+def _epsilon(
+    key: str,
+    start: float = 1.0,
+    place: DeltaGenerator | None = None,
+    label: str = "Privacy loss ε, total",
+) -> float:
+    marks = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
+    slider = (place or st).select_slider
+    return float(slider(label, marks, start, key=f"learn.{key}", format_func=budget_text))
 
 
 def _people(place: DeltaGenerator, label: str, start: int, key: str) -> int:
@@ -160,7 +165,7 @@ def neighbours(part: Part) -> Values:
 
 
 def group(part: Part) -> Values:
-    epsilon = _epsilon("group")
+    epsilon = _epsilon("group", label="Privacy loss ε, per photograph")
     epsilons = demonstrations.group_epsilons(epsilon)
     table = pd.DataFrame(
         {"photographs": epsilons.keys(), "epsilon": epsilons.values(), "one": epsilon}
@@ -174,7 +179,7 @@ def group(part: Part) -> Values:
 
 
 def joint(_part: Part) -> Values:
-    privacy_card.who_sees_what(privacy_card.USERS, unfolded=True)
+    observers.draw_lesson()
     return {}
 
 

@@ -5,11 +5,12 @@ import streamlit as st
 from dpmf_core.teaching.class_records import LONGEST
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.teaching.lessons import ANSWER, Lesson, Part
-from pages.kit import lesson, lesson_heading
+from pages.kit import components, lesson, lesson_heading
 from pages.kit.safe_text import escape_letters
 from pages.lessons import demonstrations
 
 LAST_STEP = "done"  # kept with the day on which the lesson was finished
+LAST_PREDICTION = "learn.predicted"  # in the session: the lesson and part predicted last
 
 
 def draw(course_lesson: Lesson) -> bool:
@@ -35,15 +36,24 @@ def _draw_part(course_lesson: Lesson, part: Part) -> bool:
     if answer is None:
         _ask(course_lesson, part)
         return False
-    right = answer == str(part.right)
-    prediction = part.answers[int(answer)] if answer.isdigit() else answer
     st.markdown(f"**{part.question}**")
-    verdict, icon = ("That is right.", "check") if right else ("Not quite.", "lightbulb")
-    box = st.success if right else st.warning
-    box(f"You said: {prediction}. {verdict} {part.because}", icon=f":material/{icon}:")
+    _draw_verdict(course_lesson, part, answer)
     demonstrations.draw(part)
     st.markdown(f":material/touch_app: Try it. {part.task}")
     return True
+
+
+def _draw_verdict(course_lesson: Lesson, part: Part, answer: str) -> None:
+    """Draw whether the prediction was right, and why. A new verdict gets the keyboard's focus."""
+    is_right = answer == str(part.right)
+    prediction = part.answers[int(answer)] if answer.isdigit() else escape_letters(answer)
+    # an alert would be announced, and read once more with the focus
+    key = f"learn.verdict.{'right' if is_right else 'wrong'}.{course_lesson.id}.{part.id}"
+    with st.container(key=key, gap=None):
+        st.subheader("That is right." if is_right else "Not quite.", anchor=False)
+        st.markdown(f"You said: {prediction}. {part.because}")
+        if st.session_state.get(LAST_PREDICTION) == (course_lesson.id, part.id):
+            components.draw_focus(key, key)
 
 
 def _ask(course_lesson: Lesson, part: Part) -> None:
@@ -59,6 +69,7 @@ def _ask(course_lesson: Lesson, part: Part) -> None:
         submitted = st.form_submit_button("Show what happens", type="primary")
     if submitted and choice is not None:
         lesson.note(part.id, str(choice), course_lesson.id)
+        st.session_state[LAST_PREDICTION] = (course_lesson.id, part.id)
         st.rerun()
     elif submitted:
         st.warning("Predict first: choose one of the answers.")

@@ -16,13 +16,17 @@ from dpmf_core.teaching.lesson_links import (
 from dpmf_core.teaching.lessons import LESSONS, Lesson, handout, question_only
 from pages.kit import lesson_maker, links, safe_text
 from pages.kit.page_table import BY_ID
-from pages.kit.safe_text import escape_letters
+from pages.kit.safe_text import button_label, escape_letters
 from pages.kit.session_widgets import bind
 from pages.lessons.class_figures import with_noun
 from pages.lessons.codes import draw_codes
 
 SEQUENCE = "sequence"  # parameter of the address that holds the unfinished sequence
-MOVES = (("Earlier", "arrow_upward", -1), ("Later", "arrow_downward", 1), ("Remove", "delete", 0))
+MOVES = (
+    ("Earlier", "Move {} earlier", "arrow_upward", -1),
+    ("Later", "Move {} later", "arrow_downward", 1),
+    ("Remove", "Remove {}", "delete", 0),
+)
 
 
 def draw() -> None:
@@ -58,7 +62,7 @@ def page_of(link: LessonLink) -> tuple[str, Lesson]:
     title = link.title or (taught.title if taught else "")
     where = BY_ID[link.page].title if link.page in BY_ID else link.page
     name = f"{where}: {title}" if title else where
-    return name, taught or question_only(name, link.question)
+    return name, taught or question_only(name, link.question, link.choices)
 
 
 # ---- a sequence ----------------------------------------------------------------------------------
@@ -98,8 +102,9 @@ def _draw_sequence() -> LessonSequence | None:
     if not pages:
         links.put_in_address({SEQUENCE: None})
         return None
-    for place, link in enumerate(pages):
-        _draw_page(place, link)
+    names = [page_of(link)[0] for link in pages]
+    for place, differences in enumerate(lesson_maker.differences(names, pages)):
+        _draw_page(place, names[place], pages[place].question, differences)
     st.session_state.setdefault("teach.title", "")
     st.session_state.setdefault("teach.gathers", True)
     title = st.text_input("Title of the sequence", **bind("teach.title"), max_chars=120)
@@ -131,13 +136,24 @@ def _add_lessons(names: list[str]) -> None:
     st.session_state["teach.lessons"] = []
 
 
-def _draw_page(place: int, link: LessonLink) -> None:
-    """Draw one page of the sequence with buttons that move it."""
+def _draw_page(place: int, name: str, question: str, differences: str) -> None:
+    """Draw one page of the sequence with buttons that move it.
+
+    differences: from other pages of the same name.
+    """
     with st.container(horizontal=True, vertical_alignment="center", border=True):
-        st.markdown(f"{place + 1}\\. {escape_letters(page_of(link)[0])}", width="stretch")
-        for name, icon, change in MOVES:
-            key, args = f"teach.{icon}.{place}", (place, change)
-            st.button("", key, help=name, icon=f":material/{icon}:", on_click=_move, args=args)
+        lines = [f"{place + 1}\\. {escape_letters(name)}"]
+        lines += [f":small[{escape_letters(text)}]" for text in (question, differences) if text]
+        st.markdown("  \n".join(lines), width="stretch")
+        for tip, action, icon, change in MOVES:
+            st.button(
+                button_label("", action.format(f"page {place + 1}, {name}")),
+                f"teach.{icon}.{place}",
+                help=tip,
+                icon=f":material/{icon}:",
+                on_click=_move,
+                args=(place, change),
+            )
 
 
 def _move(place: int, change: int) -> None:

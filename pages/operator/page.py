@@ -90,7 +90,8 @@ def draw_job(job: Job, place: int, logins: dict[str, str]) -> None:
     name = classes.owner_name(job.owner, logins)
     owner.markdown(f"{safe_text.escape_letters(name)}, {duration(job.age)} old")
     key = f"operator.stop.{job.ticket}"
-    button.button("Stop", key, on_click=_stop, args=(job.ticket,), width="stretch")
+    label = safe_text.button_label("Stop", describe(job.spec))
+    button.button(label, key, on_click=_stop, args=(job.ticket,), width="stretch")
 
 
 def draw_overview() -> None:

@@ -9,7 +9,7 @@ from dpmf_core.algorithms.count_sketch import Sketch
 from dpmf_core.papers.figures import Preset
 from dpmf_core.papers.paper import Paper
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import data_sets, links, privacy_card, safe_text, sidebar_values
+from pages.kit import data_sets, links, observers, privacy_card, safe_text, sidebar_values
 from pages.papers import address, figures
 
 PAGES = {"ratings": "explore", "documents": "topics", "images": "faces"}
@@ -46,7 +46,7 @@ def sketch() -> None:
     )
     links.to("papers", "What the attack shows", {"erratum": "balu-distribution"})
     privacy_card.attack_link("sketch")
-    privacy_card.who_sees_what(privacy_card.SKETCH)
+    observers.draw_folded(observers.SKETCH)
 
 
 def retention() -> None:
@@ -67,7 +67,7 @@ def retention() -> None:
         " The paper notes this itself, and that a wiretap must be activated first (section 5). A"
         " server that keeps ratings receives only the new one. Every variant sends recommendations."
     )
-    privacy_card.who_sees_what(privacy_card.RETENTION)
+    observers.draw_folded(observers.RETENTION)
 
 
 OWN: dict[str, Callable[[], None]] = {"balu-2016": sketch, "vallet-2014": retention}

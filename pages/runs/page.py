@@ -185,7 +185,7 @@ def draw_going_on() -> None:
             " minutes after you leave this site."
         )
         button.button(
-            "Stop",
+            safe_text.button_label("Stop", TITLES.get(name, name.capitalize())),
             key=f"runs.stop.{page}",
             width="stretch",
             on_click=sessions.registry.let_go,

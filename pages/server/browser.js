@@ -7,15 +7,18 @@
 
 // parameters that name a view; an address without them shows the first one
 const VIEWS = ["view", "step", "paper"];
+// the same, but a teacher's link writes it for each page of its sequence, whose number is in `at`
+const LESSON = "lesson";
 // parameters that a page writes into its address if they are missing
-const PARTS = ["lesson", "section", "at"];
+const PARTS = ["section", "at"];
 
 const push = history.pushState;
 
 function isStep(target) {
   if (target.pathname !== location.pathname) return true;
   const [old, now] = [location, target].map((it) => new URLSearchParams(it.search));
-  return VIEWS.some((it) => old.get(it) !== now.get(it))
+  const views = now.has("class") ? VIEWS : [...VIEWS, LESSON];
+  return views.some((it) => old.get(it) !== now.get(it))
     || PARTS.some((it) => old.has(it) && now.has(it) && old.get(it) !== now.get(it));
 }
 
@@ -81,17 +84,29 @@ addEventListener("click", ({ target }) => {
   });
 }, true);
 
-// ---- a section leads to its first view, also from another view of the same section --------------
+// ---- a link to another view of the current section ------------------------------------------------
 
-// Streamlit draws the current page again, with the view in its address.
-addEventListener("click", (event) => {
-  const link = event.target instanceof Element && event.target.closest(SECTION_LINKS);
-  const parameters = new URLSearchParams(location.search);
-  if (!link || link.ariaCurrent !== "page" || !VIEWS.some((it) => parameters.has(it))) return;
+// Streamlit draws the current page again and leaves the address as it is.
+function openHere(event, address) {
   event.preventDefault();
   event.stopPropagation();
-  history.pushState(null, "", location.pathname);
+  history.pushState(null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
+}
+
+addEventListener("click", (event) => {
+  const link = event.target instanceof Element && event.target.closest(LINKS);
+  if (!link || link.pathname !== location.pathname) return;
+  // another tab or window opens by itself
+  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (link.matches(SECTION_LINKS)) {
+    // a section leads to its first view
+    const parameters = new URLSearchParams(location.search);
+    const isView = [...VIEWS, LESSON].some((it) => parameters.has(it));
+    if (isView) openHere(event, location.pathname);
+  } else if (isStep(link)) {
+    openHere(event, link.href);
+  }
 }, true);
 
 // ---- a keypad for decimal numbers --------------------------------------------------------------

@@ -126,11 +126,13 @@ def draw(epsilon: float) -> None:
     ratings = dict[str, int]()
     asked_films = known_films["asked"].items()
     for column, (title, genres) in zip(st.columns(COUNT), asked_films, strict=True):
+        column.markdown(f":small[**{safe_text.escape_letters(title)}**  \n{genres}]")
         stars = column.segmented_control(
-            f"**{safe_text.escape_letters(title)}**  \n{genres}",
+            f"Stars for {title}",  # read aloud as it is, so it is no Markdown
             list(STARS),
             key=f"{STARS_KEY}{title}",
             persist_state="session",
+            label_visibility="collapsed",
         )
         if stars is not None:
             ratings[title] = stars

@@ -26,7 +26,7 @@ def test_a_lesson_is_walked_to_its_code(name):
         )
         press(app, "Show what happens")
         assert part.because in words(app)
-        assert ("Not quite." if place == 0 else "That is right.") in words(app)
+        assert app.subheader[-1].value == ("Not quite." if place == 0 else "That is right.")
     app.text_area(key=f"learn.words.{name}").set_value("because *I* say so")
     press(app, "Send")
     assert lesson.model in words(app) and r"because \*I\* say so" in words(app)
@@ -35,6 +35,42 @@ def test_a_lesson_is_walked_to_its_code(name):
     assert (code.right, code.n_questions) == (len(lesson.parts) - 1, len(lesson.parts))
     app.run()
     assert completion.read(app.code[0].value) == code  # it stays what it was
+
+
+def test_the_course_page_has_a_card_for_each_lesson_and_counts_what_is_done():
+    app = settled(app_of("lessons/page.py"))
+    texts = words(app)
+    assert app.get("progress")[0].proto.text == "0 of 11 done"
+    labels = [link.proto.label for link in app.get("page_link")]
+    assert len(labels) == len(LESSONS) == 11
+    for place, (lesson, label) in enumerate(zip(LESSONS.values(), labels, strict=True)):
+        assert label == f"**{place}. {lesson.title}**"
+        assert f"{lesson.minutes} minutes" in texts
+    assert "done" not in texts
+    app.query_params["lesson"] = "clipping"
+    app.run()
+    (part,) = LESSONS["clipping"].parts
+    app.radio[0].set_value(part.right)
+    press(app, "Show what happens")
+    del app.query_params["lesson"]
+    app.run()
+    assert f"{LESSONS['clipping'].minutes} minutes · 1 of 2 steps done" in words(app)
+    app.query_params["lesson"] = "clipping"
+    app.run()
+    app.text_area[0].set_value("short rows need less noise")
+    press(app, "Send")
+    del app.query_params["lesson"]
+    app.run()
+    assert app.get("progress")[0].proto.text == "1 of 11 done"
+    assert f"{LESSONS['clipping'].minutes} minutes · done" in words(app)
+    queries = [link.proto.query_string for link in app.get("page_link")]
+    assert all("seat=" in query for query in queries)  # a new tab continues as the same person
+
+
+def test_an_unknown_lesson_says_so_on_the_course_page():
+    app = settled(app_of("lessons/page.py", lesson="found *here*"))
+    assert r"There is no lesson “found \*here\*”" in words(app)
+    assert len(app.get("page_link")) == len(LESSONS)
 
 
 def press(app, label):

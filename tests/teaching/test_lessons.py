@@ -2,12 +2,14 @@
 
 import itertools
 import math
+import re
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
-from scipy.optimize import brentq
+from scipy.optimize import brentq, linprog
 from scipy.stats import norm
 
 from dpmf_core.privacy import Gaussian, Laplace, Repeat, accounting
@@ -238,3 +240,38 @@ def test_a_handout_of_a_sequence_has_its_title_and_the_questions_of_other_pages(
     page = handout([*lessons, asked], title="Tuesday & Friday")
     assert "<h1>Tuesday &amp; Friday</h1>" in page and "What is &lt;left&gt; at ε = 1?" in page
     assert "Explore: Small ε" in page and page.count("<section>") == 2
+    assert page.count('class="room"') == 10  # five lines for each answer in own words
+
+
+def test_a_handout_has_boxes_for_the_answers_of_a_private_question():
+    asked = question_only("Ratings", "Have you rated a <film>?", ("yes", "no"))
+    for solved in (False, True):  # nobody's answer is right
+        page = handout([asked], solved)
+        assert re.findall(r"<li>(.*?)</li>", page) == ["yes", "no"]
+        assert 'class="room"' not in page
+
+
+def test_minutes_of_a_lesson_grow_with_its_words_and_parts():
+    lesson = LESSONS["clipping"]
+    longer = replace(lesson, parts=2 * lesson.parts)
+    wordy = replace(lesson, idea=lesson.idea + " word" * 360)  # two minutes of reading
+    assert longer.minutes > lesson.minutes and wordy.minutes == lesson.minutes + 2
+    assert all(3 <= one.minutes <= 12 for one in LESSONS.values())
+
+
+def test_the_bounds_of_membership_advantage_are_the_best_that_an_attacker_can_reach():
+    """The largest TPR - FPR under both inequalities of (ε, δ), by linear programming."""
+    for epsilon, delta in ((0.1, 1e-5), (1.0, 1e-5), (2.0, 0.01)):
+        factor = math.exp(epsilon)
+        best = linprog(
+            [-1, 1],  # of TPR, FPR
+            [[1, -factor], [factor, -1]],
+            [delta, factor - 1 + delta],
+            bounds=[(0, 1), (0, 1)],
+        )
+        bound = (factor - 1 + 2 * delta) / (factor + 1)
+        assert -best.fun == pytest.approx(bound, abs=1e-9)
+    mu = mu_of(1.0, 1e-5)  # the total variation of Gaussians is δ at ε = 0
+    assert delta_of(mu, 0.0) == pytest.approx(2 * norm.cdf(mu / 2) - 1)
+    words = TERMS["membership advantage"].words
+    assert "55 of 100" in words and f"{2 * 0.55 - 1:.2f}" in words

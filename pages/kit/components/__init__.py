@@ -8,6 +8,7 @@ A script gets its data as JSON and writes them as text, never as HTML. Several s
 scripts import `../dpmf.story/story.js`, and `story.css` precedes their own.
 """
 
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -65,6 +66,19 @@ def _taking(
             then(float(value))
 
     return take
+
+
+# ---- the keyboard's focus ------------------------------------------------------------------------
+
+
+def draw_focus(key: str, token: str) -> None:
+    """Move the keyboard's focus to the heading inside the container of this key.
+
+    token: distinguishes the occasions. The focus moves once for each, so the component may be drawn
+    again with the same token.
+    """
+    place = re.sub(r"[^a-zA-Z0-9_-]", "-", key)  # as Streamlit writes a key into a class
+    _mount("focus", f"focus.{key}", {"place": place, "token": token})
 
 
 # ---- first views ---------------------------------------------------------------------------------

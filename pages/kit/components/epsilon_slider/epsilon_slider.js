@@ -51,8 +51,11 @@ function built(parentElement, data) {
   const high = part(ends, "high");
   const near = part(root, "near");
   const meaning = part(root, "meaning");
+  const spoken = part(root, "spoken");
+  spoken.setAttribute("aria-live", "polite");
   if (data.place === "bar") part(parentElement, "room");
-  return { root, name, value, rail, marks, handle, scale, low, high, near, meaning, held: false };
+  return { root, name, value, rail, marks, handle, scale, low, high, near, meaning, spoken,
+    held: false };
 }
 
 function label(view) {
@@ -97,7 +100,7 @@ function show(view) {
     ? data.marks.length ? `◆ ${data.labels.marks}` : ""
     : `◆ ${mark.name}: ${mark.epsilon}`;
   rail.setAttribute("aria-valuenow", at.epsilon);
-  rail.setAttribute("aria-valuetext", `${now}. ${at.meaning} ${mark?.name ?? ""}`.trim());
+  rail.setAttribute("aria-valuetext", mark === undefined ? now : `${now}, ${mark.name}`);
 }
 
 // ---- the scale ------------------------------------------------------------------------------
@@ -148,7 +151,9 @@ function letGo(view) {
   view.held = false;
   view.root.classList.remove("held");
   tell(view);
-  if (view.at.epsilon !== view.data.now.epsilon) view.release(view.at.epsilon);
+  if (view.at.epsilon === view.data.now.epsilon) return;
+  view.spoken.textContent = view.at.meaning; // once, not at each value that a held handle passes
+  view.release(view.at.epsilon);
 }
 
 function listen(view) {
@@ -182,7 +187,10 @@ function listen(view) {
     clearTimeout(view.rest);
     view.rest = setTimeout(() => letGo(view), REST);
   });
-  rail.addEventListener("blur", () => letGo(view));
+  rail.addEventListener("blur", () => {
+    letGo(view);
+    view.spoken.textContent = ""; // the page holds the same words
+  });
 }
 
 // A hand that trembles on a mark stays on it.

@@ -51,7 +51,9 @@ function built(parentElement) {
   handle.setAttribute("role", "slider");
   handle.tabIndex = 0;
   const facts = part(root, "facts");
-  return { root, plot, svg, handle, facts, held: false };
+  const spoken = part(root, "spoken");
+  spoken.setAttribute("aria-live", "polite");
+  return { root, plot, svg, handle, facts, spoken, held: false };
 }
 
 function shape(parent, tag, attributes, text) {
@@ -169,8 +171,8 @@ function show(view) {
   handle.setAttribute("aria-valuemin", data.stops[0].epsilon);
   handle.setAttribute("aria-valuemax", data.stops[data.stops.length - 1].epsilon);
   handle.setAttribute("aria-valuenow", stop.epsilon);
-  handle.setAttribute("aria-valuetext",
-    stop.facts.map(({ number, words }) => `${number}: ${words}`).join(" "));
+  const [epsilon, kept] = stop.facts.map(({ number }) => number);
+  handle.setAttribute("aria-valuetext", `${epsilon}, ${kept}`);
   while (facts.children.length < stop.facts.length) {
     const fact = part(facts, "fact");
     part(fact, "number");
@@ -225,7 +227,10 @@ function letGo(view) {
   view.held = false;
   view.root.classList.remove("held");
   tell(view);
-  view.release(view.data.stops[view.at].epsilon);
+  const { facts, epsilon } = view.data.stops[view.at];
+  // once, not at each value that a held handle passes; the first fact is what the handle says
+  view.spoken.textContent = facts.slice(1).map(({ number, words }) => `${number}: ${words}`).join(" ");
+  view.release(epsilon);
 }
 
 function listen(view) {
@@ -251,7 +256,10 @@ function listen(view) {
     clearTimeout(view.rest);
     view.rest = setTimeout(() => letGo(view), 300);
   });
-  handle.addEventListener("blur", () => letGo(view));
+  handle.addEventListener("blur", () => {
+    letGo(view);
+    view.spoken.textContent = ""; // the page holds the same words
+  });
 }
 
 // The handle walks once from the private end to its place, where motion is welcome. A clock ends
