@@ -237,7 +237,7 @@ def is_trained(run: RunSpec) -> bool:
 def _draw_training(export: Export) -> Export:
     """Draw the button, the progress or the trained model; return the export after it."""
     if st.session_state.get(REQUESTED) == export.run:
-        st.subheader("The model", anchor=False)
+        st.header("The model", anchor=False)
         results = ask(PLACE, {"model": export.run}, by_button=True)
         if export.finding is not None:
             finding = replace(export.finding, is_trained_on_all=bool(results))
@@ -246,7 +246,7 @@ def _draw_training(export: Export) -> Export:
             _draw_model(results["model"], export)
     else:
         with st.container(key="export.untrained"):
-            st.subheader("The model", anchor=False)
+            st.header("The model", anchor=False)
             _draw_button(export)
     if not export.entry.public:
         waits = request_at(PLACE).busy
@@ -315,7 +315,7 @@ def _with_own_name(run: Run, entry: Any) -> Run:
 
 
 def _draw_command(export: Export) -> None:
-    st.subheader("The command", anchor=False)
+    st.header("The command", anchor=False)
     st.code(export.command, language="bash", wrap_lines=True)
     words = f"It trains on all ratings and saves the model in the new folder `{MODEL}`."
     if datasets.is_own(export.entry.id):
@@ -333,7 +333,7 @@ def _draw_documents(export: Export) -> None:
             "which-method.ipynb": ("Notebook", notebook(finding)),
         }
         with st.container(key="export.documents"):
-            st.subheader("The answer", anchor=False)
+            st.header("The answer", anchor=False)
             draw_files(files)
             st.caption(
                 "The files contain public, synthetic, declared and noisy figures, no private rows."

@@ -71,7 +71,7 @@ def _request(one: Requested, entry: Any) -> None:
 
 def draw(finding: PrivateFinding, entry: Any) -> None:
     """Draw the button that trains and measures the answer, or the next step of the ladder."""
-    st.subheader("Train it, and measure what it brought", anchor="measure")
+    st.header("Train it, and measure what it brought", anchor="measure")
     if finding.question.goal != "ratings":
         st.caption("Only errors of predicted ratings can be measured. Choose Ratings.")
         return

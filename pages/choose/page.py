@@ -220,7 +220,7 @@ def _selection_spec(finding: PrivateFinding, entry: Any) -> PrivateSelection | N
 
 
 def draw_check(finding: PrivateFinding, entry: Any) -> None:
-    st.subheader("Or let your data choose the method", anchor="own-data")
+    st.header("Or let your data choose the method", anchor="own-data")
     spec = _selection_spec(finding, entry)
     if spec is None:
         st.caption(

@@ -179,7 +179,8 @@ def differences(names: Sequence[str], steps: Sequence[LessonLink]) -> list[str]:
         if len({one.choices for one in alike}) > 1:
             parts.append(f"answers: {', '.join(link.choices) or 'in their own words'}")
         if len({one.fixed for one in alike}) > 1:
-            parts.append(f"{len(link.fixed)} controls locked")
+            noun = "control" if len(link.fixed) == 1 else "controls"
+            parts.append(f"{len(link.fixed) or 'no'} {noun} locked")
         first = steps.index(link)
         if first < place:
             parts.append(f"the same as page {first + 1}")

@@ -10,7 +10,7 @@ from pages.kit.safe_text import escape_letters
 from pages.lessons import demonstrations
 
 LAST_STEP = "done"  # kept with the day on which the lesson was finished
-LAST_PREDICTION = "learn.predicted"  # in the session: the lesson and part predicted last
+LAST_STEP_TAKEN = "learn.taken"  # in the session: the lesson and step that were just answered
 
 
 def draw(course_lesson: Lesson) -> bool:
@@ -52,7 +52,7 @@ def _draw_verdict(course_lesson: Lesson, part: Part, answer: str) -> None:
     with st.container(key=key, gap=None):
         st.subheader("That is right." if is_right else "Not quite.", anchor=False)
         st.markdown(f"You said: {prediction}. {part.because}")
-        if st.session_state.get(LAST_PREDICTION) == (course_lesson.id, part.id):
+        if st.session_state.get(LAST_STEP_TAKEN) == (course_lesson.id, part.id):
             components.draw_focus(key, key)
 
 
@@ -69,7 +69,7 @@ def _ask(course_lesson: Lesson, part: Part) -> None:
         submitted = st.form_submit_button("Show what happens", type="primary")
     if submitted and choice is not None:
         lesson.note(part.id, str(choice), course_lesson.id)
-        st.session_state[LAST_PREDICTION] = (course_lesson.id, part.id)
+        st.session_state[LAST_STEP_TAKEN] = (course_lesson.id, part.id)
         st.rerun()
     elif submitted:
         st.warning("Predict first: choose one of the answers.")
@@ -79,8 +79,11 @@ def _ask(course_lesson: Lesson, part: Part) -> None:
 
 def _draw_own_words(course_lesson: Lesson) -> bool:
     """Draw the answer box; after the answer, a model answer and the code."""
-    st.header("In your own words", anchor=False)
     answers = lesson.answers(course_lesson.id)
+    with st.container(key="learn.own", gap=None):
+        st.header("In your own words", anchor=False)
+        if st.session_state.get(LAST_STEP_TAKEN) == (course_lesson.id, ANSWER):
+            components.draw_focus("learn.own", f"answered {course_lesson.id}")
     if ANSWER not in answers:
         with st.form(f"learn.{course_lesson.id}.own", border=False):
             key = f"learn.words.{course_lesson.id}"
@@ -88,6 +91,7 @@ def _draw_own_words(course_lesson: Lesson) -> bool:
             submitted = st.form_submit_button("Send", type="primary")
         if submitted and text.strip():
             lesson.note(ANSWER, text.strip(), course_lesson.id)
+            st.session_state[LAST_STEP_TAKEN] = (course_lesson.id, ANSWER)
             st.rerun()
         return False
     st.markdown(f"**{course_lesson.own_words}**  \n{escape_letters(answers[ANSWER])}")

@@ -25,7 +25,7 @@ def draw(paper: Paper) -> None:
         " printed algorithm with the one that departs from it in this place alone."
     )
     for algorithm, deviations in of(paper).items():
-        st.subheader(find(algorithm).title, anchor=False)
+        st.header(find(algorithm).title, anchor=False)
         rows = [_row(algorithm, deviation) for deviation in deviations]
         safe_text.words_table(pd.DataFrame(rows))
 

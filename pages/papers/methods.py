@@ -57,7 +57,7 @@ def retention() -> None:
         " recommendations reveal: they learn from every exact rating.",
         icon=":material/info:",
     )
-    st.subheader("What would a subpoena or a wiretap reveal?", anchor=False)
+    st.header("What would a subpoena or a wiretap reveal?", anchor=False)
     safe_text.words_table(pd.DataFrame(VARIANTS, columns=STORED))
     st.caption(
         "The paper's claim is about storage: neither ratings nor user vectors stay on the server"

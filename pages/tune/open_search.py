@@ -93,7 +93,7 @@ def _frame(trials: list[Trial]) -> pd.DataFrame:
 def draw_figures(search: Search, metric: Metric) -> None:
     """Draw score by trial, and which parameter matters. At least one trial has finished."""
     table = _frame(search.trials)
-    st.subheader("Score by trial", anchor=False)
+    st.header("Score by trial", anchor=False)
     fig = charts.figure("trial", metric.title, height=300)
     fig.add_scatter(
         x=table["trial"],

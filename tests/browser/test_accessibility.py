@@ -101,6 +101,7 @@ def test_a_lesson_is_walked_by_keyboard_alone_and_says_each_thing_once(visit):
     page.keyboard.press("Enter")
     page.get_by_test_id("stCode").wait_for()
     settle(page)
+    expect(page.get_by_role("heading", name="In your own words")).to_be_focused()
     tab_to(page, page.get_by_role("link", name=f"Next: 1. {following.title}"))
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name=following.title, level=1)).to_be_focused()

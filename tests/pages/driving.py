@@ -3,7 +3,8 @@
 import functools
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -153,8 +154,30 @@ def engine_run(spec: RunSpec) -> Run:
 
 
 def settled(app: AppTest) -> AppTest:
-    """The page after its last run, or with an error."""
-    return run_until(app, lambda: app.error or not _waits(app))
+    """The page after its last run, or with an error. Its headings leave out no level."""
+    run_until(app, lambda: app.error or not _waits(app))
+    levels = list(_heading_levels(app._tree[0]))
+    for before, level in pairwise(levels):
+        assert level <= before + 1, f"h{level} after h{before}: {levels}"
+    return app
+
+
+HEADINGS = {"title": 1, "header": 2, "subheader": 3}  # elements, with their levels
+FIRST_VIEWS = ("dpmf.hero", "dpmf.matched_parts")  # components that begin with the page's title
+
+
+def _heading_levels(node: Any) -> Iterator[int]:
+    """The levels of the headings in a part of a page, in their order."""
+    component_name = getattr(getattr(node, "proto", None), "component_name", "")
+    if component_name in FIRST_VIEWS:
+        yield 1
+    if node.type in HEADINGS:
+        yield HEADINGS[node.type]
+    elif node.type == "markdown" and (hashes := re.match(r"(#+) ", str(node.value))):
+        yield len(hashes[1])
+    children = getattr(node, "children", {})
+    for place in sorted(children):
+        yield from _heading_levels(children[place])
 
 
 def _waits(app: AppTest) -> bool:
