@@ -102,7 +102,7 @@ def _draw_page(place: int, page: ClassPage, all_answers: list[Answers]) -> None:
     if not page.lesson.own_words:
         return
     with st.container(border=True):
-        st.subheader(escape_letters(page_name(place, page.title)), anchor=False)
+        st.header(escape_letters(page_name(place, page.title)), anchor=False)
         for part in page.lesson.parts:
             _draw_prediction(place, part, all_answers)
         texts = class_answers.texts(all_answers, place)

@@ -25,7 +25,7 @@ def draw(class_id: str, place: int, page: ClassPage, all_answers: list[Answers])
     step = step_name(place, ANSWER)
     count = sum(step in answers for answers in all_answers)
     with st.container(border=True):
-        st.subheader(escape_letters(page.link.question), anchor=False)
+        st.header(escape_letters(page.link.question), anchor=False)
         epsilon = st.select_slider(
             "ε of this publication", EPSILONS, 1.0, key=f"teach.{step}", format_func=budget_text
         )
