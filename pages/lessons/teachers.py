@@ -141,7 +141,7 @@ def _draw_page(place: int, name: str, question: str, differences: str) -> None:
 
     differences: from other pages of the same name.
     """
-    with st.container(horizontal=True, vertical_alignment="center", border=True):
+    with st.container(horizontal=True, vertical_alignment="center", border=True, wrap=False):
         lines = [f"{place + 1}\\. {escape_letters(name)}"]
         lines += [f":small[{escape_letters(text)}]" for text in (question, differences) if text]
         st.markdown("  \n".join(lines), width="stretch")
