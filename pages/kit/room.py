@@ -10,7 +10,8 @@ from pages.server import visitor
 NAME = "room"  # parameter in the address
 LABEL = "Room code"
 PAGES = ("start", "lessons")  # that draw the box themselves
-TYPED, PROBLEM = "room.code", "room.problem"  # in the session: the text of the box; why it failed
+TYPED = "room.code"  # in the session: the text of the box
+PROBLEM = "room.problem"  # in the session: why its code failed
 
 
 def take_code_from_address() -> None:
