@@ -112,7 +112,7 @@ def test_worker_processes_do_not_repeat_the_line(file, tmp_path):
         "bias,global-mean",
     ]
     process = subprocess.run(
-        [sys.executable, "-m", "dpmf_core", *arguments, "--seeds", "0-3", "--json"],
+        [sys.executable, "-m", "dpmf", *arguments, "--seeds", "0-3", "--json"],
         env=_environment(tmp_path),
         capture_output=True,
         text=True,

@@ -65,8 +65,8 @@ def by_regularisation() -> tuple[Sweep]:
 def best_regularisation() -> tuple[Sweep]:
     """Return the runs of Fig. 2."""
     methods = sketches((4,), threshold=NO_THRESHOLD, steps=PASSES)
-    values = (0.001, 0.003, 0.01, 0.03, 0.1)
-    return (_sweep(methods, regularisation=values, rank=RANKS, space_gain=GAINS),)
+    values = (0.003, 0.01, 0.03, 0.1)
+    return (_sweep(methods, regularisation=values, rank=(8, 32), space_gain=(1.0, 4.0)),)
 
 
 def by_threshold() -> tuple[Sweep, ...]:
