@@ -166,8 +166,7 @@ def more_users() -> tuple[Sweep, ...]:
     names = ("lowrank-5k", "lowrank-10k", "lowrank", "lowrank-50k")
     methods = on_lowrank(DPALS, DPFW, dpfw_as_printed(LOWRANK_ROW), EXACT, MEAN)
     return tuple(
-        Sweep(data=DataSpec(id=name), methods=methods, epsilons=FEW, seeds=(0,))
-        for name in names
+        Sweep(data=DataSpec(id=name), methods=methods, epsilons=FEW, seeds=(0,)) for name in names
     )
 
 
