@@ -58,6 +58,20 @@ CLEAN = (
     "dpmf_core.runs",
     "dpmf_core.testing",
     "datasets",
+    "pages.accountant",
+    "pages.audit",
+    "pages.choose",
+    "pages.compare",
+    "pages.data",
+    "pages.explore",
+    "pages.faces",
+    "pages.ledger",
+    "pages.operator",
+    "pages.runs",
+    "pages.server",
+    "pages.start",
+    "pages.topics",
+    "pages.tune",
 )
 
 
