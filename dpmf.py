@@ -13,51 +13,84 @@ from typing import TYPE_CHECKING, Any
 from dpmf_core import __version__ as __version__
 
 if TYPE_CHECKING:
+    from dpmf_core.algorithms.base import PrivateAlgorithm
+    from dpmf_core.api import privacy
+    from dpmf_core.api.auditing import Audit, audit
+    from dpmf_core.api.checking import DataCheck, check
     from dpmf_core.api.choosing import Choice, choose
+    from dpmf_core.api.describing import algorithms
     from dpmf_core.api.loading import BadInput, account, load
     from dpmf_core.api.model_selection import RatingFolds, privacy_price
     from dpmf_core.api.nmf import PlainNMF, PrivateNMF
     from dpmf_core.api.recommenders import PlainRecommender, PrivateRecommender
-    from dpmf_core.api.training import TrainedModel, fit, load_model, plot, sweep
+    from dpmf_core.api.sweeping import Swept, sweep
+    from dpmf_core.api.training import TrainedModel, fit, load_model, plot
+    from dpmf_core.api.tuning import Tuning, tune
+    from dpmf_core.curator import Curator, Statistic
+    from dpmf_core.testing.contract import Contract
 
 __all__ = [
+    "Audit",
     "BadInput",
     "Choice",
+    "Contract",
+    "Curator",
+    "DataCheck",
     "PlainNMF",
     "PlainRecommender",
+    "PrivateAlgorithm",
     "PrivateNMF",
     "PrivateRecommender",
     "RatingFolds",
+    "Statistic",
+    "Swept",
     "TrainedModel",
+    "Tuning",
     "account",
+    "algorithms",
+    "audit",
+    "check",
     "choose",
     "fit",
     "load",
     "load_model",
     "plot",
+    "privacy",
     "privacy_price",
     "sweep",
+    "tune",
 ]
+# the module of each name, below dpmf_core
 PLACES = {
-    "choosing": ("Choice", "choose"),
-    "loading": ("BadInput", "account", "load"),
-    "model_selection": ("RatingFolds", "privacy_price"),
-    "nmf": ("PlainNMF", "PrivateNMF"),
-    "recommenders": ("PlainRecommender", "PrivateRecommender"),
-    "training": ("TrainedModel", "fit", "load_model", "plot", "sweep"),
+    "algorithms.base": ("PrivateAlgorithm",),
+    "api.auditing": ("Audit", "audit"),
+    "api.checking": ("DataCheck", "check"),
+    "api.choosing": ("Choice", "choose"),
+    "api.describing": ("algorithms",),
+    "api.loading": ("BadInput", "account", "load"),
+    "api.model_selection": ("RatingFolds", "privacy_price"),
+    "api.nmf": ("PlainNMF", "PrivateNMF"),
+    "api.recommenders": ("PlainRecommender", "PrivateRecommender"),
+    "api.sweeping": ("Swept", "sweep"),
+    "api.training": ("TrainedModel", "fit", "load_model", "plot"),
+    "api.tuning": ("Tuning", "tune"),
+    "curator": ("Curator", "Statistic"),
+    "testing.contract": ("Contract",),
 }
 
 
 def __getattr__(name: str) -> Any:
     """Load a name when it is first used, because the command line starts without it."""
+    if name == "privacy":
+        return importlib.import_module("dpmf_core.api.privacy")
     for module, names in PLACES.items():
         if name in names:
-            return getattr(importlib.import_module(f"dpmf_core.api.{module}"), name)
+            return getattr(importlib.import_module(f"dpmf_core.{module}"), name)
     raise AttributeError(f"module 'dpmf' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, "__version__"})
+    return sorted([*__all__, "__version__"])
 
 
 def start() -> int:

@@ -4,11 +4,13 @@ The documents keep their places, so that links between them hold here as in the 
 of the reference are made from the registry, the commands and the docstrings.
 """
 
+import ast
+import inspect
 import logging
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 from mkdocs.commands.build import build
@@ -19,12 +21,19 @@ sys.path.insert(0, str(ROOT))
 
 import dpmf  # noqa: E402
 from dpmf_core import algorithms  # noqa: E402
+from dpmf_core.api.describing import description  # noqa: E402
+from dpmf_core.api.options import (  # noqa: E402
+    AlgorithmOptions,
+    FactOptions,
+    RunOptions,
+    SweepOptions,
+    TableOptions,
+)
 from dpmf_core.cli import program  # noqa: E402
-from dpmf_core.cli.data import describe  # noqa: E402
+from dpmf_core.data.report import Problem, Report  # noqa: E402
 from dpmf_core.privacy import Guarantee  # noqa: E402
 from dpmf_core.privacy.accounts import Account  # noqa: E402
 from dpmf_core.runs.record import Run, RunRecord  # noqa: E402
-from dpmf_core.testing.contract import Contract  # noqa: E402
 
 SOURCES = ROOT / "build" / "site-sources"
 COPIED_FILES = (
@@ -36,8 +45,11 @@ COPIED_FILES = (
     "deploy/*",
     "examples/*",
 )
-PUBLIC = {name: getattr(dpmf, name) for name in dpmf.__all__}
-RETURNED = (Run, RunRecord, Guarantee, Account)  # what functions return
+PUBLIC = {name: getattr(dpmf, name) for name in dpmf.__all__ if name != "privacy"}
+WORKED_THROUGH = "../docs/CONTRIBUTING.md#a-private-algorithm-worked-through"
+FOR_AUTHORS = ("PrivateAlgorithm", "Statistic", "Curator", "Contract")  # of methods
+OPTIONS = (TableOptions, FactOptions, SweepOptions, RunOptions, AlgorithmOptions)
+RETURNED = (Run, RunRecord, Guarantee, Account, Report, Problem)  # what functions return
 
 
 def main() -> None:
@@ -54,6 +66,7 @@ def main() -> None:
     (reference / "algorithms.md").write_text(algorithms_page(), "utf-8")
     (reference / "commands.md").write_text(commands_page(), "utf-8")
     (reference / "python.md").write_text(python_page(), "utf-8")
+    (reference / "privacy.md").write_text(privacy_page(), "utf-8")
     config = load_config(str(ROOT / "docs" / "mkdocs.yml"), strict=True)
     config.plugins.on_startup(command="build", dirty=False)
     build(config)
@@ -67,7 +80,7 @@ def algorithms_page() -> str:
 
 
 def _algorithm(kind: type[algorithms.Algorithm]) -> str:
-    facts = describe(kind)
+    facts = description(kind)
     guarantee = facts["guarantee"]
     lines = [
         f"## {facts['title']}",
@@ -100,30 +113,71 @@ def commands_page() -> str:
 
 
 def python_page() -> str:
-    """The public functions and classes, with what they inherit, from their docstrings."""
-    is_class = {name: isinstance(it, type) for name, it in PUBLIC.items()}
+    """Every public name, with what it inherits, from its docstring."""
+    names = [name for name in PUBLIC if name not in FOR_AUTHORS]
+    classes = [name for name in names if isinstance(PUBLIC[name], type)]
+    functions = [name for name in names if name not in classes]
+    sections = {
+        "Functions": [_reference(PUBLIC[name], f"dpmf.{name}") for name in functions],
+        "Classes": [_reference(PUBLIC[name], f"dpmf.{name}") for name in classes],
+        "Options by name": [_options(kind) for kind in OPTIONS],
+        "What functions return": [_reference(thing, thing.__name__) for thing in RETURNED],
+        "An algorithm of your own": [
+            f"[CONTRIBUTING.md]({WORKED_THROUGH}) works one through.",
+            *(_reference(PUBLIC[name], f"dpmf.{name}") for name in FOR_AUTHORS),
+        ],
+    }
     parts = [
         "# Python",
-        "`import dpmf` hands on every function and class of the first two sections.",
+        "`import dpmf` has every name of this page that begins with `dpmf.`, and no other."
+        " [Twelve little programs](../docs/PROGRAMS.md) show them at work. Accounting, in"
+        " `dpmf.privacy`, has [its own page](privacy.md).",
     ]
-    parts += [
-        "## Functions",
-        *(_reference(PUBLIC[it], f"dpmf.{it}") for it in PUBLIC if not is_class[it]),
-    ]
-    parts += [
-        "## Classes",
-        *(_reference(PUBLIC[it], f"dpmf.{it}") for it in PUBLIC if is_class[it]),
-    ]
-    parts += ["## What functions return", *(_reference(it, it.__name__) for it in RETURNED)]
-    parts += [
-        "## An algorithm of your own",
-        _reference(Contract, "dpmf_core.testing.contract.Contract"),
-    ]
+    for title, entries in sections.items():
+        parts += [f"## {title}", *entries]
+    return "\n\n".join(parts) + "\n"
+
+
+def _options(kind: Any) -> str:
+    """A table of the options of one type, without those that it has from others."""
+    source = ast.parse((ROOT / "dpmf_core" / "api" / "options.py").read_text("utf-8"))
+    definition = next(
+        node
+        for node in source.body
+        if isinstance(node, ast.ClassDef) and node.name == kind.__name__
+    )
+    bases = [ast.unparse(base) for base in definition.bases if ast.unparse(base) != "TypedDict"]
+    further = f" It also has the options of {' and '.join(bases)}." if bases else ""
+    words, *lines = definition.body
+    rows = []
+    for option, meaning in zip(lines[::2], lines[1::2], strict=True):
+        assert isinstance(option, ast.AnnAssign) and isinstance(meaning, ast.Expr)
+        type_text = ast.unparse(option.annotation).replace("|", "\\|")
+        text = " ".join(ast.literal_eval(meaning.value).split()).replace("|", "\\|")
+        rows.append(f"| `{ast.unparse(option.target)}` | `{type_text}` | {text} |")
+    assert isinstance(words, ast.Expr)
+    table = "\n".join(["| option | type | what it is |", "|---|---|---|", *rows])
+    return f"### {kind.__name__}\n\n{ast.literal_eval(words.value)}{further}\n\n{table}"
+
+
+def privacy_page() -> str:
+    """`dpmf.privacy`: its functions, then its events."""
+    things = {name: getattr(dpmf.privacy, name) for name in dpmf.privacy.__all__}
+    events = [name for name, thing in things.items() if isinstance(thing, type)]
+    functions = [name for name in things if name not in events]
+    parts = ["# dpmf.privacy", inspect.getdoc(dpmf.privacy) or "", "## Functions"]
+    parts += [_reference(things[name], f"dpmf.privacy.{name}") for name in functions]
+    parts.append("## Events")
+    parts += [_reference(things[name], f"dpmf.privacy.{name}") for name in events]
     return "\n\n".join(parts) + "\n"
 
 
 def _reference(thing: Any, heading: str) -> str:
-    """An entry of mkdocstrings: an object by its place, under its public name."""
+    """An entry of mkdocstrings: an object by its place, under its public name.
+
+    Of several types in one name, the first.
+    """
+    thing = next(iter(get_args(thing)), thing)
     options = f"    options:\n      heading: {heading}\n      toc_label: {heading}"
     return f"::: {thing.__module__}.{thing.__qualname__}\n{options}"
 

@@ -1,7 +1,11 @@
 """`fit`, `sweep` and `load` from Python."""
 
 import inspect
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -36,11 +40,33 @@ def test_the_signature_shows_every_parameter_of_a_run(function, others):
     assert shown["test_fraction"].default == 0.1
 
 
+NAMES = {
+    *("BadInput", "account", "algorithms", "audit", "check", "choose", "fit", "load", "load_model"),
+    *("plot", "privacy", "privacy_price", "sweep", "tune"),
+    *("PlainNMF", "PlainRecommender", "PrivateNMF", "PrivateRecommender", "RatingFolds"),
+    *("Audit", "Choice", "DataCheck", "Swept", "TrainedModel", "Tuning"),
+    *("Contract", "Curator", "PrivateAlgorithm", "Statistic"),
+}
+
+
 def test_the_package_offers_what_it_lists_and_nothing_else():
-    assert sorted(name for names in dpmf.PLACES.values() for name in names) == dpmf.__all__
-    assert all(getattr(dpmf, name).__name__ == name for name in dpmf.__all__)
+    assert set(dpmf.__all__) == NAMES and dir(dpmf) == sorted([*NAMES, "__version__"])
+    names = [name for names in dpmf.PLACES.values() for name in names]
+    assert sorted([*names, "privacy"]) == dpmf.__all__
+    assert all(getattr(dpmf, name) is not None for name in names)
     with pytest.raises(AttributeError):
         _ = dpmf.fitt
+
+
+def test_a_model_offers_only_what_the_reference_explains():
+    model = fit("cinema-small", "bias")
+    public = {name for name in dir(model) if not name.startswith("_")}
+    explained = {
+        *("record", "arrays", "items", "key", "spec", "title", "name", "summary", "model"),
+        *("epsilon", "guarantee", "recommender", "item_ids", "user_ids", "held_out", "predict"),
+        *("recommend", "similar_items", "save", "export", "without_people", "without_raw_figures"),
+    }
+    assert public == explained
 
 
 BOUNDS = low_rank().bounds
@@ -135,8 +161,6 @@ FRAME = pd.DataFrame({"user": [0, 1], "item": [0, 0], "rating": [1, 2]})
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: load("-"),
-        lambda: load("/dev/stdin"),
         lambda: load("ratings.csv?bounds=1,5", bounds=(1, 5)),
         lambda: fit("cinema-small", "dpals"),
         lambda: fit("cinema-small", "dpals", eps=1),
@@ -154,3 +178,27 @@ FRAME = pd.DataFrame({"user": [0, 1], "item": [0, 0], "rating": [1, 2]})
 def test_wrong_arguments_are_refused(call):
     with pytest.raises(BadInput):
         call()
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_a_table_is_read_from_standard_input(name, tmp_path):
+    """The same ratings as from a file, and nothing of it stays."""
+    file = tmp_path / "ratings.csv"
+    own_frame().to_csv(file, index=False)
+    code = (
+        "import sys, dpmf\n"
+        f"ratings = dpmf.load({name!r}, bounds={BOUNDS})\n"
+        f"model = dpmf.fit({name!r}, 'bias', bounds={BOUNDS}, split=None)\n"
+        "print(ratings.row_digest, len(model.item_ids))"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", code],
+        stdin=file.open("rb"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    expected = load(file, bounds=BOUNDS)
+    assert process.stdout.split() == [expected.row_digest, str(expected.n_items)]
+    assert list(Path(os.environ["DPMF_DATA"]).rglob("standard-input*")) == []

@@ -11,7 +11,7 @@ import pytest
 
 import dpmf
 from dpmf_core import algorithms
-from dpmf_core.api.training import Swept
+from dpmf_core.api.sweeping import Swept
 from dpmf_core.cli import main
 from dpmf_core.runs import execution, shipped_runs
 from dpmf_core.runs.conclusions import kept_words, scale_words, share_text

@@ -110,7 +110,7 @@ def test_somebody_who_brings_the_same_ratings_gets_the_same_list():
     assert visitor.item.tolist() == user.item.tolist()
     np.testing.assert_allclose(visitor.rating, user.rating, rtol=1e-5)
     without_people = pickle.loads(pickle.dumps(model)).forget_people()
-    assert len(without_people.users_) == 0 and without_people.run_.training.data is None
+    assert len(without_people.users_) == 0 and without_people.run_._training.data is None
     assert without_people.recommend(own=own).item.tolist() == user.item.tolist()
     with pytest.raises(BadInput, match="recommend\\(own=frame\\)"):
         without_people.recommend([11])
@@ -296,7 +296,7 @@ def test_a_pickle_of_private_ratings_warns(model):
     line = make_pipeline(FunctionTransformer(), model).fit(FEW[["user", "item"]], FEW["rating"])
     with pytest.warns(HoldsPrivateRatings):
         loaded = pickle.loads(pickle.dumps(line))[-1]
-    assert len(loaded.run_.training.data) == len(FEW) and not hasattr(loaded, "account_")
+    assert len(loaded.run_._training.data) == len(FEW) and not hasattr(loaded, "account_")
 
 
 def test_folds_of_ratings_stay_when_a_user_leaves():

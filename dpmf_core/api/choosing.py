@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import pandas as pd
 
 from dpmf_core.api.loading import Source, data_of, facts_apart
+from dpmf_core.api.options import TableOptions
 from dpmf_core.api.training import measured_run, one_run
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData
@@ -17,6 +18,7 @@ from dpmf_core.data.addresses import file_of
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Shape
+from dpmf_core.data.report import Outside
 from dpmf_core.data.samples import Samples
 from dpmf_core.privacy.accounts import Account, account_of
 from dpmf_core.runs.draws import Draws
@@ -257,8 +259,10 @@ def choose(
     every: bool = False,
     bounds: Bounds | None = None,
     columns: Mapping[str, str] | None = None,
+    outside: Outside | None = None,
+    missing: float | Sequence[float] | None = None,
     ledger: str | Path | None = None,
-    **facts: Any,
+    **facts: Unpack[TableOptions],
 ) -> Choice:
     """Choose a proven private algorithm and an epsilon for a data set.
 
@@ -267,8 +271,8 @@ def choose(
 
     Parameters
     ----------
-    data, bounds, columns, facts
-        See `load`.
+    data
+        A catalogue id, a path, or data in memory; see `load`.
     spend
         The largest epsilon. Exactly one of `spend`, `keep` and `reach`; on private data `spend`.
     keep
@@ -292,8 +296,18 @@ def choose(
         Of all draws on public and simulated data.
     every
         Also try slow methods on public data.
+    bounds
+        The lowest and highest possible rating of a file or of data in memory.
+    columns
+        The columns by role: user, item, rating, time, and for a file title.
+    outside
+        What becomes of a rating outside the bounds.
+    missing
+        The values that mean "not rated".
     ledger
         The file of the account of private data; see `fit`.
+    **facts
+        Further facts of a file.
 
     Returns
     -------
@@ -315,7 +329,8 @@ def choose(
     >>> choice.algorithm, choice.epsilon
     ('spectral', 2.0)
     """
-    declared_facts, rest = facts_apart({"bounds": bounds, "columns": columns, **facts})
+    given_facts = {"bounds": bounds, "columns": columns, "outside": outside, "missing": missing}
+    declared_facts, rest = facts_apart({**given_facts, **facts})
     if rest:
         raise BadInput(f"choose has no argument {', '.join(map(repr, rest))}. Leave it out.")
     opened, own_data, choices = data_of(data, declared_facts, ["spectral"], {})

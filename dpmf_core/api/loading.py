@@ -1,16 +1,18 @@
 """Load data from Python, and open the account of what was drawn from them."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Unpack, runtime_checkable
 
 import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import sparray, spmatrix
 
 from dpmf_core import algorithms
+from dpmf_core.api.options import FactOptions
 from dpmf_core.base.errors import BadInput as BadInput
-from dpmf_core.base.errors import closest, warn_of_rows
+from dpmf_core.base.errors import RowsChanged, closest, warn_of_rows
 from dpmf_core.base.program import program
 from dpmf_core.data import AnyData, Data, PartitionedRatings, frames
 from dpmf_core.data.addresses import address_of
@@ -47,7 +49,7 @@ def load(
     columns: Mapping[str, str] | None = None,
     outside: Outside | None = None,
     missing: float | Sequence[float] | None = None,
-    **facts: Any,
+    **facts: Unpack[FactOptions],
 ) -> AnyData:
     """Load ratings, documents or images.
 
@@ -57,7 +59,8 @@ def load(
     Parameters
     ----------
     data
-        A catalogue id (`python -m dpmf datasets`), a path, or data in memory. A data frame
+        A catalogue id (`dpmf datasets` lists them), a path, "-" for a table on standard input, or
+        data in memory. A data frame
         (pandas, polars, pyarrow) holds one rating per row; its columns are found by their names
         (see `frames.ratings_of`). Arrays are (users, items, ratings), optionally with times, or one
         array with these columns. A sparse matrix holds ratings, users x items, if bounds are given,
@@ -76,10 +79,9 @@ def load(
         "leave-out", "clamp" or "refuse": what becomes of a rating outside the bounds.
     missing
         The values that mean "not rated", such as 0 or (-1, 99).
-    facts
+    **facts
         Further facts of a file, which may also follow its path: `users=500`, `sheet="Ratings"`,
-        `header=3`, `dates="dmy"`, `encoding="cp1251"`, `text="body"` and so on, as
-        `python -m dpmf check --help` lists them.
+        `header=3`, `dates="dmy"`, `encoding="cp1251"`, `text="body"` and so on.
 
     Returns
     -------
@@ -101,7 +103,7 @@ def load(
     if frames.is_table(data):
         return _of_table(data, declared, public)
     if isinstance(data, str | Path) and not public:
-        address = _address(data, declared)
+        address = address_given(data, declared)
         data_of_file: AnyData = catalogue().load(address)
         if not isinstance(data_of_file, PartitionedRatings):
             _warn_of_changes(address, data_of_file.report)
@@ -124,7 +126,10 @@ def account(
     ledger: str | Path | None = None,
     *,
     bounds: Bounds | None = None,
-    **facts: Any,
+    columns: Mapping[str, str] | None = None,
+    outside: Outside | None = None,
+    missing: float | Sequence[float] | None = None,
+    **facts: Unpack[FactOptions],
 ) -> Account:
     """Open the account of private data, which composes everything drawn from them.
 
@@ -133,10 +138,20 @@ def account(
 
     Parameters
     ----------
-    data, bounds, facts
-        See `load`.
+    data
+        A catalogue id, a path, or data in memory; see `load`.
     ledger
         The file that was given to `fit` or `sweep`. By default one in the data folder.
+    bounds
+        The lowest and highest possible rating of a file or of data in memory.
+    columns
+        The columns by role: user, item, rating, time, and for a file title.
+    outside
+        What becomes of a rating outside the bounds.
+    missing
+        The values that mean "not rated".
+    **facts
+        Further facts of a file.
 
     Returns
     -------
@@ -155,7 +170,7 @@ def account(
     >>> dpmf.account(frame, "my.ledger", bounds=(1, 5)).total.epsilon
     0.0
     """
-    dataset = load(data, bounds=bounds, **facts)
+    dataset = load(data, bounds=bounds, columns=columns, outside=outside, missing=missing, **facts)
     in_hand = not isinstance(data, str | Path)
     lasting = in_hand or not is_own(str(data))
     own_account = accounts.account_of(dataset, ledger, lasting, in_hand=in_hand)
@@ -178,7 +193,7 @@ def data_of(
     algorithms.refuse_budget(ids, **{name: choices.get(name) for name in Budget.model_fields})
     items = choices.get("item_features")
     if isinstance(data, str | Path):
-        address = _address(data, facts)
+        address = address_given(data, facts)
         if isinstance(items, pd.DataFrame):
             raise BadInput(
                 "An item table can be passed only with ratings in memory. For a file give its path:"
@@ -195,6 +210,13 @@ def data_of(
         dataset = frames.with_item_table(dataset, items)
         choices["item_features"] = "public"
     return dataset, dataset, choices
+
+
+def load_quietly(data: Source, facts: Facts) -> AnyData:
+    """Data in memory, without a warning of changed rows. Raises BadInput."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RowsChanged)
+        return load(data, **facts)
 
 
 def facts_apart(choices: Mapping[str, Any]) -> tuple[Facts, dict[str, Any]]:
@@ -256,11 +278,6 @@ def _warn_of_changes(address: str, report: Report | None) -> None:
         warn_of_rows(line)
 
 
-def _address(data: str | Path, facts: Facts) -> str:
+def address_given(data: str | Path, facts: Facts) -> str:
     """A catalogue id, or a path with its facts. Raises BadInput."""
-    if str(data) in ("-", "/dev/stdin"):
-        raise BadInput(
-            "Ratings are read from a file, not from standard input. Write them to a file first, or"
-            " give a data frame: fit(pandas.read_csv(sys.stdin), ...)."
-        )
     return address_of(str(data), facts)

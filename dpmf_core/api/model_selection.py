@@ -78,8 +78,10 @@ def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> T
         A `PrivateRecommender`, a `Pipeline` that ends in one, or a `GridSearchCV` over either.
         Every candidate of a search is fitted on every fold, and if it refits, the most expensive
         candidate once more.
-    X, y
-        See `PrivateRecommender.fit`.
+    X
+        Pairs of users and items; see `PrivateRecommender.fit`.
+    y
+        Their ratings.
     cv
         The `cv` of `cross_validate`, whose folds are fitted.
 

@@ -2,13 +2,14 @@
 
 import math
 import warnings
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
+from dpmf_core.api.options import AlgorithmOptions
 from dpmf_core.api.releases import RandomState, Releasing, fitted_before, joined
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
@@ -150,8 +151,10 @@ class PrivateNMF(_NMF):
     ----------
     n_components
         The number of components, at least 1; there are never more than features.
-    epsilon, delta
-        Total privacy loss of a fit; delta is 1/(10 n) by default.
+    epsilon
+        The total privacy loss of a fit, from 1e-4 to 1000.
+    delta
+        The slack of the bound. By default 1/(10 n) for n rows or people, rounded down.
     algorithm
         "oneshot-nmf" or "dp-nmf".
     image_shape
@@ -169,15 +172,20 @@ class PrivateNMF(_NMF):
         The file of the account that a fit on private rows enters. By default an account in the data
         folder that all fits on data in memory in this process share.
     parameters
-        The algorithm's, by name. They may also be given one by one, as `rank=4`, which
-        `GridSearchCV` can search.
+        The algorithm's, by name.
+    **flat
+        The algorithm's parameters one by one, as `points=500`, which `GridSearchCV` can search.
 
     Attributes
     ----------
     components_ : ndarray (n_components, n_features)
         The released components.
-    ledger_, guarantee_, epsilon_, delta_
-        What was released, its guarantee, and its cost.
+    ledger_ : tuple
+        What was released, for `privacy.epsilon`.
+    guarantee_ : Guarantee
+        What is proved.
+    epsilon_, delta_ : float
+        The cost.
     account_
         The account that the fit entered; None if public. It is not pickled.
     noise_, noise_is_reproducible_
@@ -207,7 +215,7 @@ class PrivateNMF(_NMF):
         noise: Literal["continuous", "discrete"] = "continuous",
         ledger: str | None = None,
         parameters: dict[str, Any] | None = None,
-        **flat: Any,
+        **flat: Unpack[AlgorithmOptions],
     ) -> None:
         self.n_components = n_components
         self.epsilon = epsilon
@@ -228,10 +236,27 @@ class PlainNMF(_NMF):
 
     Parameters
     ----------
-    n_components, image_shape, random_state, public, ledger, parameters
-        See `PrivateNMF`, also for the attributes.
+    n_components
+        The number of components, at least 1; there are never more than features.
     algorithm
         "nmf", or "robust-nmf", which separates outliers.
+    image_shape
+        (height, width) if rows are images.
+    random_state
+        The seed of starting values.
+    public
+        Whether the rows are published or simulated.
+    ledger
+        The file of the account that a fit on private rows enters; see `PrivateNMF`.
+    parameters
+        The algorithm's, by name.
+    **flat
+        The algorithm's parameters one by one, as `steps=40`.
+
+    Attributes
+    ----------
+    components_ : ndarray (n_components, n_features)
+        The components, without noise.
 
     Examples
     --------
@@ -251,7 +276,7 @@ class PlainNMF(_NMF):
         public: bool = False,
         ledger: str | None = None,
         parameters: dict[str, Any] | None = None,
-        **flat: Any,
+        **flat: Unpack[AlgorithmOptions],
     ) -> None:
         self.n_components = n_components
         self.algorithm = algorithm

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from dpmf_core import algorithms
+from dpmf_core.api.options import AlgorithmOptions
 from dpmf_core.api.releases import RandomState, Releasing, fitted_before, joined
 from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.data.frame_columns import pairs_of
@@ -109,8 +110,10 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
 
         Parameters
         ----------
-        X, y
-            Pairs and their ratings; see `fit`.
+        X
+            Pairs of users and items; see `fit`.
+        y
+            Their ratings.
         sample_weight
             Weights (n,) of the pairs.
 
@@ -136,7 +139,7 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state of `Releasing`, and warn of private ratings."""
-        training = None if not hasattr(self, "run_") else self.run_.training
+        training = None if not hasattr(self, "run_") else self.run_._training
         if training is not None and training.data is not None and not training.data.public:
             warnings.warn(HELD_RATINGS, HoldsPrivateRatings, stacklevel=2)
         return super().__getstate__()
@@ -215,8 +218,10 @@ class PrivateRecommender(_RatingsEstimator):
     ----------
     algorithm
         The id of a private algorithm for ratings.
-    epsilon, delta
-        Total privacy loss of a fit; delta is 1/(10 n) by default.
+    epsilon
+        The total privacy loss of a fit, from 1e-4 to 1000.
+    delta
+        The slack of the bound. By default 1/(10 n) for n people, rounded down.
     bounds
         The lowest and highest possible rating; declared, never read from the data.
     relation
@@ -226,9 +231,10 @@ class PrivateRecommender(_RatingsEstimator):
     items
         The ids of all items, if known beforehand. By default the set of rated items is taken as
         public.
-    outside, missing
-        What becomes of ratings outside the bounds, and the values that mean "not rated"; see
-        `frames.ratings_of`.
+    outside
+        What becomes of a rating outside the bounds: "leave-out", "clamp" or "refuse".
+    missing
+        The values that mean "not rated".
     random_state
         The seed of starting values.
     public
@@ -239,15 +245,22 @@ class PrivateRecommender(_RatingsEstimator):
         the data folder, which all fits on data in memory in this process and its child processes
         share, because the folds of a cross-validation hold the same people.
     parameters
-        The algorithm's, by name. They may also be given one by one, as `rank=4`, which
-        `GridSearchCV` can search.
+        The algorithm's, by name.
+    **flat
+        The algorithm's parameters one by one, as `rank=4`, which `GridSearchCV` can search.
 
     Attributes
     ----------
     run_
         The `TrainedModel`, whose `record` has the ledger and epsilon by every rule.
-    model_, guarantee_, epsilon_, delta_, ledger_
-        The shared side, its guarantee and cost, and what was released.
+    model_ : Recommender
+        The shared side.
+    guarantee_ : Guarantee
+        What is proved.
+    epsilon_, delta_ : float
+        The cost.
+    ledger_ : tuple
+        What was released, for `privacy.epsilon`.
     account_
         The account that the fit entered; None for public ratings. It is not pickled.
     users_, items_
@@ -293,7 +306,7 @@ class PrivateRecommender(_RatingsEstimator):
         public: bool = False,
         ledger: str | None = None,
         parameters: dict[str, Any] | None = None,
-        **flat: Any,
+        **flat: Unpack[AlgorithmOptions],
     ) -> None:
         self.algorithm = algorithm
         self.epsilon = epsilon
@@ -314,8 +327,10 @@ class PrivateRecommender(_RatingsEstimator):
 
         Parameters
         ----------
-        X, y
-            See `fit`.
+        X
+            Pairs of users and items; see `fit`.
+        y
+            Their ratings.
 
         Raises
         ------
@@ -335,8 +350,25 @@ class PlainRecommender(_RatingsEstimator):
     ----------
     algorithm
         The id of an algorithm for ratings without privacy.
-    bounds, items, outside, missing, random_state, public, ledger, parameters
-        See `PrivateRecommender`, also for the attributes.
+    bounds
+        The lowest and highest possible rating; declared, never read from the data.
+    items
+        The ids of all items, if known beforehand.
+    outside
+        What becomes of a rating outside the bounds: "leave-out", "clamp" or "refuse".
+    missing
+        The values that mean "not rated".
+    random_state
+        The seed of starting values.
+    public
+        Whether the ratings are published or simulated.
+    ledger
+        The file of the account that a fit on private ratings enters; see `PrivateRecommender`,
+        also for the attributes.
+    parameters
+        The algorithm's, by name.
+    **flat
+        The algorithm's parameters one by one, as `rank=4`.
 
     Examples
     --------
@@ -359,7 +391,7 @@ class PlainRecommender(_RatingsEstimator):
         public: bool = False,
         ledger: str | None = None,
         parameters: dict[str, Any] | None = None,
-        **flat: Any,
+        **flat: Unpack[AlgorithmOptions],
     ) -> None:
         self.algorithm = algorithm
         self.bounds = bounds

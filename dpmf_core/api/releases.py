@@ -3,7 +3,7 @@
 import contextlib
 import secrets
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from dpmf_core.privacy import Budget, normal_form
 from dpmf_core.privacy.accounts import Account, account_of
 from dpmf_core.runs import execution
 from dpmf_core.runs.specification import RunSpec, with_delta
-from dpmf_core.runs.trained_model import TrainedModel, Training
+from dpmf_core.runs.trained_model import Training, model_of
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
@@ -90,7 +90,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """
         spec = self._spec(data, _seed(self.random_state), **parameters)
         run = execution.run(spec, input_data=data, ledger=self.ledger)
-        self.run_ = TrainedModel.of(run, training)
+        self.run_ = model_of(run, training)
         self.model_ = run.model
         self.ledger_ = normal_form(run.record.event)
         self.guarantee_ = self.run_.guarantee
@@ -113,7 +113,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         return state
 
 
-def joined(parameters: dict[str, Any] | None, flat: dict[str, Any]) -> dict[str, Any] | None:
+def joined(parameters: dict[str, Any] | None, flat: Mapping[str, Any]) -> dict[str, Any] | None:
     """Join an algorithm's parameters from a mapping with those given one by one.
 
     A value that is not a mapping is returned unchanged, and `fit` refuses it.

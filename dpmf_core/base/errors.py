@@ -27,7 +27,7 @@ class RowsChanged(UserWarning):
 
 
 class HoldsPrivateRatings(UserWarning):
-    """A pickle holds the private ratings of its training."""
+    """A pickle, or a frame that was returned, holds people's private ratings."""
 
 
 class Cancelled(Exception):
@@ -133,6 +133,9 @@ def _sentence(
     problem: "ErrorDetails", owner: str, schema: dict[str, dict[str, object]], depth: int
 ) -> str:
     place = problem["loc"][depth:]
+    if not place and problem["type"] == "value_error":  # the values do not go together
+        message = str(problem["ctx"]["error"])
+        return f"{message[:1].upper()}{message[1:].rstrip('.')}."
     name = ".".join(str(part) for part in place)[:60] or "value"
     name = name if name.isprintable() else ascii(name)[1:-1]
     if problem["type"] == "extra_forbidden":

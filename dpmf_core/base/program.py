@@ -22,6 +22,8 @@ def start() -> tuple[str, ...]:
 
 
 def _is_installed() -> bool:
-    """Whether the command lies next to this interpreter and is on the path."""
+    """Whether this is the installed command, or one lies next to this interpreter on the path."""
+    if Path(sys.argv[0]).stem == "dpmf" and not sys.argv[0].endswith(".py"):
+        return True
     script = shutil.which("dpmf")
     return script is not None and Path(script).parent == Path(sys.executable).parent

@@ -7,22 +7,15 @@ import click
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import output
+from dpmf_core.cli.completion import complete_data
 from dpmf_core.cli.data_options import on_data
 from dpmf_core.cli.options import Options, ledger_option, with_options
 from dpmf_core.privacy import default_delta
-from dpmf_core.privacy.accounts import NOT_COVERED, Account
+from dpmf_core.privacy.account_texts import in_words
+from dpmf_core.privacy.accounts import Account
 from dpmf_core.runs import data_access
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import DataSpec
-
-WITHOUT = (
-    "This is the composition of what was drawn. If runs were chosen by earlier results, it is no"
-    " guarantee by itself; a budget set beforehand is (--budget)."
-)
-WITH = (
-    "The budget is a privacy filter: runs may be chosen by earlier results, and nothing is drawn"
-    " that would exceed it."
-)
 
 
 class SpentOptions(Options):
@@ -41,7 +34,7 @@ class SpentOptions(Options):
 
 
 @click.command("spent")
-@click.argument("data", metavar="DATA")
+@click.argument("data", metavar="DATA", shell_complete=complete_data)
 @on_data("data")
 @with_options(SpentOptions)
 @ledger_option
@@ -73,7 +66,7 @@ def total_spent(data: str, as_json: bool, **options: Any) -> None:
         account.set_budget(None)
     elif options["forget"]:
         account.forget()
-    output.show(as_json, _record(account), _words(account))
+    output.show(as_json, _record(account), str(account))
 
 
 def _record(account: Account) -> dict[str, Any]:
@@ -84,38 +77,9 @@ def _record(account: Account) -> dict[str, Any]:
     }
 
 
-def _figure(account: Account) -> str:
-    """The total in full."""
-    text = account.total.words.replace("ε", "epsilon").replace("δ", "delta")
-    budget = account.budget
-    limit = "" if budget is None else f" The budget is epsilon = {budget.epsilon:g}."
-    return f"Drawn from these data so far: {text}.{limit}"
-
-
-def _words(account: Account) -> str:
-    lines = account.lines
-    if not lines:
-        return _figure(account)
-    rows = [
-        [
-            *(it.title, it.times, output.number(it.each, 2), output.number(it.together, 2)),
-            *(it.state, output.minute(it.first), output.minute(it.last)),
-        ]
-        for it in lines
-    ]
-    head = ["what", "times", "epsilon each", "together", "state", "first (UTC)", "last (UTC)"]
-    parts = [_figure(account), WITH if account.budget else WITHOUT, "", output.table(head, rows)]
-    if n_raw := account.n_raw_errors:
-        parts.append(
-            f"\nThe errors of {n_raw} runs were computed on the raw data: they have no epsilon, and"
-            " the total does not cover them."
-        )
-    parts.append(f"\n{NOT_COVERED}")
-    return "\n".join(parts)
-
-
 def tell(data_id: str) -> None:
     """Print the total on standard error, after a command that used private data."""
     account = account_of(data_id)
     if account is not None:
-        click.echo(f"{_figure(account)} `spent` shows its parts.", err=True)
+        figure = in_words(account.total, account.budget)
+        click.echo(f"{figure} `spent` shows its parts.", err=True)

@@ -15,7 +15,7 @@ from dpmf_core.cli.options import Decorator, Options, field_option, pairs, with_
 from dpmf_core.cli.run_options import algorithm_of
 from dpmf_core.cli.runs import measured
 from dpmf_core.evaluation.audit import membership_inference, own_data
-from dpmf_core.evaluation.audit.audit_table import as_record, table_specs
+from dpmf_core.evaluation.audit.audit_table import table_specs
 from dpmf_core.evaluation.audit.canaries import rounded
 from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec
 from dpmf_core.runs.data_access import open_data
@@ -97,7 +97,6 @@ def audit(
     parameters = typed_parameters(algorithm_of(algorithm), pairs(param, "--param"))
     with tqdm(total=options["runs"], unit="run", file=sys.stderr, disable=None, leave=False) as bar:
         options |= {"parameters": parameters, "tell": lambda count, _: bar.update(count - bar.n)}
-        more = ""
         if dataset is None:
             result = membership_inference.audit(algorithm, **options)
         else:
@@ -107,15 +106,7 @@ def audit(
             if options.pop("unit") not in (None, "user"):
                 raise BadInput("On given data the canary is a whole user. Leave --unit out.")
             result = own_data.audit_on(data, algorithm, user=user, **options)
-            more = "" if data.public else f"\n\n{own_data.RAW}"
-    output.show(as_json, as_record(result), _words(result) + more)
-
-
-def _words(result: Audit) -> str:
-    """The sentence, then every figure with its meaning."""
-    rows = [[figure.name, figure.words, figure.meaning] for figure in result.figures]
-    table = output.table(["", "epsilon", "what it means"], rows)
-    return f"{result.words}\n\n{table}\n\nThe canary: {result.canary}. {result.rule}"
+    output.show(as_json, result.to_dict(), str(result))
 
 
 def _all(options: dict[str, Any], out: Path | None, as_json: bool) -> None:
@@ -126,7 +117,7 @@ def _all(options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     audits: list[Audit] = list(measured(specs, "audit"))
     rows = [_row(it) for it in audits]
     cells = [[output.number(row[name], 2) for name in IN_TABLE] for row in rows]
-    output.show(as_json, [as_record(it) for it in audits], output.table(IN_TABLE, cells))
+    output.show(as_json, [one.to_dict() for one in audits], output.table(IN_TABLE, cells))
     if out is not None:
         write_csv(out, rows)
 

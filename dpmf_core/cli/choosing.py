@@ -14,6 +14,7 @@ from dpmf_core.base import program
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import accounts, output
+from dpmf_core.cli.completion import complete_data
 from dpmf_core.cli.data_options import on_data
 from dpmf_core.cli.options import Decorator, Options, field_option, ledger_option, with_options
 from dpmf_core.cli.runs import finish, measured, stored_or_computed
@@ -80,7 +81,7 @@ class ChooseOptions(Options):
 
 
 @click.command()
-@click.option("--dataset", required=True, metavar="ID|PATH")
+@click.option("--dataset", required=True, metavar="ID|PATH", shell_complete=complete_data)
 @on_data("dataset", without=("group",))
 @_ask("protect", type=str, metavar="person")
 @_ask("group", help="Protect any group of up to so many people instead.")

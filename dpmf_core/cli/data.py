@@ -3,28 +3,21 @@
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 from tqdm import tqdm
 
-from dpmf_core import algorithms as registry
-from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.registry import find
 from dpmf_core.cli import output
+from dpmf_core.cli.completion import complete_data, complete_data_id
 from dpmf_core.cli.data_options import on_data, tell_changes
 from dpmf_core.cli.options import Options, with_options
-from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.addresses import split
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.facts import FACTS
-from dpmf_core.data.partitioned import ItemCounts
-from dpmf_core.data.ratings import USERS_ARE_PUBLIC, Ratings
-from dpmf_core.data.report import BY_PLACE, Report, condition_words, outside_of
-from dpmf_core.data.samples import PEOPLE_ARE_COUNTED, Samples, samples_report
 
 
 def _entries() -> dict[str, Any]:
@@ -61,7 +54,7 @@ def _line(row: dict[str, Any]) -> list[str]:
 
 
 @datasets.command()
-@click.argument("data_id", metavar="ID")
+@click.argument("data_id", metavar="ID", shell_complete=complete_data_id)
 @click.option("--accept-licence", is_flag=True, help="You have read the licence and accept it.")
 @output.json_option
 def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
@@ -92,7 +85,7 @@ class ImportOptions(Options):
 
 
 @datasets.command("import")
-@click.argument("data_id", metavar="ID")
+@click.argument("data_id", metavar="ID", shell_complete=complete_data_id)
 @click.argument("path")
 @on_data("path", is_told=False)
 @with_options(ImportOptions)
@@ -150,7 +143,7 @@ def _import_partitions(name: str, path: str, n_partitions: int | None, replace: 
 
 
 @click.command()
-@click.argument("data", metavar="FILE|ID")
+@click.argument("data", metavar="FILE|ID", shell_complete=complete_data)
 @on_data("data", in_help=FACTS, is_told=False)
 @output.json_option
 def check(data: str, as_json: bool) -> None:
@@ -161,72 +154,26 @@ def check(data: str, as_json: bool) -> None:
     for all commands that read it; each may also follow the path: 'ratings.csv?bounds=1,5&user=who'.
     With --json the report has the counts of problems, which follow from private rows.
     """
-    report, assumptions = _reading(data)
-    sentences = [str(report), condition_words(assumptions), *_further_facts(report, assumptions)]
-    output.show(as_json, report.to_dict(), "\n".join(sentences))
+    from dpmf_core.api.checking import check_address  # slow to load, needed only here
+
+    checked = check_address(data)
+    output.show(as_json, checked.to_dict(), "\n".join(checked.sentences(_as_option)))
 
 
-def _reading(address: str) -> tuple[Report, tuple[str, ...]]:
-    """The report of data, and what they leave conditional in a guarantee. Raises BadInput."""
-    if catalogue().are_tables(address):
-        tables: tuple[Report, tuple[str, ...]] = catalogue().check_tables(address)
-        return tables
-    data: AnyData = catalogue().load(address)
-    if isinstance(data, Samples):
-        return data.report or samples_report(data), data.assumptions
-    if isinstance(data, Ratings):
-        return data.report or _report_of_stored(data, len(data)), data.assumptions
-    n_ratings = int(data.fold(ItemCounts(data.n_items)).sum())
-    return _report_of_stored(data, n_ratings), data.assumptions
-
-
-def _report_of_stored(ratings: Ratings | PartitionedRatings, n_ratings: int) -> Report:
-    """The report of ratings that were checked when they were stored, or are simulated."""
-    return Report(
-        name=ratings.name,
-        read=n_ratings,
-        kept=n_ratings,
-        n_users=ratings.n_users,
-        n_items=ratings.n_items,
-    )
-
-
-def _further_facts(report: Report, assumptions: tuple[str, ...]) -> Iterator[str]:
-    """What can be declared next, with the options that do."""
-    if USERS_ARE_PUBLIC in assumptions:
-        yield "Declare the number of users if it is public: --users N, at least as many."
-    if PEOPLE_ARE_COUNTED in assumptions:
-        yield "Declare the number of people if it is public: --people N, at least as many."
-    if BY_PLACE in dict(report.recognised).values():
-        yield "Columns were taken by their place. Name them: --user, --item, --rating, --time."
-    beyond = outside_of(report.problems)
-    if beyond is not None and not beyond.is_left_out:
-        yield "Ratings outside the bounds were changed. Leave their rows out: --outside leave-out."
-    elif beyond is not None:
-        yield "If the bounds are wrong, declare others: --bounds LOW,HIGH."
-        for value, times in beyond.commonest:
-            if 2 * times > beyond.count:
-                yield f"If {value} means 'not rated', say so: --missing={value}."
-
-
-def describe(kind: type[Algorithm]) -> dict[str, Any]:
-    """An algorithm as JSON: description, guarantee, and parameters as a JSON schema."""
-    guarantee, names = kind().guarantee(), ("id", "title", "words", "source", "task", "version")
-    return {name: getattr(kind, name) for name in names} | {
-        "unit": guarantee.unit,
-        "guarantee": {"status": str(guarantee.status), "words": guarantee.words},
-        "parameters": kind.model_json_schema(),
-    }
+def _as_option(name: str, value: str) -> str:
+    """How a fact is declared here."""
+    mark = "=" if name == "missing" else " "  # a number below 0 is no option
+    return f"--{name}{mark}{value}"
 
 
 @click.command()
 @output.json_option
 def algorithms(as_json: bool) -> None:
     """List algorithms, their parameters, and where they depart from the paper that they follow."""
-    rows = [
-        {**describe(kind), "deviations": _deviations(kind.id)}
-        for kind in registry.REGISTRY.values()
-    ]
+    from dpmf_core.algorithms import REGISTRY  # slow to load, needed only here
+    from dpmf_core.api.describing import description
+
+    rows = [description(kind) for kind in REGISTRY.values()]
     lines = [[row["id"], row["title"], row["guarantee"]["status"], row["source"]] for row in rows]
     parts = [
         output.table(["id", "title", "guarantee", "source"], lines),
@@ -241,19 +188,3 @@ def algorithms(as_json: bool) -> None:
             where = f"{row['id']}, {deviation['source']}, {deviation['place']}"
             parts.append(f"  {where}: {deviation['ours']} ({deviation['cost']})")
     output.show(as_json, rows, "\n".join(parts))
-
-
-def _deviations(algorithm: str) -> list[dict[str, str]]:
-    """Where an algorithm departs from the papers' algorithms, and what that costs."""
-    from dpmf_core.papers.deviations import cost_words  # slow to load, needed only here
-    from dpmf_core.papers.registry import DEVIATIONS, PAPERS
-
-    return [
-        {
-            "source": PAPERS[paper].short,
-            **dataclasses.asdict(deviation),
-            "cost": cost_words(algorithm, deviation),
-        }
-        for paper, by_algorithm in DEVIATIONS.items()
-        for deviation in by_algorithm.get(algorithm, ())
-    ]

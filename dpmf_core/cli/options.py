@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.cli.completion import COMPLETIONS
 from dpmf_core.privacy.accounts import LEDGER
 
 Decorator = Callable[..., Any]
@@ -54,6 +55,8 @@ def field_option(name: str, info: FieldInfo, **changes: Any) -> Decorator:
         if not info.is_required() and info.default is not None:  # click takes None as a value
             default = info.default.value if isinstance(info.default, StrEnum) else info.default
             facts |= {"default": default, "show_default": True}
+    if name in COMPLETIONS:
+        facts["shell_complete"] = COMPLETIONS[name]
     return click.option(f"--{(info.alias or name).replace('_', '-')}", name, **facts | changes)
 
 

@@ -10,6 +10,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import write_whole
 from dpmf_core.base.program import program
 from dpmf_core.cli import output
+from dpmf_core.cli.completion import complete_run
 from dpmf_core.data.addresses import file_of
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import permissions, reports
@@ -73,7 +74,7 @@ def find_stored(start: str) -> Run:
 
 
 @runs.command()
-@click.argument("key")
+@click.argument("key", shell_complete=complete_run)
 @output.json_option
 def show(key: str, as_json: bool) -> None:
     """Show one run in full. The first characters of its KEY are enough."""
@@ -82,7 +83,7 @@ def show(key: str, as_json: bool) -> None:
 
 
 @runs.command()
-@click.argument("key")
+@click.argument("key", shell_complete=complete_run)
 @click.option("--script", is_flag=True, help="Print a Python script that repeats the run.")
 @click.option("--notebook", is_flag=True, help="Print a Jupyter notebook that repeats the run.")
 @output.json_option
@@ -99,7 +100,7 @@ def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
 
 
 @runs.command()
-@click.argument("key")
+@click.argument("key", shell_complete=complete_run)
 @output.json_option
 def delete(key: str, as_json: bool) -> None:
     """Delete a run."""
@@ -110,7 +111,7 @@ def delete(key: str, as_json: bool) -> None:
 
 
 @runs.command()
-@click.argument("key")
+@click.argument("key", shell_complete=complete_run)
 @click.option("--off", is_flag=True, help="Unpin: the run may be deleted when it is the oldest.")
 @output.json_option
 def pin(key: str, off: bool, as_json: bool) -> None:
@@ -138,7 +139,7 @@ def check(context: click.Context, as_json: bool) -> None:
 
 
 @runs.command()
-@click.argument("keys", nargs=-1, required=True)
+@click.argument("keys", nargs=-1, required=True, shell_complete=complete_run)
 @click.option("--title", default="Runs", show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Default: standard output.")
 def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:

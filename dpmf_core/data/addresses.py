@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.facts import FACTS, value
+from dpmf_core.data.standard_input import NAMES, file_of_standard_input
 
 DATABASE = re.compile(r"[a-z][a-z0-9]*(\+[a-z0-9_]+)?://", re.I)
 
@@ -81,10 +82,14 @@ def require_known(declared: Mapping[str, str], known_facts: Collection[str] = FA
 def address_of(data: str, facts: Mapping[str, Any]) -> str:
     """The one address of data with these facts, after those that it has.
 
-    facts: values or texts by name; None for an undeclared one. Raises BadInput on an unknown fact,
-    a value against its rule, a fact with two values, and facts of a data set with an id.
+    data: a path, an id or a database's address; "-" is a table on standard input. facts: values or
+    texts by name; None for an undeclared one. Raises BadInput on an unknown fact, a value against
+    its rule, a fact with two values, and facts of a data set with an id.
     """
     place, declared = split(data)
+    if place in NAMES:
+        place = str(file_of_standard_input())
+        data = join(place, declared)
     further = {name: fact for name, fact in facts.items() if fact is not None}
     require_known(further)
     options = {name: text for name, text in declared.items() if name not in FACTS}

@@ -113,7 +113,7 @@ def _pld(ledger: Ledger, relation: Relation) -> Any:
     return functools.reduce(lambda first, second: first.compose(second), parts)
 
 
-def _renyi(event: Event, relation: Relation) -> Callable[[float], float]:
+def renyi(event: Event, relation: Relation = Relation.ADD_REMOVE) -> Callable[[float], float]:
     """The Renyi curve alpha -> rdp(alpha) of a ledger."""
     parts = [(leaf, count, leaf.multiplier(relation)) for leaf, count in normal_form(event)]
 
@@ -143,7 +143,7 @@ def rdp_source(event: Event, delta: float, relation: Relation) -> float:
     if all_gaussian(event):
         rho = mu(event, relation) ** 2 / 2
         return rho + 2 * math.sqrt(rho * -math.log(delta))
-    curve = _renyi(event, relation)
+    curve = renyi(event, relation)
     return _best_order(lambda alpha: curve(alpha) - math.log(delta) / (alpha - 1))
 
 
@@ -151,10 +151,35 @@ def rdp_tight(event: Event, delta: float, relation: Relation) -> float:
     """Canonne, Kamath & Steinke 2020, Prop. 12, as in dp_accounting, over continuous alpha."""
     if not normal_form(event):
         return 0.0
-    curve = _renyi(event, relation)
+    return epsilon_of_renyi(renyi(event, relation), delta)
+
+
+def epsilon_of_renyi(curve: Callable[[float], float], delta: float) -> float:
+    """The epsilon at delta of a Renyi curve: Canonne, Kamath & Steinke 2020, Prop. 12."""
     return _best_order(
         lambda alpha: curve(alpha) + math.log1p(-1 / alpha) - math.log(delta * alpha) / (alpha - 1)
     )
+
+
+def zcdp(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:
+    """The smallest known rho for which the event is rho-zCDP (Bun & Steinke 2016).
+
+    Gaussian noise has rho = mu^2 / 2 (Prop. 1.6), pure epsilon-DP epsilon^2 / 2 (Prop. 1.4), and
+    rho adds up (Lemma 1.7). Raises UnsupportedEvent on releases that may fail.
+    """
+    rho = 0.0
+    for leaf, count in normal_form(event):
+        z = leaf.multiplier(relation)
+        square = 1 / z**2
+        if not isinstance(leaf, Gaussian):
+            square = leaf.pure_epsilon(z) ** 2
+        if leaf.failure or not math.isfinite(square):
+            raise UnsupportedEvent(
+                f"A {leaf.mechanism} of {leaf.statistic!r} has no rho. Use `epsilon`, which covers"
+                " it."
+            )
+        rho += count * square / 2
+    return rho
 
 
 def rule_of(event: Event, relation: str = Relation.ADD_REMOVE) -> str:

@@ -32,10 +32,20 @@ from dpmf_core.privacy.account_files import (
     open_file,
     plain_charge,
 )
+from dpmf_core.privacy.account_texts import NOT_COVERED as NOT_COVERED
+from dpmf_core.privacy.account_texts import account_text, in_full
 from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.events import event_of
 from dpmf_core.privacy.formatting import epsilon_text
-from dpmf_core.privacy.odometer import AccountEntry, AccountLine, Charge, Total, check, lines, total
+from dpmf_core.privacy.odometer import (
+    Charge,
+    Entry,
+    Line,
+    Total,
+    check,
+    lines,
+    total,
+)
 from dpmf_core.privacy.receipts import Private
 
 LEDGER = "DPMF_LEDGER"  # the environment variable that names the default ledger file
@@ -44,12 +54,6 @@ LEDGER = "DPMF_LEDGER"  # the environment variable that names the default ledger
 PROCESS_KEY = "DPMF_ACCOUNT"
 if multiprocessing.parent_process() is None:
     os.environ.setdefault(PROCESS_KEY, secrets.token_hex(16))
-# what no account can see: pages and commands show this next to an account
-NOT_COVERED = (
-    "An account covers data with the same rows, in any order and form. It cannot see the same"
-    " people in other data: a copy with other rows or values, a part that was used alone, or copies"
-    " in another session or on another machine. Add what was released from those yourself."
-)
 OWN_FILE_KEY = "this ledger"  # the only account in a ledger file
 ChargeState = Literal["finished", "cancelled", "failed"]
 
@@ -166,6 +170,9 @@ class Account:
 
     def __repr__(self) -> str:
         return f"<Account: {self.total.words}>"
+
+    def __str__(self) -> str:
+        return account_text(self.total, self.budget, self.lines, self.n_raw_errors)
 
     @property
     def lines(self) -> list[AccountLine]:

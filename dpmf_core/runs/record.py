@@ -194,6 +194,7 @@ class Run:
 
     @property
     def key(self) -> str:
+        """The key under which the run is stored; it depends on the data."""
         return self.record.key
 
     @property
@@ -203,6 +204,7 @@ class Run:
 
     @property
     def spec(self) -> RunSpec:
+        """Data, algorithm, budget, split and seed."""
         return self.record.spec
 
     @property

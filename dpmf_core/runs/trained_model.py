@@ -1,6 +1,7 @@
 """A trained model with the ids of its people and items: it predicts, recommends and is saved."""
 
 import contextlib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from dpmf_core.algorithms import Personal, Recommender
-from dpmf_core.base.arrays import Array
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_in_parts, lent
 from dpmf_core.data.frame_columns import whole_pairs_of
 from dpmf_core.data.frames import ids_of
 from dpmf_core.data.ids import canonical_texts
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.splits import Split
 from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs import data_access
 from dpmf_core.runs.privacy_record import GuaranteeRecord
@@ -34,6 +35,10 @@ from dpmf_core.runs.recommendations import (
 from dpmf_core.runs.record import ItemNames, Run
 
 Ids = pd.Index  # of any kind
+HELD_OUT_ARE_PRIVATE = (
+    "held_out() returns people's private ratings. A figure of them has no epsilon and is not in the"
+    " account. Do not share it; fit(..., measure=0.1) releases one with noise."
+)
 CELLS = 2_000_000  # users x items whose scores are held together
 
 
@@ -76,9 +81,6 @@ class TrainedModel(Run):
         The shared model's arrays by name.
     items
         Names of the items, if the data cannot be opened again.
-    training
-        The data in memory that it was trained on, with their own ids. By default the data set that
-        `record` names, whose users are numbered from 0.
 
     Examples
     --------
@@ -90,12 +92,8 @@ class TrainedModel(Run):
     5.0
     """
 
-    training: Training | None = field(default=None, repr=False, compare=False)
-
-    @classmethod
-    def of(cls, run: Run, training: Training | None = None) -> Self:
-        """The model of a run."""
-        return cls(run.record, run.arrays, run.items, training)
+    # by default it was trained on the data set that `record` names, whose users are numbered from 0
+    _training: Training | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary}>"
@@ -128,13 +126,8 @@ class TrainedModel(Run):
         """The ids of the items, in the order of the model."""
         names = self.items or ItemNames.of(self._answer(data_access.ratings_anywhere))
         ids: Ids[Any] = pd.Index(names.ids)
-        if self.training is None:
-            own = None
-        else:
-            own = self.training.items
-        if own is None:
-            return ids
-        return own[places(own, pd.Series(names.ids))]
+        own = None if self._training is None else self._training.items
+        return ids if own is None else own[places(own, pd.Series(names.ids))]
 
     @property
     def user_ids(self) -> "Ids[Any]":
@@ -177,6 +170,57 @@ class TrainedModel(Run):
         predictions[is_known] = self.recommender.predict(*known)
         predictions[~is_known] = self._means(people.personal, rows[~is_known])
         return predictions
+
+    def held_out(self) -> pd.DataFrame:
+        """Return the ratings that were held out and their predictions, for a metric of one's own.
+
+        On private data they are people's own ratings, and a warning says so. A figure of them has
+        no epsilon, and the account does not cover it. Do not share it, and choose nothing that you
+        publish by it; `fit(..., measure=0.1)` releases the fall of the error with noise.
+
+        Returns
+        -------
+        DataFrame
+            Columns user, item, rating and prediction (within the bounds), one row for each rating.
+
+        Raises
+        ------
+        BadInput
+            If nothing was held out, the model does not know its ratings, or it factorises samples.
+
+        Examples
+        --------
+        >>> import dpmf
+        >>> model = dpmf.fit("cinema-small", "spectral", epsilon=5.0, keep=False)
+        >>> held_out = model.held_out()
+        >>> error = (held_out["rating"] - held_out["prediction"]).abs().mean()
+        >>> abs(error - model.record.metrics["mae"]) < 1e-6
+        np.True_
+        """
+        model = self.recommender
+        if self._is_without_ratings:
+            raise BadInput(
+                "This model does not know the ratings that it was trained on. Call held_out on the"
+                " model that fit returned."
+            )
+        if not self.spec.split.holds_out:
+            raise BadInput("No rating was held out: the split is none. Choose another split.")
+        parts: Split = self._answer(data_access.split_of)
+        test = parts.test
+        personal = of_everybody(model.personal(parts.history), parts.history.n_users)
+        if not self.record.public:
+            warnings.warn(HELD_OUT_ARE_PRIVATE, HoldsPrivateRatings, stacklevel=2)
+        ids, rows, _ = self._trained
+        number = np.empty(parts.history.n_users, np.int64)
+        number[rows] = np.arange(len(rows))
+        return pd.DataFrame(
+            {
+                "user": ids[number[test.users]],
+                "item": self.item_ids[test.items],
+                "rating": test.values,
+                "prediction": model.predict(personal, test.users, test.items),
+            }
+        )
 
     def recommend(self, users: Any = None, k: int = 10, own: Any = None) -> pd.DataFrame:
         """List the best items for each user, without those that the user has rated.
@@ -305,8 +349,8 @@ class TrainedModel(Run):
             self.without_raw_figures(),
             arrays=arrays,
             items=self.items or ItemNames(tuple(canonical_texts(self.item_ids))),
-            training=Training(
-                None, self.user_ids[:0], None if self.training is None else self.item_ids
+            _training=Training(
+                None, self.user_ids[:0], None if self._training is None else self.item_ids
             ),
         )
 
@@ -321,22 +365,22 @@ class TrainedModel(Run):
     def _trained(self) -> "tuple[Ids[Any], Array, Ratings]":
         """Ids of training users, the row of each, and their ratings with an empty last row."""
         bounds = self.recommender.bounds
-        is_gone = self.training is not None and self.training.data is None
-        if is_gone or is_in_parts(self.spec.data.id):
-            nothing = Ratings.of([], [], [], n_users=1, n_items=len(self.item_ids), bounds=bounds)
-            return pd.Index([]), np.zeros(0, np.int64), nothing
+        if self._is_without_ratings or is_in_parts(self.spec.data.id):
+            facts: dict[str, Any] = {"n_items": len(self.item_ids), "bounds": bounds}
+            return pd.Index([]), np.zeros(0, np.int64), Ratings.of([], [], [], n_users=1, **facts)
         history = with_nobody(self._answer(data_access.split_of).history)
         rows = self._answer(data_access.rows_of)
-        if self.training is None:
-            return pd.RangeIndex(len(rows)), rows, history
-        return self.training.users, rows, history
+        ids = pd.RangeIndex(len(rows)) if self._training is None else self._training.users
+        return ids, rows, history
+
+    @property
+    def _is_without_ratings(self) -> bool:
+        """Whether it was loaded, or its ratings were dropped."""
+        return self._training is not None and self._training.data is None
 
     def _answer(self, question: Any) -> Any:
         """The answer of `data_access`, on the training data in memory if there are any."""
-        if self.training is None:
-            data = None
-        else:
-            data = self.training.data
+        data = None if self._training is None else self._training.data
         with contextlib.nullcontext() if data is None else lent(self.spec.data.id, data):
             return question(self)
 
@@ -376,6 +420,11 @@ class TrainedModel(Run):
             predictions = self.recommender.predict(personal, np.repeat(some, n_items), every)
             means[start : start + step] = predictions.reshape(len(some), n_items).mean(axis=1)
         return means[back]
+
+
+def model_of(run: Run, training: Training | None = None) -> TrainedModel:
+    """The model of a run, with the data in memory that it was trained on."""
+    return TrainedModel(run.record, run.arrays, run.items, training)
 
 
 def load_model(folder: str | Path) -> TrainedModel:

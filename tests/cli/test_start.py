@@ -7,6 +7,8 @@ import sys
 import pytest
 from click.shell_completion import BashComplete
 
+import dpmf
+from dpmf_core.base.program import program as program_name
 from dpmf_core.cli import program
 
 LISTING = """
@@ -53,11 +55,39 @@ def test_a_command_loads_no_more_than_it_uses(arguments, heavy_modules, tmp_path
     [
         ("", "cho", ["choose"]),
         ("fit", "--alg", ["--algorithm"]),
+        ("fit --algorithm", "private-b", ["private-bias"]),
+        ("sweep --algorithms", "als,private-b", ["als,private-bias"]),
+        ("fit --dataset", "cinema-s", ["cinema-small"]),
+        ("choose --dataset", "cinema-s", ["cinema-small"]),
+        ("check", "cinema-s", ["cinema-small"]),
+        ("sweep --preset", "chien-fig2", ["chien-fig2"]),
     ],
 )
-def test_commands_and_options_are_completed(words, incomplete, completions):
+def test_commands_options_and_ids_are_completed(words, incomplete, completions):
     shell = BashComplete(program, {}, "dpmf", "_DPMF_COMPLETE")
     assert [it.value for it in shell.get_completions(words.split(), incomplete)] == completions
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_stored_runs_and_files_are_completed(monkeypatch):
+    monkeypatch.delenv("DPMF_CATALOGUE", raising=False)
+    key = dpmf.fit("cinema-small", "bias").key
+    shell = BashComplete(program, {}, "dpmf", "_DPMF_COMPLETE")
+    assert [item.value for item in shell.get_completions(["runs", "show"], key[:6])] == [key]
+    (item,) = shell.get_completions(["check"], "ratings")
+    assert (item.value, item.type) == ("ratings", "file")
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [("/opt/env/bin/dpmf", "dpmf"), ("dpmf", "dpmf"), ("/clone/dpmf.py", "python -m dpmf")],
+)
+def test_usage_lines_name_the_command_as_it_was_started(monkeypatch, first, name):
+    monkeypatch.setattr(sys, "argv", [first])
+    monkeypatch.setenv("PATH", "")
+    program_name.cache_clear()
+    assert program_name() == name
+    program_name.cache_clear()
 
 
 @pytest.mark.parametrize(

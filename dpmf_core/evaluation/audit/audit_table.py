@@ -1,11 +1,10 @@
-"""The audits behind the table of proofs and faults, and an audit as JSON."""
+"""The audits behind the table of proofs and faults."""
 
 from typing import Any
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.evaluation.audit.bounds import CONFIDENCE
-from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec
+from dpmf_core.evaluation.audit.membership_inference import AuditSpec
 
 
 def every_proven() -> tuple[str, ...]:
@@ -49,39 +48,3 @@ def table_specs(epsilon: float, delta: float, runs: int, seed: int) -> list[Audi
         ),
         *(one(name, fault=fault) for name, fault in PLANTED_FAULTS),
     ]
-
-
-AS_THEY_ARE = (
-    "unit",
-    "canary",
-    "lower",
-    "proven",
-    "most",
-    "broken",
-    "realised_mu",
-    "planned_mu",
-    "by",
-    "rule",
-    "words",
-)
-
-
-def as_record(audit: Audit) -> dict[str, Any]:
-    """An audit as JSON."""
-    tests = [
-        {name: getattr(test, name) for name in ("attack", "rule", "epsilon", "error")}
-        | {"counted": test.words}
-        for test in audit.tests
-    ]
-    return {
-        **audit.spec.model_dump(),
-        **{name: getattr(audit, name) for name in AS_THEY_ARE},
-        "confidence": CONFIDENCE,
-        "realised_epsilon": audit.lost_epsilon,
-        "test": audit.best.rule,
-        "tests": tests,
-        "status": str(audit.guarantee.status),
-        "claim": audit.guarantee.claim,
-        "false_alarms": list(audit.best.false_alarms),
-        "misses": list(audit.best.misses),
-    }

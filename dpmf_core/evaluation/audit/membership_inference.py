@@ -20,6 +20,7 @@ from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput, Cancelled, checked
 from dpmf_core.base.progress import Progress, Tell, ignore
 from dpmf_core.base.registry import find
+from dpmf_core.base.text_tables import table
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.evaluation.audit import bounds, canaries, canary_data
 from dpmf_core.evaluation.audit.bounds import AttackKind, AuditBound
@@ -35,11 +36,22 @@ from dpmf_core.privacy.interpretation import false_negatives
 
 TELL_EVERY = 0.2  # seconds
 FEWEST = 40
-MEANINGS: dict[bounds.BoundRule, str] = {
+RAW = (
+    "Computed from raw private rows, for the holder of the data only. It is not a release, enters"
+    " no account and is not stored. Do not share it or base choices on it."
+)
+MEANINGS: dict[bounds.Rule, str] = {
     "pair test": "which of two training runs had the canary; bounds μ, converted to the ε of one"
     " Gaussian release",
     "error rates": "false alarms and misses at one threshold, for any kind of noise",
 }
+
+
+# what the JSON of an audit holds as it is
+EXPORTED = (
+    *("unit", "canary", "lower", "proven", "most", "broken", "realised_mu", "planned_mu"),
+    *("by", "rule", "words"),
+)
 
 
 class AuditSpec(BaseModel):
@@ -143,7 +155,8 @@ class Audit:
     at best. tests: every test that was run; `lower` is the largest of their bounds. canary: the two
     data sets in words. realised_mu, planned_mu: the mean mu of what the canary moved, and the
     ledger's. rule: why bounds go through mu, or may not. allowed_misses: the fewest misses that the
-    proof leaves at each rate of false alarms from 0 to 1; empty if nothing is proved.
+    proof leaves at each rate of false alarms from 0 to 1; empty if nothing is proved. is_raw:
+    whether it was computed from raw private rows.
     """
 
     spec: AuditSpec
@@ -157,6 +170,44 @@ class Audit:
     rule: str
     guarantee: Guarantee
     allowed_misses: tuple[float, ...]
+    is_raw: bool = False
+
+    def __str__(self) -> str:
+        """The sentence, then every figure with its meaning."""
+        rows = [[figure.name, figure.words, figure.meaning] for figure in self.figures]
+        parts = [
+            self.words,
+            table(["", "epsilon", "what it means"], rows),
+            f"The canary: {self.canary}. {self.rule}",
+        ]
+        if self.is_raw:
+            parts.append(RAW)
+        return "\n\n".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The audit as JSON has it."""
+        tests = [
+            {
+                "attack": test.attack,
+                "rule": test.rule,
+                "epsilon": test.epsilon,
+                "error": test.error,
+                "counted": test.words,
+            }
+            for test in self.tests
+        ]
+        return {
+            **self.spec.model_dump(),
+            **{name: getattr(self, name) for name in EXPORTED},
+            "confidence": bounds.CONFIDENCE,
+            "realised_epsilon": self.lost_epsilon,
+            "test": self.best.rule,
+            "tests": tests,
+            "status": str(self.guarantee.status),
+            "claim": self.guarantee.claim,
+            "false_alarms": list(self.best.false_alarms),
+            "misses": list(self.best.misses),
+        }
 
     @property
     def best(self) -> AuditBound:

@@ -29,10 +29,6 @@ from dpmf_core.evaluation.audit.canary_data import Pair, protected_unit
 from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec, attack
 
 DIRECTIONS = 20  # in which shared arrays are compared, the canary's own first
-RAW = (
-    "Computed from raw private rows, for the holder of the data only. It is not a release, enters"
-    " no account and is not stored. Do not share it or base choices on it."
-)
 
 
 def audit_on(
@@ -62,7 +58,8 @@ def audit_on(
     with single_threaded_blas:
         pair = target.furthest(candidates)
     view = replace(target, lens=_lens(pair, spec.seed))
-    return attack(spec, view, pair, lambda progress: tell(progress.step, progress.steps))
+    result = attack(spec, view, pair, lambda progress: tell(progress.step, progress.steps))
+    return replace(result, is_raw=not data.public)
 
 
 def _must_suit(kind: type[Algorithm], data: Data) -> None:

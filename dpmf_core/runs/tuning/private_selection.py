@@ -65,15 +65,10 @@ RULE = (
 class PrivateSelection(BaseModel):
     """A private selection among runs that all cost the same.
 
-    Parameters
-    ----------
-    searches
-        A trial draws one of them, then a value for each parameter that may vary. All have one data
-        set and one budget; a search may be of a method as recommended, in which nothing varies.
-    distribution, trials
-        The distribution of the number of trials, and its mean.
-    score_noise
-        The noise multiplier of each trial's validation score.
+    searches: a trial draws one of them, then a value for each parameter that may vary. All have one
+    data set and one budget; a search may be of a method as recommended, in which nothing varies.
+    distribution, trials: of the number of trials, and its mean. score_noise: the noise multiplier
+    of each trial's validation score.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -196,8 +191,8 @@ class PrivateSelection(BaseModel):
 
     def with_epsilon(self, epsilon: float) -> "PrivateSelection":
         """The selection with this epsilon for each training run."""
-        budget = self.budget.model_copy(update={"epsilon": epsilon})
-        searches = tuple(search.model_copy(update={"budget": budget}) for search in self.searches)
+        budget = {"budget": self.budget.model_copy(update={"epsilon": epsilon})}
+        searches = tuple(search.model_copy(update=budget) for search in self.searches)
         return self.model_copy(update={"searches": searches})
 
     def score_deviation(self, error: float, shape: Any) -> float:
@@ -282,7 +277,10 @@ class PrivateSelection(BaseModel):
         return first.assuming(*(premise for other in others for premise in other.assumptions))
 
     def measure(
-        self, report: Tell = ignore, stopped: Callable[[], bool] = lambda: False
+        self,
+        report: Report = ignore,
+        stopped: Callable[[], bool] = lambda: False,
+        ledger: str | None = None,
     ) -> "SelectionResult":
         """Draw, train, score, and keep the best.
 
@@ -294,8 +292,8 @@ class PrivateSelection(BaseModel):
             best = self._best(data, NoisePermit(private=False), report, stopped)
             return self._result(best, public=True)
         (charge,) = self.charges
-        require_fit(self, account_of(data))
-        with charging(data, charge, lasting=not is_own(self.data.id)) as permit:
+        require_fit(self, account_of(data, ledger))
+        with charging(data, charge, ledger, lasting=not is_own(self.data.id)) as permit:
             best = self._best(data, permit, report, stopped)
         result = self._result(best, public=False)
         return replace(result, receipt=Receipt.of(data, permit.entry), charge=charge)
@@ -379,9 +377,8 @@ class PrivateSelection(BaseModel):
 class SelectionResult:
     """The result of a private selection.
 
-    score: the best trial's noisy validation RMSE, None if no trial was drawn; epsilon: of the
-    whole; interval: of the score, by its noise alone; paired, floor_words: the score next to the
-    error of own means; receipt, charge: of private data.
+    score: the best trial's noisy validation RMSE; None without a trial. interval: by its noise
+    alone. paired, floor_words: next to own means' error. receipt, charge: of private data.
     """
 
     spec: PrivateSelection
@@ -435,3 +432,17 @@ def _require_gaussian(trial: Run) -> None:
             f"{trial.record.title} has no proof with these parameters, so the cost of choosing"
             " among its runs is unknown. Choose other parameters."
         )
+
+
+def _draw(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Value:
+    if isinstance(values, tuple):
+        return values[int(rng.integers(len(values)))]
+    low, high = float(values.low), float(values.high)
+    whole = isinstance(values.low, int) and isinstance(values.high, int)
+    if whole and not values.log:
+        return int(rng.integers(int(low), int(high) + 1))
+    if values.log:
+        at = float(np.exp(rng.uniform(np.log(low), np.log(high))))
+    else:
+        at = float(rng.uniform(low, high))
+    return int(min(max(round(at), low), high)) if whole else at

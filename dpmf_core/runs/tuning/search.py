@@ -77,16 +77,26 @@ class Search:
     """
 
     def __init__(
-        self, spec: TuneSpec, trials: int, engine: Any, width: int = 2, folder: Path | None = None
+        self,
+        spec: TuneSpec,
+        trials: int,
+        engine: Any,
+        width: int = 2,
+        folder: Path | None = None,
+        *,
+        in_hand: bool = False,
     ) -> None:
-        """engine: submits the runs. width: the number of trials at a time."""
+        """engine: submits the runs. width: the number of trials at a time.
+
+        in_hand: whether the data have no id that finds them again, so the journal stays in memory.
+        """
         if not 1 <= trials <= MOST_TRIALS:
             raise BadInput(f"The number of trials must be from 1 to {MOST_TRIALS:,}. Got {trials}.")
-        self.spec = spec
-        self.trials_asked = trials
-        self._engine = engine
-        self._width = width
-        self._study = _study(spec, folder or data_folder() / "tune")
+        self.spec, self.trials_asked, self._engine, self._width = spec, trials, engine, width
+        journal_folder: Path | None = folder or data_folder() / "tune"
+        if in_hand or is_own(spec.data.id):  # uploads leave no trace
+            journal_folder = None
+        self._study = _study(spec, journal_folder)
         # by number: Optuna's trial, and a job for each draw
         self._running: dict[int, tuple[Any, list[Any]]] = {}
         # by number: points of the curve that the pruner has seen
@@ -256,7 +266,8 @@ def _stop(jobs: Sequence[Any]) -> None:
             job.cancel()
 
 
-def _study(spec: TuneSpec, folder: Path) -> Any:
+def _study(spec: TuneSpec, folder: Path | None) -> Any:
+    """Optuna's study, with a journal in the folder or in memory."""
     with extra("tune"):
         import optuna
         from optuna.storages import JournalStorage
@@ -269,11 +280,9 @@ def _study(spec: TuneSpec, folder: Path) -> Any:
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         tpe = optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
     # points of a grid are queued beforehand
-    sampler: optuna.samplers.BaseSampler = tpe
-    if spec.sampler != "tpe":
-        sampler = optuna.samplers.RandomSampler(seed=seed)
-    storage: Any = None  # uploads leave no trace, so their searches stay in memory
-    if not is_own(spec.data.id):
+    sampler = tpe if spec.sampler == "tpe" else optuna.samplers.RandomSampler(seed=seed)
+    storage: Any = None
+    if folder is not None:
         create_folder(folder)
         journal: Any = JournalFileBackend(str(folder / f"{spec.key}.log"))
         storage = JournalStorage(journal)

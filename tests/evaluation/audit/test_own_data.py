@@ -8,7 +8,8 @@ import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import main
-from dpmf_core.evaluation.audit.own_data import RAW, audit_on
+from dpmf_core.evaluation.audit.membership_inference import RAW
+from dpmf_core.evaluation.audit.own_data import audit_on
 from dpmf_core.privacy import accounts
 from dpmf_core.runs.store import Store
 from dpmf_core.testing.sample_worlds import blocks

@@ -1,0 +1,316 @@
+"""Account for releases: what they cost together, and how much noise a budget needs.
+
+The words are those of `dp_accounting`: an *event* is what was released, events compose, and an
+accountant finds epsilon at a delta or delta at an epsilon. Here every event is accounted exactly
+where a closed form is known, and by privacy loss distributions elsewhere. Nothing is drawn, and no
+data are read.
+
+A figure holds if the event lists every release and if every sensitivity is right. Noise multipliers
+are the scale of the noise over the sensitivity, which is how far adding or removing one person's
+data moves the statistic. The relation "replace-one" is the `ChangeOneDistance` of OpenDP, and
+"add-remove" its `SymmetricDistance`, at distance 1.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+from dpmf_core.api.conversions import (
+    epsilon_of_gdp,
+    epsilon_of_renyi,
+    epsilons,
+    from_dp_accounting,
+    gdp,
+    renyi,
+    to_dp_accounting,
+    zcdp,
+)
+from dpmf_core.api.names import RelationName
+from dpmf_core.api.released import (
+    Released,
+    as_event,
+    is_of_dp_accounting,
+    relation_of,
+    require_delta,
+)
+from dpmf_core.base.errors import BadInput, checked
+from dpmf_core.privacy import accounting, exchange
+from dpmf_core.privacy.budget import Budget
+from dpmf_core.privacy.events import Event, Repeat, Sequence
+from dpmf_core.privacy.mechanisms import (
+    DiscreteGaussian,
+    Gaussian,
+    Laplace,
+    Mechanism,
+    UnsupportedEvent,
+)
+
+__all__ = [
+    "DiscreteGaussian",
+    "Gaussian",
+    "Laplace",
+    "UnsupportedEvent",
+    "calibrate",
+    "compose",
+    "delta",
+    "epsilon",
+    "epsilon_of_gdp",
+    "epsilon_of_renyi",
+    "epsilons",
+    "from_dp_accounting",
+    "gdp",
+    "group",
+    "noise_multiplier",
+    "renyi",
+    "to_dp_accounting",
+    "zcdp",
+]
+MechanismName = Literal["gaussian", "laplace", "discrete-gaussian"]
+MECHANISMS: dict[str, type[Mechanism]] = {
+    "gaussian": Gaussian,
+    "laplace": Laplace,
+    "discrete-gaussian": DiscreteGaussian,
+}
+MOST = 10**9  # releases of one kind; for more, rules would differ by rounding only
+
+
+def compose(*events: Released, count: int = 1) -> Event:
+    """Compose events, each of which may depend on the results of those before it.
+
+    Parameters
+    ----------
+    events
+        Mechanisms, composed events, ledgers (`model.ledger_`), models that `fit` returned, or
+        events of `dp_accounting` with Gaussian and Laplace noise.
+    count
+        How often all of them happen, from 0 to 10^9.
+
+    Returns
+    -------
+    Event
+        For the other functions here.
+
+    Raises
+    ------
+    BadInput
+        If something is no event, or count is no whole number from 0 to 10^9.
+
+    Examples
+    --------
+    >>> from dpmf import privacy
+    >>> year = privacy.compose(privacy.Gaussian(8.0), count=12)
+    >>> round(privacy.gdp(year) ** 2, 6)  # 12 / 8^2
+    0.1875
+    """
+    if not (isinstance(count, int) and 0 <= count <= MOST):
+        raise BadInput(f"count must be a whole number from 0 to {MOST:,}. Got {count!r}.")
+    return Repeat(Sequence(tuple(as_event(event) for event in events)), count)
+
+
+def epsilon(event: Released, delta: float, relation: RelationName = "add-remove") -> float:
+    """Compute the exact epsilon of an event at a delta.
+
+    Ledgers of Gaussian noise have a closed form (Balle & Wang 2018). Others are composed by privacy
+    loss distributions, and the smaller of their result and of the Renyi bound is returned.
+
+    Parameters
+    ----------
+    event
+        See `compose`.
+    delta
+        From 0 to 1; at 0 the result is the sum of pure epsilons, infinite for Gaussian noise.
+    relation
+        Which data sets are neighbours: "add-remove" or "replace-one".
+
+    Returns
+    -------
+    float
+        0 or more; infinite where no finite epsilon holds.
+
+    Raises
+    ------
+    BadInput
+        If delta or the event cannot be used.
+    UnsupportedEvent
+        If no accountant covers the event.
+
+    Examples
+    --------
+    >>> from dpmf import privacy
+    >>> round(privacy.epsilon(privacy.Gaussian(3.7306), 1e-5), 3)  # Balle & Wang 2018
+    1.0
+    >>> privacy.epsilon(privacy.compose(privacy.Laplace(2.0), count=3), 0)
+    1.5
+    """
+    require_delta(delta)
+    if is_of_dp_accounting(event):
+        return exchange.dp_event_epsilon(event, delta, relation_of(relation))
+    return accounting.epsilon(as_event(event), delta, relation_of(relation))
+
+
+def delta(event: Released, epsilon: float, relation: RelationName = "add-remove") -> float:
+    """Compute the exact delta of an event at an epsilon.
+
+    Parameters
+    ----------
+    event
+        See `compose`.
+    epsilon
+        0 or more.
+    relation
+        Which data sets are neighbours: "add-remove" or "replace-one".
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Raises
+    ------
+    BadInput
+        If epsilon or the event cannot be used.
+
+    Examples
+    --------
+    >>> from dpmf import privacy
+    >>> f"{privacy.delta(privacy.Gaussian(3.7306), 1.0):.1e}"
+    '1.0e-05'
+    """
+    if not 0 <= epsilon < math.inf:
+        raise BadInput(f"epsilon must be a number of at least 0. Got {epsilon!r}.")
+    return accounting.delta(as_event(event), epsilon, relation_of(relation))
+
+
+def calibrate(
+    make_event: Callable[[float], Released],
+    epsilon: float,
+    delta: float,
+    relation: RelationName = "add-remove",
+) -> float:
+    """Find the noise with which an event costs at most epsilon at a delta.
+
+    Parameters
+    ----------
+    make_event
+        The event at a noise multiplier; more noise must never cost more.
+    epsilon
+        The budget's epsilon, from 1e-4 to 1000.
+    delta
+        The budget's delta, from 0 to below 0.5; 0 only for noise with a pure epsilon.
+    relation
+        Which data sets are neighbours: "add-remove" or "replace-one".
+
+    Returns
+    -------
+    float
+        The smallest noise multiplier that is found; the exact epsilon at it is not above the
+        budget, to the last bit.
+
+    Raises
+    ------
+    BadInput
+        If the budget cannot be used, or delta is 0 and the noise has no pure epsilon.
+
+    Examples
+    --------
+    One Gaussian sum, and a count with half of its noise:
+
+    >>> from dpmf import privacy
+    >>> def release(z):
+    ...     return privacy.compose(privacy.Gaussian(z), privacy.Gaussian(z / 2))
+    >>> z = privacy.calibrate(release, epsilon=1.0, delta=1e-5)
+    >>> round(privacy.epsilon(release(z), 1e-5), 9)
+    1.0
+    """
+    parts = {"epsilon": epsilon, "delta": delta, "relation": relation_of(relation)}
+    budget = checked(Budget, "the budget", parts)
+    return accounting.calibrate(lambda level: as_event(make_event(level)), budget)
+
+
+def noise_multiplier(
+    epsilon: float,
+    delta: float,
+    *,
+    mechanism: MechanismName = "gaussian",
+    count: int = 1,
+    relation: RelationName = "add-remove",
+) -> float:
+    """Find the noise multiplier of a mechanism of one's own.
+
+    Add noise of scale `noise_multiplier * sensitivity` to each released statistic, where the
+    sensitivity is in L2 for Gaussian noise and in L1 for Laplace noise.
+
+    Parameters
+    ----------
+    epsilon
+        The budget's epsilon, from 1e-4 to 1000.
+    delta
+        The budget's delta, from 0 to below 0.5; 0 only for noise with a pure epsilon.
+    mechanism
+        "gaussian", "laplace" or "discrete-gaussian".
+    count
+        The number of releases, at least 1.
+    relation
+        Which data sets are neighbours. Under "replace-one" a replaced person is taken to move the
+        statistic by at most twice the sensitivity.
+
+    Returns
+    -------
+    float
+        The scale of the noise over the sensitivity.
+
+    Raises
+    ------
+    BadInput
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> from dpmf import privacy
+    >>> round(privacy.noise_multiplier(1.0, 1e-5), 3)  # Balle & Wang 2018
+    3.731
+    >>> round(privacy.noise_multiplier(0.5, 0, mechanism="laplace", count=4), 6)
+    8.0
+    """
+    if mechanism not in MECHANISMS:
+        raise BadInput(f"mechanism must be one of {', '.join(MECHANISMS)}. Got {mechanism!r}.")
+    if count == 0:
+        raise BadInput("count must be at least 1: nothing is released otherwise. Got 0.")
+    kind = MECHANISMS[mechanism]
+    return calibrate(lambda z: compose(kind(z), count=count), epsilon, delta, relation)
+
+
+def group(event: Released, size: int) -> Event:
+    """Return what an event is for a group of people, such as a family.
+
+    A group moves a statistic by at most `size` times as much as one person does.
+
+    Parameters
+    ----------
+    event
+        See `compose`.
+    size
+        The number of people who are added, removed or replaced together, at least 1.
+
+    Returns
+    -------
+    Event
+        Its epsilon is that of the group.
+
+    Raises
+    ------
+    BadInput
+        If size is below 1.
+    UnsupportedEvent
+        If the cost for a group is not known, as for thresholded item sets.
+
+    Examples
+    --------
+    >>> from dpmf import privacy
+    >>> family = privacy.group(privacy.Gaussian(10.0), 4)
+    >>> privacy.gdp(family)  # mu grows with the size: 4 / 10
+    0.4
+    """
+    if not (isinstance(size, int) and size >= 1):
+        raise BadInput(f"size must be a whole number of at least 1. Got {size!r}.")
+    return accounting.of_group(as_event(event), size)

@@ -1,0 +1,200 @@
+"""An open search from its question to its answer in words, for commands and Python."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+
+from dpmf_core import algorithms
+from dpmf_core.base.errors import BadInput
+from dpmf_core.base.registry import find
+from dpmf_core.base.text_tables import number, table
+from dpmf_core.privacy import normal_form
+from dpmf_core.privacy.formatting import epsilon_text
+from dpmf_core.runs import data_access
+from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.record import Run, provenance
+from dpmf_core.runs.run_texts import in_words, privacy_text, sentence
+from dpmf_core.runs.specification import RunSpec, Value
+from dpmf_core.runs.tuning import search
+from dpmf_core.runs.tuning.private_selection import SelectionResult
+from dpmf_core.runs.tuning.search import Search, Trial
+from dpmf_core.runs.tuning.search_space import (
+    FRESH,
+    Interval,
+    Outcome,
+    TuneSpec,
+    default_range,
+    outcome,
+)
+
+MOST_SHOWN = 10  # of the best trials
+RAW = (
+    "A search on private data chooses by raw errors: its scores and its best parameters are for the"
+    " holder of the data."
+)
+
+
+def search_spec(
+    run: RunSpec,
+    shape: Any,
+    *,
+    grid: Mapping[str, tuple[Value, ...]],
+    ranges: Mapping[str, Interval | None],
+    draws: int,
+    prune: bool,
+) -> TuneSpec:
+    """The search around a run. Raises BadInput.
+
+    grid: values to try, all of them. ranges: for a sampler; None is a range around the recommended
+    value, on data of this shape.
+    """
+    space: dict[str, Any] = dict(grid)
+    if not grid:
+        space = _ranges(run, shape, ranges)
+    return TuneSpec.parse(
+        data=run.data,
+        algorithm=run.algorithm,
+        budget=run.budget,
+        split=run.split,
+        seed=run.seed,
+        fixed=run.parameters,
+        search=space,
+        draws=draws,
+        sampler="grid" if grid else "tpe",
+        prune=prune,
+    )
+
+
+def _ranges(run: RunSpec, shape: Any, ranges: Mapping[str, Interval | None]) -> dict[str, Any]:
+    kind, recommendation = algorithms.find(run.algorithm), prepare(run, shape).algorithm
+    space = dict[str, Any]()
+    for name, interval in ranges.items():
+        find(kind.model_fields, name, "parameter")
+        space[name] = interval
+        if interval is None:
+            space[name] = default_range(kind, name, getattr(recommendation, name))
+    return space
+
+
+def best_of(finished: Search) -> Trial:
+    """The best trial of a finished search. Raises BadInput if a trial could not start."""
+    if finished.failure or finished.best is None:
+        raise BadInput(finished.failure or "Every trial failed.")
+    return finished.best
+
+
+@dataclass(frozen=True, eq=False)
+class SearchOutcome:
+    """What a search found. Printed it is what the command `tune` prints.
+
+    comparison: the best and the recommended parameters over fresh draws; None before they are
+    trained. final: the first of these draws. cost: of choosing; None without a proven epsilon.
+    """
+
+    spec: TuneSpec
+    trials: tuple[Trial, ...]
+    best: Trial
+    importance: dict[str, float]
+    comparison: Outcome | None
+    final: Run
+    cost: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, finished: Search, fresh: Mapping[str, Run]) -> "SearchOutcome":
+        """The outcome of a finished search. fresh: the runs of `TuneSpec.fresh`, by name."""
+        spec, final = finished.spec, fresh["winner 0"]
+        return cls(
+            spec,
+            tuple(finished.trials),
+            best_of(finished),
+            finished.importance(),
+            outcome(fresh, spec.metric),
+            final,
+            _cost(spec, final, len(finished.trials)),
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """One row per trial: number, state, score with interval and draws, varied parameters."""
+        return pd.DataFrame(search.table(self.trials))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The outcome as JSON."""
+        return {
+            "spec": self.spec.model_dump(mode="json"),
+            "best": search.table([self.best])[0],
+            "trials": search.table(self.trials),
+            "importance": self.importance,
+            "fresh": self.comparison.export() if self.comparison else None,
+            "final": self.final.record.export(),
+            "price": self.cost,
+            **provenance(),
+        }
+
+    def __str__(self) -> str:
+        record = self.final.record
+        n_scored = sum(trial.score is not None for trial in self.trials)
+        n_stopped = sum(trial.state == "stopped" for trial in self.trials)
+        shares = ", ".join(f"{name} {share:.0%}" for name, share in self.importance.items())
+        lines = [self._line(trial) for trial in self._by_score()[:MOST_SHOWN]]
+        parts = [
+            table(["trial", "score", "95%", *self.spec.search], lines),
+            f"\n{n_scored} trials finished, {n_stopped} stopped early. Importance: {shares}",
+            self.comparison.words if self.comparison else "",
+            f"The first of these draws: {sentence(record)}\n{privacy_text(record)}",
+        ]
+        if self.cost:
+            parts.append(self._cost_words(self.cost))
+        if not record.public:
+            parts.append(RAW)
+        return "\n".join(parts)
+
+    def _by_score(self) -> list[Trial]:
+        scored = [(trial.score, trial.number, trial) for trial in self.trials]
+        finished = [(score, place, trial) for score, place, trial in scored if score is not None]
+        return [trial for _, _, trial in sorted(finished)]
+
+    def _line(self, trial: Trial) -> list[str]:
+        values = [trial.place.get(name) for name in self.spec.search]
+        between = "-" if trial.interval is None else "{:.4f} to {:.4f}".format(*trial.interval)
+        texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
+        return [str(trial.number), f"{trial.score:.4f}", between, *texts]
+
+    def _cost_words(self, cost: Mapping[str, Any]) -> str:
+        public = ""
+        if self.final.record.public:
+            public = "nothing, because the data are public. "
+        best_of = ", ".join(f"{name} {epsilon_text(it)}" for name, it in cost["best_of"].items())
+        runs = "run" if self.spec.draws == 1 else "runs"
+        return (
+            f"The cost of choosing: {public}On private data, one trial alone"
+            f" {epsilon_text(cost['single'])}; all {len(self.trials)} trials shown"
+            f" {epsilon_text(cost['all_shown'])}; only the best of a random number of trials, as"
+            f" many on average: {best_of}. A trial is {self.spec.draws} training {runs}; the"
+            f" comparison trained {2 * FRESH} more."
+        )
+
+
+def _cost(spec: TuneSpec, final: Run, n_trials: int) -> dict[str, Any] | None:
+    if spec.budget is None:
+        return None
+    ready = prepare(final.spec, data_access.open_anywhere(spec.data).shape)
+    if not normal_form(ready.plan) or not ready.guarantee.has_epsilon:
+        return None
+    return asdict(search.price(ready.plan, None, max(n_trials, 1), spec.budget, spec.draws))
+
+
+def selection_text(selection: SelectionResult) -> str:
+    """A private selection in words, as the command `tune` prints it."""
+    parts = ["No trial was drawn, so nothing is released. That is a possible outcome too."]
+    if selection.score is not None:
+        winner = [f"{name} = {number(value)}" for name, value in selection.winner.items()]
+        parts = [
+            f"The winner: {', '.join(winner)}",
+            f"Its validation RMSE with noise: {selection.score:.4f}.",
+            selection.floor_words,
+            str(selection.guarantee),
+        ]
+    cost = f"epsilon = {epsilon_text(selection.epsilon)} ({in_words(selection.terms)})"
+    return "\n".join([*parts, f"The whole selection: {cost}."])
