@@ -47,7 +47,7 @@ def declared(name):
 
 
 def test_make_app_installs_the_core_and_the_extra_app():
-    assert declared("requirements.lock") == with_extras("app", "files", "tune")
+    assert declared("requirements.lock") == with_extras("app")
 
 
 @pytest.mark.parametrize("name", LOCKS)

@@ -27,7 +27,7 @@ from dpmf_core.runs.record import Summary, summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.tuning.choosing import asking, documents
-from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
+from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape, is_declared
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.question import FEW
@@ -39,17 +39,20 @@ class _Place:
     """Where runs are made.
 
     spec: the data of the question. own_data: the data in memory, if no id finds them. data: the
-    opened data. ledger: the file of their account, if it is not that of the data folder.
+    opened data; None if only their shape is declared. ledger: the file of their account, if it is
+    not that of the data folder.
     """
 
     spec: DataSpec
     own_data: AnyData | None
-    data: AnyData
+    data: AnyData | None
     ledger: str | Path | None
 
     @property
     def account(self) -> Account | None:
         """The account of private data."""
+        if self.data is None:
+            return None
         return account_of(self.data, self.ledger, in_hand=self.own_data is not None)
 
     def compute(self, points: Sequence[Point]) -> Draws:
@@ -237,6 +240,8 @@ class Choice:
                 "Only an answer on private data is measured: methods were measured on these public"
                 " data already."
             )
+        if self._place.data is None:
+            raise BadInput("A measurement needs the data; a declared shape has none.")
         return self.finding
 
     def _with(self, finding: PrivateFinding) -> "Choice":
@@ -272,7 +277,8 @@ def choose(
     Parameters
     ----------
     data
-        A catalogue id, a path, or data in memory; see `load`.
+        A catalogue id, a path, or data in memory; see `load`. Without data a declared shape, such
+        as "worlds?users=943&items=1682&each=106&bounds=1,5&step=1".
     spend
         The largest epsilon. Exactly one of `spend`, `keep` and `reach`; on private data `spend`.
     keep
@@ -333,10 +339,6 @@ def choose(
     declared_facts, rest = facts_apart({**given_facts, **facts})
     if rest:
         raise BadInput(f"choose has no argument {', '.join(map(repr, rest))}. Leave it out.")
-    opened, own_data, choices = data_of(data, declared_facts, ["spectral"], {})
-    if isinstance(opened, Samples):
-        raise BadInput(f"choose needs ratings; these data hold {opened.unit}s.")
-    place = _Place(DataSpec(id=choices["dataset"]), own_data, opened, ledger)
     options = {
         "spend": spend,
         "keep": keep,
@@ -348,6 +350,12 @@ def choose(
         "seed": seed,
         "every": every,
     }
+    if isinstance(data, str) and is_declared(data):
+        return _of_declared(data, options, ledger)
+    opened, own_data, choices = data_of(data, declared_facts, ["spectral"], {})
+    if isinstance(opened, Samples):
+        raise BadInput(f"choose needs ratings; these data hold {opened.unit}s.")
+    place = _Place(DataSpec(id=choices["dataset"]), own_data, opened, ledger)
     title = place.spec.id
     if not opened.public:
         title = file_of(place.spec.id)
@@ -357,6 +365,16 @@ def choose(
     declared = DeclaredShape.of(opened.shape, each, step)
     finding = asking.private_finding(declared, options, place.compute, **about)
     return Choice(asking.with_account(finding, place.account), place)
+
+
+def _of_declared(data: str, options: dict[str, Any], ledger: str | Path | None) -> Choice:
+    """The answer for a declared shape, without data."""
+    declared = DeclaredShape.parse(data)
+    place = _Place(DataSpec(id=declared.id), None, None, ledger)
+    title = "data of a declared shape"
+    return Choice(
+        asking.private_finding(declared, options, place.compute, title=title, path=""), place
+    )
 
 
 def _public(place: _Place, shape: Shape, options: dict[str, Any], about: dict[str, Any]) -> Finding:

@@ -99,6 +99,15 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         self.noise_ = run.record.noise
         self.delta_, self.epsilon_ = run.record.delta, self.run_.epsilon
 
+    def __getattr__(self, name: str) -> Any:
+        """Say why a fitted estimator has no account any more."""
+        if name == "account_" and "run_" in self.__dict__:
+            raise AttributeError(
+                "account_ is gone: its key is a hash of the private rows, so forget_people() drops"
+                " it and no pickle holds it. dpmf.account(data, bounds=...) opens it again."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # noise on private data has a secret key

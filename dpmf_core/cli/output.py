@@ -27,17 +27,13 @@ def show(as_json: bool, value: Any, words: str) -> None:
 
 
 def privacy(record: "PrivacyRecord", *more: str) -> str:
-    """`privacy_text` with the guarantee's status in its colour."""
-    from dpmf_core.runs.run_texts import privacy_text  # not needed to serve the app
-
-    return privacy_text(record, *more, mark=_coloured)
+    """The privacy of a record, with the guarantee's status in its colour."""
+    return record.privacy_text(*more, mark=_coloured)
 
 
 def run(record: "RunRecord") -> str:
-    """`run_text` with the guarantee's status in its colour."""
-    from dpmf_core.runs.run_texts import run_text  # not needed to serve the app
-
-    return run_text(record, mark=_coloured)
+    """A run in words, with the guarantee's status in its colour."""
+    return record.run_text(mark=_coloured)
 
 
 def _coloured(status: str) -> str:

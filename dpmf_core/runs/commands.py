@@ -1,11 +1,13 @@
-"""The command that repeats a run on the command line."""
+"""The command that repeats a run, and the arguments with which `fit` does."""
 
 import shlex
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import Any
 
 from pydantic import BaseModel
 
+from dpmf_core.data.splits import SplitSpec
 from dpmf_core.runs.specification import PARAMETERS, Parameter, RunSpec
 
 PROGRAM = ("dpmf",)
@@ -34,17 +36,40 @@ def fit_command(spec: RunSpec, program: Sequence[str] = PROGRAM, save: str = "")
     return shlex.join(parts)
 
 
+def fit_keywords(spec: RunSpec) -> dict[str, Any]:
+    """The arguments of `fit` that do a run, besides the data and the algorithm, by name."""
+    keywords = _values(spec)
+    for name in ("dataset", "algorithm"):
+        del keywords[name]
+    if spec.split.judged != "test":
+        for name in SplitSpec.model_fields:
+            keywords.pop(name, None)
+        keywords["split"] = spec.split.model_dump(mode="json")
+    if spec.parameters:
+        keywords["parameters"] = dict(spec.parameters)
+    return keywords
+
+
 def _options(spec: RunSpec) -> dict[str, str]:
     """The options that differ from their defaults, as texts by name."""
+    return {name: _text(value) for name, value in _values(spec).items()}
+
+
+def _values(spec: RunSpec) -> dict[str, Any]:
+    """The parameters of a run that differ from their defaults, by name."""
     values = {name: _value(spec, parameter) for name, parameter in PARAMETERS.items()}
     if spec.without_noise:
         values["noise"] = "none"
     names = dict.fromkeys((*FIRST, *values))
     return {
-        name: _text(values[name])
+        name: _plain(values[name])
         for name in names
         if values[name] not in (None, PARAMETERS[name].info.default)
     }
+
+
+def _plain(value: object) -> object:
+    return value.value if isinstance(value, StrEnum) else value
 
 
 def _value(spec: RunSpec, parameter: Parameter) -> object:
@@ -57,8 +82,6 @@ def _value(spec: RunSpec, parameter: Parameter) -> object:
 
 
 def _text(value: object) -> str:
-    if isinstance(value, StrEnum):
-        return value.value
     if isinstance(value, bool):
         return str(value).lower()
     return str(value).removesuffix(".0")

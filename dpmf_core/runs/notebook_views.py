@@ -140,7 +140,7 @@ def chart_of_draws(draws: Draws, metric: str | None = None) -> "Figure":
 
 def _lines(table: "pd.DataFrame", x: str, y: str, title: str) -> "Figure":
     """A line for each method, with markers."""
-    with extra("app"):
+    with extra("plot"):
         import plotly.express as px
     figure: Figure = px.line(
         table, x=x, y=y, color="method", markers=True, template="simple_white", labels={y: title}

@@ -1,10 +1,12 @@
 """The record of a privacy loss: releases, cost and guarantee. It needs no algorithm and no data."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dpmf_core.base.text_tables import table
 from dpmf_core.privacy import (
     VALUE,
     Budget,
@@ -30,11 +32,18 @@ Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z ]{0,39}$")]
 AnotherValue = Literal["another-value"]  # the relation if the unit is the value of a rating
 
 
+Mark = Callable[[str], str]
+LEDGER_HEAD = ("released", "noise", "sensitivity", "noise multiplier", "count")
 PURE = (Laplace.mechanism, PosteriorSample.mechanism)  # noise with a finite epsilon at delta 0
 NO_FINITE_EPSILON = "No finite ε holds at this δ: a release may fail more often. Give a larger δ."
 
 
-class RecordPart(BaseModel):
+def in_words(text: str) -> str:
+    """The text with the names of epsilon and delta in place of their letters."""
+    return text.replace("ε", "epsilon").replace("δ", "delta")
+
+
+class Part(BaseModel):
     """A part of a record."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -87,6 +96,12 @@ class ReleaseRecord(RecordPart):
         """The release, as printed."""
         return title_of(self.statistic, (self.model_extra or {}).get("groups", 1))
 
+    @property
+    def cells(self) -> list[str]:
+        """A row of the ledger in a table."""
+        noise = f"{self.noise_multiplier:.4g}"
+        return [self.statistic, self.mechanism, f"{self.sensitivity:.4g}", noise, str(self.count)]
+
 
 class EpsilonRecord(RecordPart):
     """Epsilon by every rule; None if a rule does not apply or nothing is proved."""
@@ -130,6 +145,23 @@ class PrivacyRecord(RecordPart):
             guarantee=GuaranteeRecord.of(guarantee),
             ledger=ReleaseRecord.of_ledger(ledger),
         )
+
+    def __str__(self) -> str:
+        return self.privacy_text()
+
+    def privacy_text(self, *more: str, mark: Mark = str) -> str:
+        """Epsilon in full, further lines, every rule's figure, the ledger, the guarantee.
+
+        mark: highlights the status of the guarantee.
+        """
+        parts = [in_words(self.loss), *more]
+        if rules := self.rules:
+            parts.append("by every rule: " + "; ".join(map(" ".join, rules)))
+        if self.ledger:
+            parts.append(table(LEDGER_HEAD, [release.cells for release in self.ledger]))
+        if not (self.guarantee.has_epsilon and self.epsilon.exact is None):
+            parts.append(f"{mark(self.guarantee.status)}: {self.guarantee.words}")
+        return "\n".join(parts)  # without a guarantee if nothing is proved at this delta
 
     def __repr__(self) -> str:
         releases = sum(row.count for row in self.ledger)

@@ -20,13 +20,14 @@ import numpy.typing as npt
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from dpmf_core import __version__, algorithms
+from dpmf_core.base.text_tables import number, table
 from dpmf_core.data.addresses import file_of
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs.fall_record import FallRecord
-from dpmf_core.runs.privacy_record import Count, NotNegative, PrivacyRecord
+from dpmf_core.runs.privacy_record import Count, Mark, PrivacyRecord, Size, in_words
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value
 
@@ -44,6 +45,11 @@ def value_of(figures: Mapping[str, int | float | None], name: str) -> float:
     if value is None:
         return math.nan
     return float(value)
+
+
+WITHOUT_RAW = (
+    "Errors are left out: they are computed on private data without noise (record.metrics)."
+)
 
 
 class RunRecord(PrivacyRecord):
@@ -109,6 +115,52 @@ class RunRecord(PrivacyRecord):
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON has it, with floats that may be nan or infinite."""
         return self.model_dump(mode="json")
+
+    def __str__(self) -> str:
+        if self.public:
+            return self.run_text()
+        return f"{self.exported().run_text()}\n\n{WITHOUT_RAW}"
+
+    @property
+    def sentence(self) -> str:
+        """What was done, in one sentence with numbers."""
+        shape, figures = self.shape, self.metrics
+        counts = (
+            f"{shape['n_users']:,} users, {shape['n_items']:,} items"
+            if "n_users" in shape
+            else f"{shape['n_samples']:,} x {shape['n_features']:,}"
+        )
+        where = f"{self.spec.data.id} ({counts}; {self.split})"
+        what = f"{self.title} on {where}, seed {self.spec.seed}"
+        if "rmse" in figures:
+            return f"{what}: held-out RMSE {number(figures['rmse'])}."
+        if "objective" in figures:
+            trivial = number(figures["trivial_objective"], 4)
+            return f"{what}: objective {number(figures['objective'], 4)}, the mean row {trivial}."
+        return f"{what}."
+
+    def run_text(self, mark: Mark = str) -> str:
+        """The run in words: the sentence, figures, privacy, timings.
+
+        mark: highlights the status of the guarantee. It shows raw figures of private data.
+        """
+        from dpmf_core.evaluation.registry import title_of  # slow to load, needed only for texts
+
+        parts = [self.sentence]
+        if self.metrics:
+            rows = [[title_of(name), number(figure)] for name, figure in self.metrics.items()]
+            parts.append(table(["figure", ""], rows))
+        if self.fall is not None:
+            parts.append(in_words("\n".join(self.fall.sentences)))
+        parameters = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        parts.append(f"{self.privacy_text(mark=mark)}\n{self.noise}".rstrip())
+        parts.append(f"parameters: {parameters or 'none'}")
+        if self.seconds:
+            seconds = [f"{phase} {value:.2f} s" for phase, value in self.seconds.items()]
+            origin = " (from the store)" if self.cached else ""
+            peak = f"peak {self.peak_mb or 0:.0f} MB"
+            parts.append(f"{', '.join(seconds)}; {peak}; key {self.key}{origin}")
+        return "\n\n".join(parts)
 
     def metric(self, name: str) -> float:
         """A held-out figure; nan if it could not be computed. Raises KeyError if there is none."""

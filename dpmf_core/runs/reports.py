@@ -11,6 +11,7 @@ from markupsafe import Markup
 from dpmf_core import algorithms
 from dpmf_core.base.documents import notebook, render
 from dpmf_core.evaluation.registry import title_of
+from dpmf_core.runs.commands import fit_keywords
 from dpmf_core.runs.comparison import differences, settings
 from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.record import Run, RunRecord
@@ -78,7 +79,7 @@ def _facts(record: RunRecord) -> list[tuple[str, object]]:
 def notebook_of_run(record: RunRecord) -> str:
     """A notebook that repeats a run, exactly on public data."""
     title = algorithms.find(record.spec.algorithm).title
-    return notebook("run.notebook", title=title, record=record)
+    return notebook("run.notebook", title=title, record=record, keywords=fit_keywords(record.spec))
 
 
 def notebook_of_sweep(sweep: Mapping[str, Any], metric: str) -> str:
@@ -92,4 +93,4 @@ def script(record: RunRecord) -> str:
     Values of the record enter it only as literals.
     """
     title = algorithms.find(record.spec.algorithm).title
-    return render("script.notebook", title=title, record=record)
+    return render("script.notebook", title=title, record=record, keywords=fit_keywords(record.spec))

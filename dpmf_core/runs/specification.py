@@ -242,7 +242,9 @@ def sections(choices: Mapping[str, Any]) -> dict[str, Any]:
     }
     for name, value in _flat(choices).items():
         known = PARAMETERS.get(name)
-        if known is None:
+        if name == "judged":  # only inside a mapping of the split
+            parts["split"][name] = value
+        elif known is None:
             parts["parameters"][name] = value
         elif known.section:
             parts[known.section][known.field] = value

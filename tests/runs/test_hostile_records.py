@@ -7,7 +7,7 @@ import io
 import re
 import sys
 from html.parser import HTMLParser
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -70,23 +70,20 @@ def test_the_script_holds_literals_alone(attack, monkeypatch):
     text, files = attack
     tree = ast.parse(files["script"])
     for node in tree.body:
-        assert isinstance(node, ast.Expr | ast.ImportFrom | ast.Assign), ast.dump(node)
-    arguments = []
+        assert isinstance(node, ast.Expr | ast.Import | ast.Assign), ast.dump(node)
+    ids = []
+    record = SimpleNamespace(metrics={}, loss="")
 
-    module = ModuleType("stub")
-    module.RunSpec = SimpleNamespace(parse=lambda **parts: arguments.append(parts))
-    module.run = lambda _spec: SimpleNamespace(record=SimpleNamespace(metrics={}, loss=""))
-    for name in ("dpmf_core.runs.execution", "dpmf_core.runs.specification"):
-        monkeypatch.setitem(sys.modules, name, module)
-    functions = {
-        node.func.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    assert functions == {"run", "print"}
+    def fit(data, *_, **__):
+        ids.append(data)
+        return SimpleNamespace(record=record)
+
+    monkeypatch.setitem(sys.modules, "dpmf", SimpleNamespace(fit=fit))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    assert {ast.unparse(call.func) for call in calls} == {"dpmf.fit", "print"}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(compile(tree, "script", "exec"), {})
-    assert [parts["data"]["id"] for parts in arguments] == [text, text]
+    assert ids == [text, text]
 
 
 class Tags(HTMLParser):

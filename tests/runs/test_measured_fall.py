@@ -290,7 +290,7 @@ def test_it_is_shown_wherever_the_run_is_and_its_receipt_stays(clinic, tmp_path)
         assert fall.price.words in html.unescape(text)
     assert TITLE in output.run(model.record)
     for text in (notebook_of_run(model.record), script(model.record)):
-        assert "with_measurement(result, 0.5)" in text
+        assert "measure=0.5," in text
     assert dpmf.load_model(folder).record.fall == fall.exported()
 
 

@@ -14,8 +14,8 @@ from dpmf_core.privacy import normal_form
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import data_access
 from dpmf_core.runs.planning import prepare
+from dpmf_core.runs.privacy_record import in_words
 from dpmf_core.runs.record import Run, provenance
-from dpmf_core.runs.run_texts import in_words, privacy_text, sentence
 from dpmf_core.runs.specification import RunSpec, Value
 from dpmf_core.runs.tuning import search
 from dpmf_core.runs.tuning.private_selection import SelectionResult
@@ -142,7 +142,7 @@ class SearchOutcome:
             table(["trial", "score", "95%", *self.spec.search], lines),
             f"\n{n_scored} trials finished, {n_stopped} stopped early. Importance: {shares}",
             self.comparison.words if self.comparison else "",
-            f"The first of these draws: {sentence(record)}\n{privacy_text(record)}",
+            f"The first of these draws: {record.sentence}\n{record.privacy_text()}",
         ]
         if self.cost:
             parts.append(self._cost_words(self.cost))

@@ -38,7 +38,9 @@ def report(finding: Finding) -> str:
 
 def notebook(finding: Finding) -> str:
     """A notebook, as JSON, that repeats and trains the answer if the package is installed."""
-    return documents.notebook("choice.notebook", finding=finding, model_folder=MODEL)
+    return documents.notebook(
+        "choice.notebook", finding=finding, again=finding.again_keywords, model_folder=MODEL
+    )
 
 
 def _question_rows(finding: Finding) -> list[tuple[str, object]]:

@@ -22,6 +22,7 @@ from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.question import Question
 
 MODEL = "model"  # the folder that the command saves the model in
+WISHES = ("spend", "keep", "reach")  # what a question asks for, one of them
 NO_TOTAL = (
     "No total is known for a group, because the cost of what was drawn from these data before is"
     " known for one person only."
@@ -263,11 +264,24 @@ class Finding(ABC):
         """The arguments of the program in `again`."""
         question = self.question
         parts = ["choose", "--dataset", question.data.id, "--for", question.goal]
+        for name, value in self.again_keywords.items():
+            text = f"{value:g}" if name in WISHES else str(value)
+            parts += [f"--{name}"] if value is True else [f"--{name}", text]
+        return parts
+
+    @property
+    def again_keywords(self) -> dict[str, float | int | bool]:
+        """The arguments of `dpmf.choose` that repeat the answer, besides the data and the goal."""
+        question = self.question
+        keywords: dict[str, float | int | bool] = {}
         if question.protect == "group":
-            parts += ["--group", str(question.group)]
-        for name in ("spend", "keep", "reach"):
+            keywords["group"] = question.group
+        for name in WISHES:
             value = getattr(question, name)
-            parts += [] if value is None else [f"--{name}", f"{value:g}"]
+            if value is not None:
+                keywords[name] = value
         for name in ("delta", "draws", "seed"):
-            parts += [f"--{name}", str(getattr(question, name))]
-        return parts + ["--every"] * question.every
+            keywords[name] = getattr(question, name)
+        if question.every:
+            keywords["every"] = True
+        return keywords
