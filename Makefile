@@ -19,6 +19,7 @@ app: .venv/app-ready  ## set up, serve and open the browser
 check: .venv/dev-ready  ## style, types, laws, and the tests of what changed since SINCE or main
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python .ci/options.py --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow and not browser" \
@@ -34,6 +35,7 @@ test-all: .venv/dev-ready  ## also the slow tests and those that drive a browser
 lint: .venv/dev-ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python .ci/options.py --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m benchmarks.tables --check

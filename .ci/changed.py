@@ -1,9 +1,10 @@
 """What `make check` tests: `python .ci/changed.py [COMMIT]` prints pytest's arguments.
 
 The laws; the tests of each module that differs from COMMIT (default: the last commit of main);
-and the contract of each algorithm in such a module. The tests of dpmf_core/runs/store.py are
-tests/runs/test_store.py and tests/runs/test_store_*.py; where there are none, those that import it,
-or else import what imports it. Where that is most of the suite, the laws alone.
+the contract of each algorithm in such a module; and the golden files where metrics are declared.
+The tests of dpmf_core/runs/store.py are tests/runs/test_store.py and tests/runs/test_store_*.py;
+where there are none, those that import it, or else import what imports it. Where that is most of
+the suite, the laws, the contract and the golden files alone.
 """
 
 import ast
@@ -23,6 +24,9 @@ CONTRACT = (
 # what every algorithm rests on: the contract of the quickest private one says whether it stands
 SHARED = ("dpmf_core/curator", "dpmf_core/data", "dpmf_core/kernels", "dpmf_core/privacy")
 QUICKEST = "private-bias"
+# what declares metrics, and the files with the figures of every algorithm
+OF_METRICS = ("dpmf_core/evaluation/registry.py", "dpmf_core/evaluation/evaluations.py")
+GOLDEN = Path("tests/golden/test_golden.py")
 PRODUCT = ("app.py", "dpmf_core", "datasets", "pages")
 # folders whose packages have another name where they are imported
 IMPORTED_AS = {"datasets": "dpmf_datasets"}
@@ -132,8 +136,11 @@ def algorithms_of(paths: list[Path]) -> list[str]:
 def arguments(paths: list[Path]) -> list[str]:
     tests = list(dict.fromkeys([LAWS, *(test for path in paths for test in tests_of(path))]))
     if len(tests) > MOST:
-        print(f"{len(tests)} files of tests: the laws alone. Run `make test`.", file=sys.stderr)
-        return [str(LAWS)]
+        count = len(tests)
+        print(f"{count} files of tests: laws, contract and golden files alone.", file=sys.stderr)
+        tests = [LAWS]
+    if any(str(path) in OF_METRICS for path in paths):
+        tests.append(GOLDEN)
     options: list[str] = []
     if algorithms := algorithms_of(paths):
         tests += CONTRACT

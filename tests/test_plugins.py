@@ -107,6 +107,28 @@ def run(packages, folder, arguments):
     )
 
 
+@pytest.mark.parametrize(
+    "tool", [("ruff", "check"), ("ruff", "format", "--check"), ("mypy", "--follow-imports=silent")]
+)
+def test_the_worked_example_passes_the_checks_as_it_is(tool, tmp_path):
+    """Those of `make check`, in the folder of algorithms; `tests/contract` is tried below."""
+    name = "dpmf_core/algorithms/toy_offsets.py"
+    arguments, source = ["--stdin-filename", name, "-"], CODE
+    if tool[0] == "mypy":
+        file = tmp_path / "toy_offsets.py"
+        file.write_text(CODE)
+        arguments, source = [str(file)], ""
+    process = subprocess.run(
+        [sys.executable, "-m", *tool, *arguments],
+        cwd=ROOT,
+        input=source,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
+
+
 def test_what_cannot_be_used_is_named_and_hurts_nothing_else(packages, tmp_path):
     code = (
         "import json\nfrom dpmf_core.algorithms import REGISTRY\n"
