@@ -1,6 +1,8 @@
 """How kernels are compiled, and where compiled code is kept."""
 
+import contextlib
 import functools
+import importlib
 import os
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +19,10 @@ os.environ["NUMBA_CACHE_DIR"] = os.environ.get("NUMBA_CACHE_DIR") or str(
     usable(cache_folder() / "compiled")
 )
 numba.core.config.reload_config()  # type: ignore[no-untyped-call]
+KernelCache: Any = None
+# if another numba has other internals, each environment compiles its own
+with contextlib.suppress(ImportError, AttributeError):
+    KernelCache = importlib.import_module("dpmf_core.base.kernel_cache").KernelCache
 
 
 class _Compiling(event.Listener):
@@ -31,6 +37,19 @@ class _Compiling(event.Listener):
 
 event.register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]
 
-compile_kernel: Callable[..., Any] = functools.partial(
-    numba.njit, nogil=True, cache=True, error_model="numpy"
-)
+
+def compile_kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function when it is first called, and keep the compiled code.
+
+    options: further ones of `numba.njit`.
+    """
+    if function is None:
+        return functools.partial(compile_kernel, **options)
+    kernel = numba.njit(function, nogil=True, error_model="numpy", **options)
+    if not hasattr(kernel, "enable_caching"):  # numba is switched off
+        return kernel
+    if KernelCache is None:
+        kernel.enable_caching()
+    else:
+        kernel._cache = KernelCache(function)
+    return kernel

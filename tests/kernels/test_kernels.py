@@ -1,21 +1,28 @@
 """The kernels against dense float64 numpy, on rectangular shapes, empty rows and full ones."""
 
 import itertools
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 
 from dpmf_core import kernels
-from dpmf_core.base import compilation
+from dpmf_core.base import compilation, kernel_cache
 from dpmf_core.base.progress import on_compiling
 from dpmf_core.data.ranks import rank_segments
 from dpmf_core.kernels import normal_equations
 from dpmf_core.privacy.noise_kernels import unfold
 from tests.support.engines import WAIT
 from tests.support.sparse_rows import M, N, sparse_rows, systems
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "dpmf_core"
+WITHOUT_CACHES = shutil.ignore_patterns("__pycache__")
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 2e-3)])
@@ -239,6 +246,44 @@ def test_compiled_kernels_are_kept_on_disk():
             [sys.executable, "-c", code], check=True, capture_output=True, text=True
         )
     assert fresh.stdout.split() == ["1", "0"]
+
+
+CALL = (
+    "from dpmf_core.kernels import rows; rows.shuffled_range(3, 1);"
+    "stats = rows._shuffled_range.stats;"
+    "print(len(stats.cache_hits), sum(stats.cache_misses.values()))"
+)
+
+
+def test_another_copy_of_the_same_kernels_uses_what_is_compiled(tmp_path):
+    """As in another virtual environment; after a change in any kernel's file it compiles anew."""
+    copies = [tmp_path / name for name in ("one", "two")]
+    for copy in copies:
+        shutil.copytree(PACKAGE, copy / "dpmf_core", ignore=WITHOUT_CACHES)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "compiled")}
+
+    def hits_and_misses(copy):
+        process = subprocess.run(
+            [sys.executable, "-c", CALL],
+            cwd=copy,
+            env={**environment, "PYTHONPATH": str(copy)},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return process.stdout.split()
+
+    assert hits_and_misses(copies[0]) == ["0", "1"]
+    assert hits_and_misses(copies[1]) == ["1", "0"]
+    other = copies[1] / "dpmf_core/kernels/moments.py"
+    other.write_text(f"{other.read_text()}\n# another kernel\n")
+    assert hits_and_misses(copies[1]) == ["0", "1"]
+
+
+def test_every_module_with_kernels_tells_when_they_must_be_compiled_again():
+    covered = {file for pattern in kernel_cache.SOURCES for file in PACKAGE.glob(pattern)}
+    users = {file for file in PACKAGE.rglob("*.py") if "compile_kernel" in file.read_text("utf-8")}
+    assert users and users <= covered
 
 
 def test_a_shuffle_is_a_permutation_that_every_key_draws_anew():
