@@ -165,7 +165,7 @@ def sweep(
     """Train every algorithm at every epsilon and seed, in this process.
 
     Stored runs are not computed again. The first call on a machine compiles kernels, which takes
-    some seconds; they are cached.
+    about 15 seconds of one core; they are kept.
 
     Parameters
     ----------

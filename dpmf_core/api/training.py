@@ -55,7 +55,8 @@ def fit(
 ) -> TrainedModel:
     """Train one model and evaluate it.
 
-    The first call on a machine compiles kernels, which takes some seconds; they are cached.
+    The first call on a machine compiles kernels, which takes about 15 seconds of one core; they are
+    kept.
 
     Parameters
     ----------

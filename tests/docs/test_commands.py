@@ -13,7 +13,7 @@ import pytest
 
 from tests.docs.markdown import DOCUMENTS, ROOT, blocks
 from tests.support.engines import WAIT
-from tests.support.gaussian import epsilon_of
+from tests.support.gaussian import delta_of, epsilon_of, mu_of
 
 COMMANDS = [
     line.split("-m dpmf", 1)[1]
@@ -81,10 +81,14 @@ def test_every_command_runs(tmp_path):
 # what each example of README.md and USAGE.md prints, as a pattern; MU: multipliers of ε .5, 1, 2
 MU = (7.0318, 3.7306, 1.9938)  # at delta 1e-5, by Balle & Wang 2018
 ACCOUNT = f"{epsilon_of(MU, 1e-5):.2f} at delta 1e-05 per user"
+WEEKLY = 12**0.5 / mu_of(2.0, 1e-6)
+AT_ONE = delta_of(mu_of(2.0, 1e-6), 1.0)
+TWICE = epsilon_of([WEEKLY / 2] * 12, 1e-6)
 SEARCH = f"{epsilon_of([MU[2]] * 7, 1e-5):.2f}"
 OUTPUTS = (
     r"<TrainedModel: Spectral on cinema-small, .*\nPROVEN 2\.00\n.*rank.*\n(\d +17 +[123] .*\n){3}",
     r"0\.\d{3} PROVEN (2\.0|1\.99999)\d*\n(.*\n)*\(100, \d+\)\n",
+    rf"{WEEKLY:.2f} 2\.00 {1 / WEEKLY**2 * 6:.4f}\n{AT_ONE:.1e} {TWICE:.2f}\n",
     r"1200 1140 \['rating outside the bounds, row left out'\]\nCONDITIONAL\n",
     rf"{re.escape(ACCOUNT)} .*\n",
     r"Fall of the error, a person: .*\nEvery person .*\nThe measurement cost .*\n2\.0\d\d\n",

@@ -3,10 +3,13 @@
 import re
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 
 import dpmf
+from dpmf import privacy
+from dpmf_core.runs.specification import PARAMETERS
 from tests.docs.markdown import ROOT, blocks
 from tests.docs.test_commands import MU, _run
 from tests.support.gaussian import epsilon_of
@@ -27,9 +30,17 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere():
     assert [it.name for it in pages if LOADED.search(it.read_text("utf-8"))] == []
     reference = (ROOT / "build" / "site" / "reference" / "python.html").read_text("utf-8")
     headings = set(re.findall(r'<h[3-5] id="([^"]+)"', reference))
-    for name in dpmf.__all__:
-        thing = getattr(dpmf, name)
+    for name in set(dpmf.__all__) - {"privacy"}:
+        thing = next(iter(get_args(getattr(dpmf, name))), getattr(dpmf, name))
         assert f"{thing.__module__}.{thing.__qualname__}" in headings, name
+    accounting = (ROOT / "build" / "site" / "reference" / "privacy.html").read_text("utf-8")
+    assert [name for name in privacy.__all__ if f">dpmf.privacy.{name}<" not in accounting] == []
+    of_fit = reference.split('id="dpmf_core.api.training.fit"')[1].split("<h3")[0]
+    usual = ("epsilon", "delta", "bounds", "split", "seed", "relation", "noise", "parameters")
+    for name in usual:  # a row with a type and words
+        row = rf"<td>\s*<code>{name}</code>\s*</td>\s*<td>\s*<code>.+?</code>\s*</td>\s*<td>"
+        assert re.search(row, of_fit, re.S), name
+    assert all(f"<code>{name}</code>" in reference for name in PARAMETERS)
     inherited = ("fit", "predict", "recommend", "score", "forget_people", "charge_of")
     place = dpmf.PrivateRecommender.__module__ + ".PrivateRecommender"
     assert {f"{place}.{name}" for name in inherited} <= headings

@@ -165,7 +165,8 @@ class SearchOutcome:
         public = ""
         if self.final.record.public:
             public = "nothing, because the data are public. "
-        best_of = ", ".join(f"{name} {epsilon_text(it)}" for name, it in cost["best_of"].items())
+        prices = [f"{name} {epsilon_text(price)}" for name, price in cost["best_of"].items()]
+        best_of = ", ".join(prices)
         runs = "run" if self.spec.draws == 1 else "runs"
         return (
             f"The cost of choosing: {public}On private data, one trial alone"
