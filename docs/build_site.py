@@ -152,7 +152,7 @@ def _options(kind: Any) -> str:
     rows = []
     for option, meaning in zip(lines[::2], lines[1::2], strict=True):
         assert isinstance(option, ast.AnnAssign) and isinstance(meaning, ast.Expr)
-        type_text = ast.unparse(option.annotation).replace("|", "\\|")
+        type_text = ast.unparse(option.annotation)
         text = " ".join(ast.literal_eval(meaning.value).split()).replace("|", "\\|")
         rows.append(f"| `{ast.unparse(option.target)}` | `{type_text}` | {text} |")
     assert isinstance(words, ast.Expr)

@@ -7,8 +7,8 @@ data are read.
 
 A figure holds if the event lists every release and if every sensitivity is right. Noise multipliers
 are the scale of the noise over the sensitivity, which is how far adding or removing one person's
-data moves the statistic. The relation "replace-one" is the `ChangeOneDistance` of OpenDP, and
-"add-remove" its `SymmetricDistance`, at distance 1.
+data moves the statistic. For data with one row per person, the relation "replace-one" is a
+`ChangeOneDistance` of 1 in OpenDP, and "add-remove" a `SymmetricDistance` of 1.
 """
 
 import math
