@@ -89,6 +89,8 @@ def test_every_trial_on_a_private_frame_enters_its_account(tmp_path):
     account = dpmf.account(FRAME, ledger, bounds=(1, 5))
     assert sum(line.times for line in account.lines) == 2 + 10  # trials, and the comparison
     assert "raw errors" in str(tuning)
+    with pytest.raises(BadInput, match="for the screen"):
+        tuning.to_dict()
     again = dpmf.tune(  # other ratings under the same name do not continue the search
         FRAME.assign(rating=6 - FRAME["rating"]),
         "private-bias",
@@ -136,6 +138,8 @@ def test_an_audit_is_the_command_s(printed):
 def test_an_audit_of_private_data_in_memory_says_that_it_is_raw():
     audit = dpmf.audit("private-bias", FRAME, epsilon=3, runs=40, user=4, bounds=(1, 5))
     assert "Do not share it" in str(audit) and "user 4" in audit.canary
+    with pytest.raises(BadInput, match="for the screen"):
+        audit.to_dict()
     with pytest.raises(BadInput, match="whole user"):
         dpmf.audit("private-bias", FRAME, epsilon=3, unit="rating", bounds=(1, 5))
     with pytest.raises(BadInput, match="given data"):

@@ -106,7 +106,7 @@ def audit(
             if options.pop("unit") not in (None, "user"):
                 raise BadInput("On given data the canary is a whole user. Leave --unit out.")
             result = own_data.audit_on(data, algorithm, user=user, **options)
-    output.show(as_json, result.to_dict(), str(result))
+    output.show(as_json, result.to_dict() if as_json else None, str(result))
 
 
 def _all(options: dict[str, Any], out: Path | None, as_json: bool) -> None:

@@ -27,6 +27,7 @@ from dpmf_core.runs.sweep import Method, typed_grid, typed_parameters
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search import Search
 from dpmf_core.runs.tuning.search_outcome import (
+    FOR_THE_SCREEN,
     SearchOutcome,
     best_of,
     search_spec,
@@ -84,13 +85,9 @@ def tune(as_json: bool, private_selection: str | None, **options: Any) -> None:
         output.show(as_json, selection.export(), selection_text(selection))
     else:
         if as_json and not data_access.open_anywhere(spec.data).public:
-            raise BadInput(
-                "A search on private data chooses by raw errors, so its scores and its best"
-                " parameters are for the screen. Leave --json out, or search with"
-                " --private-selection."
-            )
+            raise BadInput(FOR_THE_SCREEN)
         outcome = _run_search(spec, options["trials"])
-        output.show(as_json, outcome.to_dict(), str(outcome))
+        output.show(as_json, outcome.to_dict() if as_json else None, str(outcome))
     accounts.tell(spec.data.id)
 
 

@@ -40,6 +40,7 @@ RAW = (
     "Computed from raw private rows, for the holder of the data only. It is not a release, enters"
     " no account and is not stored. Do not share it or base choices on it."
 )
+FOR_THE_SCREEN = "An audit of private data is for the screen only, so it has no JSON. Print it."
 MEANINGS: dict[bounds.Rule, str] = {
     "pair test": "which of two training runs had the canary; bounds μ, converted to the ε of one"
     " Gaussian release",
@@ -185,7 +186,9 @@ class Audit:
         return "\n\n".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """The audit as JSON has it."""
+        """The audit as JSON has it. Raises BadInput if it was computed from raw private rows."""
+        if self.is_raw:
+            raise BadInput(FOR_THE_SCREEN)
         tests = [
             {
                 "attack": test.attack,

@@ -29,6 +29,11 @@ from dpmf_core.runs.tuning.search_space import (
     outcome,
 )
 
+FOR_THE_SCREEN = (
+    "A search on private data chooses by raw errors, so its scores and its best parameters are for"
+    " the screen. Leave --json out, or search with --private-selection (in Python:"
+    " private_selection)."
+)
 MOST_SHOWN = 10  # of the best trials
 RAW = (
     "A search on private data chooses by raw errors: its scores and its best parameters are for the"
@@ -120,7 +125,9 @@ class SearchOutcome:
         return pd.DataFrame(search.table(self.trials))
 
     def to_dict(self) -> dict[str, Any]:
-        """The outcome as JSON."""
+        """The outcome as JSON. Raises BadInput on private data, whose trials have raw errors."""
+        if not self.final.record.public:
+            raise BadInput(FOR_THE_SCREEN)
         return {
             "spec": self.spec.model_dump(mode="json"),
             "best": search.table([self.best])[0],
