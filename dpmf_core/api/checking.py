@@ -22,7 +22,7 @@ from dpmf_core.data.report import (
 )
 from dpmf_core.data.samples import PEOPLE_ARE_COUNTED, Samples, samples_report
 
-Declared = Callable[[str, str], str]  # how a fact and its value are declared
+AsDeclared = Callable[[str, str], str]  # how a fact and its value are declared
 
 
 def as_keyword(name: str, value: str) -> str:
@@ -61,7 +61,7 @@ class DataCheck:
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
-    def sentences(self, declared: Declared = as_keyword) -> list[str]:
+    def sentences(self, declared: AsDeclared = as_keyword) -> list[str]:
         """The report, what is conditional, and what to declare next."""
         further = _further_facts(self.report, self.assumptions, declared)
         return [str(self.report), condition_words(self.assumptions), *further]
@@ -153,7 +153,7 @@ def _report_of_stored(ratings: Ratings | PartitionedRatings, n_ratings: int) -> 
 
 
 def _further_facts(
-    report: Report, assumptions: tuple[str, ...], declared: Declared
+    report: Report, assumptions: tuple[str, ...], declared: AsDeclared
 ) -> Iterator[str]:
     """What can be declared next, and how."""
     if USERS_ARE_PUBLIC in assumptions:

@@ -31,9 +31,9 @@ from dpmf_core.runs.tuning.search_outcome import (
 )
 from dpmf_core.runs.tuning.search_space import Interval, TuneSpec
 
-Range = tuple[float, float] | tuple[float, float, Literal["log"]] | None
-Ranges = Iterable[str] | Mapping[str, Range]
-Selection = Literal["logarithmic", "geometric", "poisson", "binomial"]
+VaryRange = tuple[float, float] | tuple[float, float, Literal["log"]] | None
+Ranges = Iterable[str] | Mapping[str, VaryRange]
+SelectionName = Literal["logarithmic", "geometric", "poisson", "binomial"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def tune(
     vary: Ranges = (),
     trials: int = 40,
     draws: int | None = None,
-    private_selection: Selection | None = None,
+    private_selection: SelectionName | None = None,
     score_noise: float = 5.0,
     bounds: Bounds | None = None,
     split: SplitChoice = "random",
@@ -324,7 +324,7 @@ def _searched(spec: TuneSpec, trials: int, bench: _Bench) -> SearchOutcome:
 
 def _selected(
     spec: TuneSpec,
-    distribution: Selection,
+    distribution: SelectionName,
     trials: float,
     score_noise: float,
     own_data: AnyData | None,

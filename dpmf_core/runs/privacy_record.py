@@ -32,7 +32,7 @@ Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z ]{0,39}$")]
 AnotherValue = Literal["another-value"]  # the relation if the unit is the value of a rating
 
 
-Mark = Callable[[str], str]
+Highlight = Callable[[str], str]
 LEDGER_HEAD = ("released", "noise", "sensitivity", "noise multiplier", "count")
 PURE = (Laplace.mechanism, PosteriorSample.mechanism)  # noise with a finite epsilon at delta 0
 NO_FINITE_EPSILON = "No finite ε holds at this δ: a release may fail more often. Give a larger δ."
@@ -149,7 +149,7 @@ class PrivacyRecord(RecordPart):
     def __str__(self) -> str:
         return self.privacy_text()
 
-    def privacy_text(self, *more: str, mark: Mark = str) -> str:
+    def privacy_text(self, *more: str, mark: Highlight = str) -> str:
         """Epsilon in full, further lines, every rule's figure, the ledger, the guarantee.
 
         mark: highlights the status of the guarantee.

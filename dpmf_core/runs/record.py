@@ -27,7 +27,7 @@ from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs.fall_record import FallRecord
-from dpmf_core.runs.privacy_record import Count, Mark, PrivacyRecord, Size, in_words
+from dpmf_core.runs.privacy_record import Count, Highlight, PrivacyRecord, Size, in_words
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value
 
@@ -139,7 +139,7 @@ class RunRecord(PrivacyRecord):
             return f"{what}: objective {number(figures['objective'], 4)}, the mean row {trivial}."
         return f"{what}."
 
-    def run_text(self, mark: Mark = str) -> str:
+    def run_text(self, mark: Highlight = str) -> str:
         """The run in words: the sentence, figures, privacy, timings.
 
         mark: highlights the status of the guarantee. It shows raw figures of private data.
