@@ -24,7 +24,7 @@ from dpmf_core.runs.store import Store
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search import Search
 from dpmf_core.runs.tuning.search_outcome import (
-    SearchOutcome,
+    SearchResult,
     best_of,
     search_spec,
     selection_text,
@@ -56,10 +56,10 @@ class Tuning:
     >>> model = dpmf.fit("cinema-small", "bias", parameters=tuning.parameters, keep=False)
     """
 
-    outcome: SearchOutcome | SelectionResult
+    outcome: SearchResult | SelectionResult
 
     def __str__(self) -> str:
-        if isinstance(self.outcome, SearchOutcome):
+        if isinstance(self.outcome, SearchResult):
             return str(self.outcome)
         return selection_text(self.outcome)
 
@@ -69,31 +69,31 @@ class Tuning:
     @property
     def parameters(self) -> dict[str, Value]:
         """The best parameters, for `fit(..., parameters=...)`; empty if no trial was drawn."""
-        if isinstance(self.outcome, SearchOutcome):
+        if isinstance(self.outcome, SearchResult):
             return self.outcome.best.place
         return dict(self.outcome.winner)
 
     @property
     def score(self) -> float | None:
         """The best validation error; of a private selection with noise."""
-        if isinstance(self.outcome, SearchOutcome):
+        if isinstance(self.outcome, SearchResult):
             return self.outcome.best.score
         return self.outcome.score
 
     @property
     def epsilon(self) -> float | None:
         """The epsilon of a whole private selection; None for an open search, which has none."""
-        return None if isinstance(self.outcome, SearchOutcome) else self.outcome.epsilon
+        return None if isinstance(self.outcome, SearchResult) else self.outcome.epsilon
 
     def frame(self) -> pd.DataFrame:
         """One row per trial, or the only one that a private selection shows."""
-        if isinstance(self.outcome, SearchOutcome):
+        if isinstance(self.outcome, SearchResult):
             return self.outcome.frame()
         return pd.DataFrame([{"score": self.outcome.score, **self.outcome.winner}])
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON has it: what `dpmf tune --json` prints."""
-        if isinstance(self.outcome, SearchOutcome):
+        if isinstance(self.outcome, SearchResult):
             return self.outcome.to_dict()
         return self.outcome.export()
 
@@ -312,12 +312,12 @@ class _Bench:
             return _FinishedJob(None, problem)
 
 
-def _searched(spec: TuneSpec, trials: int, bench: _Bench) -> SearchOutcome:
+def _searched(spec: TuneSpec, trials: int, bench: _Bench) -> SearchResult:
     search = Search(spec, trials, bench, width=1, in_hand=bench.own_data is not None)
     while search.advance():
         pass
     fresh = spec.fresh(best_of(search).place)
-    return SearchOutcome.of(
+    return SearchResult.of(
         search, {name: bench.submit(one).result() for name, one in fresh.items()}
     )
 

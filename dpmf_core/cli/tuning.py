@@ -28,7 +28,7 @@ from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionR
 from dpmf_core.runs.tuning.search import Search
 from dpmf_core.runs.tuning.search_outcome import (
     FOR_THE_SCREEN,
-    SearchOutcome,
+    SearchResult,
     best_of,
     search_spec,
     selection_text,
@@ -145,7 +145,7 @@ def _range(text: str) -> Interval:
     return Interval(low=low, high=high, log=log)
 
 
-def _run_search(spec: TuneSpec, trials: int) -> SearchOutcome:
+def _run_search(spec: TuneSpec, trials: int) -> SearchResult:
     from dpmf_core.jobs.engine import Engine
 
     with contextlib.closing(Engine(Store())) as engine:
@@ -158,7 +158,7 @@ def _run_search(spec: TuneSpec, trials: int) -> SearchOutcome:
             fresh_specs = spec.fresh(best_of(search).place)
             jobs = {name: engine.submit(one) for name, one in fresh_specs.items()}
             fresh_runs = {name: job.result() for name, job in jobs.items()}
-            return SearchOutcome.of(search, fresh_runs)
+            return SearchResult.of(search, fresh_runs)
         except KeyboardInterrupt:
             search.cancel()
             raise Cancelled(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dpmf_core.base.text_tables import minute, number, table
 from dpmf_core.privacy.budget import Budget
 from dpmf_core.privacy.formatting import epsilon_in_full
-from dpmf_core.privacy.odometer import Line, Total
+from dpmf_core.privacy.odometer import AccountLine, Total
 
 WITHOUT_BUDGET = (
     "This is the composition of what was drawn. If runs were chosen by earlier results, it is no"
@@ -32,7 +32,7 @@ def in_words(account_total: Total, budget: Budget | None) -> str:
 
 
 def account_text(
-    account_total: Total, budget: Budget | None, lines: Sequence[Line], n_raw_errors: int
+    account_total: Total, budget: Budget | None, lines: Sequence[AccountLine], n_raw_errors: int
 ) -> str:
     """The total, its parts in a table, and what it does not cover."""
     first = in_words(account_total, budget)

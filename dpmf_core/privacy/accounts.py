@@ -33,14 +33,14 @@ from dpmf_core.privacy.account_files import (
     plain_charge,
 )
 from dpmf_core.privacy.account_texts import NOT_COVERED as NOT_COVERED
-from dpmf_core.privacy.account_texts import account_text, in_full
+from dpmf_core.privacy.account_texts import account_text
 from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.events import event_of
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.odometer import (
+    AccountEntry,
+    AccountLine,
     Charge,
-    Entry,
-    Line,
     Total,
     check,
     lines,

@@ -43,7 +43,7 @@ def in_words(text: str) -> str:
     return text.replace("ε", "epsilon").replace("δ", "delta")
 
 
-class Part(BaseModel):
+class RecordPart(BaseModel):
     """A part of a record."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")

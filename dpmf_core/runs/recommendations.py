@@ -19,6 +19,7 @@ from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ids import canonical_texts
 from dpmf_core.data.rating_bounds import INTERACTIONS
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.splits import Split
 from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs.data_access import own_history
 from dpmf_core.runs.record import Run
@@ -140,3 +141,25 @@ def of_everybody(personal: Personal, count: int) -> Personal:
         for side in (personal.factors, personal.offsets)
     )
     return replace(personal, factors=factors, offsets=offsets)
+
+
+def held_out_frame(
+    model: Recommender, parts: Split, users: "tuple[pd.Index[Any], Array]", items: "pd.Index[Any]"
+) -> pd.DataFrame:
+    """The test ratings of a split and their predictions, with the ids of users and items.
+
+    users: their ids, and the row of each in the split.
+    """
+    ids, rows = users
+    place = np.empty(parts.history.n_users, np.int64)
+    place[rows] = np.arange(len(rows))
+    test = parts.test
+    personal = of_everybody(model.personal(parts.history), parts.history.n_users)
+    return pd.DataFrame(
+        {
+            "user": ids[place[test.users]],
+            "item": items[test.items],
+            "rating": test.values,
+            "prediction": model.predict(personal, test.users, test.items),
+        }
+    )

@@ -27,7 +27,13 @@ from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs.fall_record import FallRecord
-from dpmf_core.runs.privacy_record import Count, Highlight, PrivacyRecord, Size, in_words
+from dpmf_core.runs.privacy_record import (
+    Count,
+    Highlight,
+    NotNegative,
+    PrivacyRecord,
+    in_words,
+)
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value
 
@@ -124,7 +130,8 @@ class RunRecord(PrivacyRecord):
     @property
     def sentence(self) -> str:
         """What was done, in one sentence with numbers."""
-        shape, figures = self.shape, self.metrics
+        shape = self.shape
+        figures = self.metrics
         counts = (
             f"{shape['n_users']:,} users, {shape['n_items']:,} items"
             if "n_users" in shape

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from dpmf_core.algorithms import Personal, Recommender
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_in_parts, lent
@@ -19,11 +20,11 @@ from dpmf_core.data.frame_columns import whole_pairs_of
 from dpmf_core.data.frames import ids_of
 from dpmf_core.data.ids import canonical_texts
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.data.splits import Split
 from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs import data_access
 from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.runs.recommendations import (
+    held_out_frame,
     history_of,
     of_everybody,
     places,
@@ -202,22 +203,11 @@ class TrainedModel(Run):
             )
         if not self.spec.split.holds_out:
             raise BadInput("No rating was held out: the split is none. Choose another split.")
-        parts: Split = self._answer(data_access.split_of)
-        test = parts.test
-        personal = of_everybody(model.personal(parts.history), parts.history.n_users)
         if not self.record.public:
             warnings.warn(HELD_OUT_ARE_PRIVATE, HoldsPrivateRatings, stacklevel=2)
         ids, rows, _ = self._trained
-        number = np.empty(parts.history.n_users, np.int64)
-        number[rows] = np.arange(len(rows))
-        return pd.DataFrame(
-            {
-                "user": ids[number[test.users]],
-                "item": self.item_ids[test.items],
-                "rating": test.values,
-                "prediction": model.predict(personal, test.users, test.items),
-            }
-        )
+        parts = self._answer(data_access.split_of)
+        return held_out_frame(model, parts, (ids, rows), self.item_ids)
 
     def recommend(self, users: Any = None, k: int = 10, own: Any = None) -> pd.DataFrame:
         """List the best items for each user, without those that the user has rated.

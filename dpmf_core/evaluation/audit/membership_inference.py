@@ -41,7 +41,7 @@ RAW = (
     " no account and is not stored. Do not share it or base choices on it."
 )
 FOR_THE_SCREEN = "An audit of private data is for the screen only, so it has no JSON. Print it."
-MEANINGS: dict[bounds.Rule, str] = {
+MEANINGS: dict[bounds.BoundRule, str] = {
     "pair test": "which of two training runs had the canary; bounds μ, converted to the ε of one"
     " Gaussian release",
     "error rates": "false alarms and misses at one threshold, for any kind of noise",
@@ -50,8 +50,17 @@ MEANINGS: dict[bounds.Rule, str] = {
 
 # what the JSON of an audit holds as it is
 EXPORTED = (
-    *("unit", "canary", "lower", "proven", "most", "broken", "realised_mu", "planned_mu"),
-    *("by", "rule", "words"),
+    "unit",
+    "canary",
+    "lower",
+    "proven",
+    "most",
+    "broken",
+    "realised_mu",
+    "planned_mu",
+    "by",
+    "rule",
+    "words",
 )
 
 

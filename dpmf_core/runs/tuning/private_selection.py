@@ -278,7 +278,7 @@ class PrivateSelection(BaseModel):
 
     def measure(
         self,
-        report: Report = ignore,
+        report: Tell = ignore,
         stopped: Callable[[], bool] = lambda: False,
         ledger: str | None = None,
     ) -> "SelectionResult":
@@ -432,17 +432,3 @@ def _require_gaussian(trial: Run) -> None:
             f"{trial.record.title} has no proof with these parameters, so the cost of choosing"
             " among its runs is unknown. Choose other parameters."
         )
-
-
-def _draw(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Value:
-    if isinstance(values, tuple):
-        return values[int(rng.integers(len(values)))]
-    low, high = float(values.low), float(values.high)
-    whole = isinstance(values.low, int) and isinstance(values.high, int)
-    if whole and not values.log:
-        return int(rng.integers(int(low), int(high) + 1))
-    if values.log:
-        at = float(np.exp(rng.uniform(np.log(low), np.log(high))))
-    else:
-        at = float(rng.uniform(low, high))
-    return int(min(max(round(at), low), high)) if whole else at

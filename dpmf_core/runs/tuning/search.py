@@ -92,7 +92,10 @@ class Search:
         """
         if not 1 <= trials <= MOST_TRIALS:
             raise BadInput(f"The number of trials must be from 1 to {MOST_TRIALS:,}. Got {trials}.")
-        self.spec, self.trials_asked, self._engine, self._width = spec, trials, engine, width
+        self.spec = spec
+        self.trials_asked = trials
+        self._engine = engine
+        self._width = width
         journal_folder: Path | None = folder or data_folder() / "tune"
         if in_hand or is_own(spec.data.id):  # uploads leave no trace
             journal_folder = None

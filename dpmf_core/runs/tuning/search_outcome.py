@@ -23,7 +23,7 @@ from dpmf_core.runs.tuning.search import Search, Trial
 from dpmf_core.runs.tuning.search_space import (
     FRESH,
     Interval,
-    Outcome,
+    SearchOutcome,
     TuneSpec,
     default_range,
     outcome,
@@ -73,7 +73,8 @@ def search_spec(
 
 
 def _ranges(run: RunSpec, shape: Any, ranges: Mapping[str, Interval | None]) -> dict[str, Any]:
-    kind, recommendation = algorithms.find(run.algorithm), prepare(run, shape).algorithm
+    kind = algorithms.find(run.algorithm)
+    recommendation = prepare(run, shape).algorithm
     space = dict[str, Any]()
     for name, interval in ranges.items():
         find(kind.model_fields, name, "parameter")
@@ -91,7 +92,7 @@ def best_of(finished: Search) -> Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class SearchOutcome:
+class SearchResult:
     """What a search found. Printed it is what the command `tune` prints.
 
     comparison: the best and the recommended parameters over fresh draws; None before they are
@@ -102,14 +103,15 @@ class SearchOutcome:
     trials: tuple[Trial, ...]
     best: Trial
     importance: dict[str, float]
-    comparison: Outcome | None
+    comparison: SearchOutcome | None
     final: Run
     cost: dict[str, Any] | None
 
     @classmethod
-    def of(cls, finished: Search, fresh: Mapping[str, Run]) -> "SearchOutcome":
+    def of(cls, finished: Search, fresh: Mapping[str, Run]) -> "SearchResult":
         """The outcome of a finished search. fresh: the runs of `TuneSpec.fresh`, by name."""
-        spec, final = finished.spec, fresh["winner 0"]
+        spec = finished.spec
+        final = fresh["winner 0"]
         return cls(
             spec,
             tuple(finished.trials),
