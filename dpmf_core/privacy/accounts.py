@@ -37,15 +37,7 @@ from dpmf_core.privacy.account_texts import account_text
 from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.events import event_of
 from dpmf_core.privacy.formatting import epsilon_text
-from dpmf_core.privacy.odometer import (
-    AccountEntry,
-    AccountLine,
-    Charge,
-    Total,
-    check,
-    lines,
-    total,
-)
+from dpmf_core.privacy.odometer import AccountEntry, AccountLine, Charge, Total, check, lines, total
 from dpmf_core.privacy.receipts import Private
 
 LEDGER = "DPMF_LEDGER"  # the environment variable that names the default ledger file

@@ -126,8 +126,10 @@ class TrainedModel(Run):
         """The ids of the items, in the order of the model."""
         names = self.items or ItemNames.of(self._answer(data_access.ratings_anywhere))
         ids: Ids[Any] = pd.Index(names.ids)
-        own = None if self._training is None else self._training.items
-        return ids if own is None else own[places(own, pd.Series(names.ids))]
+        if self._training is None or self._training.items is None:
+            return ids
+        own = self._training.items
+        return own[places(own, pd.Series(names.ids))]
 
     @property
     def user_ids(self) -> "Ids[Any]":
@@ -355,12 +357,13 @@ class TrainedModel(Run):
         """Ids of training users, the row of each, and their ratings with an empty last row."""
         bounds = self.recommender.bounds
         if self._is_without_ratings or is_in_parts(self.spec.data.id):
-            facts: dict[str, Any] = {"n_items": len(self.item_ids), "bounds": bounds}
-            return pd.Index([]), np.zeros(0, np.int64), Ratings.of([], [], [], n_users=1, **facts)
+            nothing = Ratings.of([], [], [], n_users=1, n_items=len(self.item_ids), bounds=bounds)
+            return pd.Index([]), np.zeros(0, np.int64), nothing
         history = with_nobody(self._answer(data_access.split_of).history)
         rows = self._answer(data_access.rows_of)
-        ids = pd.RangeIndex(len(rows)) if self._training is None else self._training.users
-        return ids, rows, history
+        if self._training is None:
+            return pd.RangeIndex(len(rows)), rows, history
+        return self._training.users, rows, history
 
     @property
     def _is_without_ratings(self) -> bool:
@@ -369,7 +372,9 @@ class TrainedModel(Run):
 
     def _answer(self, question: Any) -> Any:
         """The answer of `data_access`, on the training data in memory if there are any."""
-        data = None if self._training is None else self._training.data
+        data = None
+        if self._training is not None:
+            data = self._training.data
         with contextlib.nullcontext() if data is None else lent(self.spec.data.id, data):
             return question(self)
 

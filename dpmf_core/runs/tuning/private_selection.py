@@ -65,10 +65,15 @@ RULE = (
 class PrivateSelection(BaseModel):
     """A private selection among runs that all cost the same.
 
-    searches: a trial draws one of them, then a value for each parameter that may vary. All have one
-    data set and one budget; a search may be of a method as recommended, in which nothing varies.
-    distribution, trials: of the number of trials, and its mean. score_noise: the noise multiplier
-    of each trial's validation score.
+    Parameters
+    ----------
+    searches
+        A trial draws one of them, then a value for each parameter that may vary. All have one data
+        set and one budget; a search may be of a method as recommended, in which nothing varies.
+    distribution, trials
+        The distribution of the number of trials, and its mean.
+    score_noise
+        The noise multiplier of each trial's validation score.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -191,8 +196,8 @@ class PrivateSelection(BaseModel):
 
     def with_epsilon(self, epsilon: float) -> "PrivateSelection":
         """The selection with this epsilon for each training run."""
-        budget = {"budget": self.budget.model_copy(update={"epsilon": epsilon})}
-        searches = tuple(search.model_copy(update=budget) for search in self.searches)
+        budget = self.budget.model_copy(update={"epsilon": epsilon})
+        searches = tuple(search.model_copy(update={"budget": budget}) for search in self.searches)
         return self.model_copy(update={"searches": searches})
 
     def score_deviation(self, error: float, shape: Any) -> float:
@@ -377,8 +382,9 @@ class PrivateSelection(BaseModel):
 class SelectionResult:
     """The result of a private selection.
 
-    score: the best trial's noisy validation RMSE; None without a trial. interval: by its noise
-    alone. paired, floor_words: next to own means' error. receipt, charge: of private data.
+    score: the best trial's noisy validation RMSE, None if no trial was drawn; epsilon: of the
+    whole; interval: of the score, by its noise alone; paired, floor_words: the score next to the
+    error of own means; receipt, charge: of private data.
     """
 
     spec: PrivateSelection

@@ -283,7 +283,9 @@ def _study(spec: TuneSpec, folder: Path | None) -> Any:
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         tpe = optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
     # points of a grid are queued beforehand
-    sampler = tpe if spec.sampler == "tpe" else optuna.samplers.RandomSampler(seed=seed)
+    sampler: optuna.samplers.BaseSampler = tpe
+    if spec.sampler != "tpe":
+        sampler = optuna.samplers.RandomSampler(seed=seed)
     storage: Any = None
     if folder is not None:
         create_folder(folder)
