@@ -76,12 +76,6 @@ CREATE TABLE IF NOT EXISTS wrong_codes (
 );
 """
 ALL_OF_A_CLASS = ("seats", "published", "opened", "rooms")  # tables
-FROM_LAYOUT_0 = (
-    "CREATE TABLE IF NOT EXISTS pinned (class TEXT PRIMARY KEY NOT NULL)",
-    "INSERT INTO opened SELECT class, '', '', :now, :now FROM pinned",
-    "DROP TABLE pinned",
-    f"PRAGMA user_version = {SCHEMA}",
-)
 
 
 @contextlib.contextmanager
@@ -99,13 +93,12 @@ def _refusal(reason: str) -> str:
 
 
 def _prepare(db: sqlite3.Connection) -> None:
-    """Create the tables of a new file, or change those of an older version."""
+    """Create missing tables."""
     if layout(db, Path(FILE), SCHEMA) == SCHEMA:
         return
     for table in TABLES.split(";"):
         db.execute(table)
-    for statement in FROM_LAYOUT_0:
-        db.execute(statement, {"now": time.time()})
+    db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 def new_seat() -> str:

@@ -226,24 +226,6 @@ def test_operators_see_owner_answers_and_last_change_and_clear_a_class(now):
     assert ids() == ["of-nobody"] and not class_answers("of-ada-01")
 
 
-def test_classes_of_an_older_file_stay_opened(now):
-    """Before, a table had the classes that teachers had opened, and nothing else about them."""
-    seat = new_seat()
-    record("of-a-teacher", seat, ANSWER)
-    with contextlib.closing(sqlite3.connect(data_folder() / "classes.sqlite")) as db, db:
-        db.execute("DROP TABLE opened")
-        db.execute("CREATE TABLE pinned (class TEXT PRIMARY KEY NOT NULL)")
-        db.execute("INSERT INTO pinned VALUES ('of-a-teacher'), ('without-answer')")
-        db.execute("PRAGMA user_version = 0")
-    now[0] += DAY
-    assert set(ids()) == {"of-a-teacher", "without-answer"}
-    for number in range(3):
-        record(f"of-a-stranger-{number}", new_seat(), ANSWER)
-    assert answers_of("of-a-teacher", seat) == ANSWER
-    now[0] += DAY + 1
-    assert "of-a-teacher" in ids() and "without-answer" not in ids()
-
-
 # ---- faults of the file --------------------------------------------------------------------------
 
 
