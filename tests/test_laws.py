@@ -46,33 +46,6 @@ LIBRARIES = {
 }
 FINDERS = {"dpmf_core.algorithms", "dpmf_core.algorithms.registry"}  # they fit nothing
 # folders whose loops name what they go over; the others follow
-CLEAN = (
-    "dpmf_core.algorithms",
-    "dpmf_core.base",
-    "dpmf_core.curator",
-    "dpmf_core.data",
-    "dpmf_core.evaluation",
-    "dpmf_core.jobs",
-    "dpmf_core.kernels",
-    "dpmf_core.privacy",
-    "dpmf_core.runs",
-    "dpmf_core.testing",
-    "datasets",
-    "pages.accountant",
-    "pages.audit",
-    "pages.choose",
-    "pages.compare",
-    "pages.data",
-    "pages.explore",
-    "pages.faces",
-    "pages.ledger",
-    "pages.operator",
-    "pages.runs",
-    "pages.server",
-    "pages.start",
-    "pages.topics",
-    "pages.tune",
-)
 
 
 def name_of(path):
@@ -121,8 +94,6 @@ def long_modules():
 def packed_lines():
     """A loop variable says what it is; values of two names stand on two lines, unless they swap."""
     for name in PRODUCT:
-        if not name.startswith(CLEAN):
-            continue
         for node in ast.walk(tree(name)):
             if isinstance(node, ast.comprehension | ast.For):
                 if {"it", "its"} & names_in(node.target):

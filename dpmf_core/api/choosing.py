@@ -160,7 +160,9 @@ class Choice:
     def total(self) -> float | None:
         """The epsilon of everything that was drawn, and of the training that is planned."""
         decision = self.finding.decision
-        return None if decision is None else decision.total.epsilon
+        if decision is None:
+            return None
+        return decision.total.epsilon
 
     def frame(self) -> pd.DataFrame:
         """The figures as a table of texts."""

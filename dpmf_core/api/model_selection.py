@@ -104,23 +104,29 @@ def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> T
     '2.12'
     """
     if not isinstance(estimator, GridSearchCV):
-        charges = [_charge(estimator, X, y)] if cv is None else _of_folds([estimator], X, y, cv)
+        if cv is None:
+            charges = [_charge(estimator, X, y)]
+        else:
+            charges = _of_folds([estimator], X, y, cv)
         return total(charges)
     grid = ParameterGrid(estimator.param_grid)
-    candidates = [clone(estimator.estimator).set_params(**it) for it in grid]
+    candidates = [clone(estimator.estimator).set_params(**candidate) for candidate in grid]
     charges = _of_folds(candidates, X, y, estimator.cv)
     if estimator.refit:
         charges.append(
-            max((_charge(it, X, y) for it in candidates), key=lambda it: it.epsilon or 0.0)
+            max(
+                (_charge(candidate, X, y) for candidate in candidates),
+                key=lambda it: it.epsilon or 0.0,
+            )
         )
     return total(charges)
 
 
 def _of_folds(estimators: list[Any], X: Any, y: Any, cv: Any) -> list[Charge]:
     return [
-        _charge(it, _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows))
+        _charge(candidate, _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows))
         for rows, _ in check_cv(cv).split(X, y)
-        for it in estimators
+        for candidate in estimators
     ]
 
 

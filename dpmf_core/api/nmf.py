@@ -5,16 +5,14 @@ import warnings
 from typing import Any, Literal, Self, Unpack
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from dpmf_core.api.options import AlgorithmOptions
 from dpmf_core.api.releases import RandomState, Releasing, fitted_before, joined
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
-
-Array = npt.NDArray[Any]
 
 
 class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # type: ignore[misc]  # scikit-learn has no types
@@ -121,7 +119,9 @@ class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # typ
         cross_term = float(np.sum(H * (rows @ self.components_.T)))
         model_term = float(np.sum((H.T @ H) * (self.components_ @ self.components_.T)))
         if not total:
-            return 1.0 if not model_term else -math.inf
+            if not model_term:
+                return 1.0
+            return -math.inf
         return (2 * cross_term - model_term) / total
 
     @property

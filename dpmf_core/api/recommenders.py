@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal, Self, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpmf_core import algorithms
 from dpmf_core.api.options import AlgorithmOptions
 from dpmf_core.api.releases import RandomState, Releasing, fitted_before, joined
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.data.frame_columns import pairs_of
 from dpmf_core.data.frames import Bounds, ratings_of
@@ -27,7 +27,6 @@ from dpmf_core.runs.planning import charge_before
 from dpmf_core.runs.recommendations import places, ratings_given
 from dpmf_core.runs.trained_model import Training
 
-Array = npt.NDArray[Any]
 HELD_RATINGS = (
     "This pickle holds the private ratings that the estimator was trained on. To share the model,"
     " call forget_people() before: the items' side, which was released, stays."
@@ -62,7 +61,8 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
         """
         ratings, users, items = self._read(X, y)
         self._train(ratings, Training(ratings, users, items))
-        self.users_, self.items_ = users, items
+        self.users_ = users
+        self.items_ = items
         return self
 
     def predict(self, X: Any, own: Any = None) -> Array:
@@ -133,7 +133,8 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
         """
         check_is_fitted(self)
         self.run_ = self.run_.without_people()
-        self.model_, self.users_ = self.run_.model, self.users_[:0]
+        self.model_ = self.run_.model
+        self.users_ = self.users_[:0]
         self.__dict__.pop("account_", None)
         return self
 
@@ -201,7 +202,9 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
             labels=tuple(canonical_texts(items)),
             name=ratings.name,
             public=ratings.public,
-            assumptions=tuple(it for it in ratings.assumptions if it != ITEMS_ARE_PUBLIC),
+            assumptions=tuple(
+                assumption for assumption in ratings.assumptions if assumption != ITEMS_ARE_PUBLIC
+            ),
             origin="" if ratings.public else ratings.account,
             rows_origin="" if ratings.public else ratings.row_digest,
             user_keys=ratings.user_keys,

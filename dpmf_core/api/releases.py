@@ -38,8 +38,10 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the estimator's parameters by name; with `deep`, also the algorithm's."""
-        own = super().get_params(deep)
-        return {**own, **self.parameters} if deep and isinstance(self.parameters, dict) else own
+        own: dict[str, Any] = super().get_params(deep)
+        if deep and isinstance(self.parameters, dict):
+            return {**own, **self.parameters}
+        return own
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the estimator or, by their names, of its algorithm.
@@ -50,8 +52,8 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             On an unknown name, as in scikit-learn.
         """
         own_names = self._get_param_names()
-        super().set_params(**{name: it for name, it in params.items() if name in own_names})
-        if others := {name: it for name, it in params.items() if name not in own_names}:
+        super().set_params(**{name: value for name, value in params.items() if name in own_names})
+        if others := {name: value for name, value in params.items() if name not in own_names}:
             self._require_names(others)
             self.parameters = joined(self.parameters, others)
         return self
@@ -97,7 +99,8 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         self.account_: Account | None = account_of(data, self.ledger, in_hand=True)
         self.noise_is_reproducible_ = run.record.noise_is_reproducible
         self.noise_ = run.record.noise
-        self.delta_, self.epsilon_ = run.record.delta, self.run_.epsilon
+        self.delta_ = run.record.delta
+        self.epsilon_ = self.run_.epsilon
 
     def __getattr__(self, name: str) -> Any:
         """Say why a fitted estimator has no account any more."""
@@ -116,7 +119,9 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     def __getstate__(self) -> dict[str, Any]:
         """Return everything except the account, which is on this machine, and raw figures."""
-        state = {name: it for name, it in super().__getstate__().items() if name != "account_"}
+        state = {
+            name: value for name, value in super().__getstate__().items() if name != "account_"
+        }
         if "run_" in state:
             state["run_"] = state["run_"].without_raw_figures()
         return state
@@ -148,11 +153,13 @@ def fitted_before() -> tuple[str, ...]:
 
 def _pipelines() -> Iterator[tuple[Pipeline, int]]:
     """Pipelines that are being fitted, innermost first, and the place of the current step."""
-    frame, known = sys._getframe(2), set[int]()
+    frame = sys._getframe(2)
+    known = set[int]()
     while frame is not None:
-        line = (
-            frame.f_locals.get("self") if frame.f_code.co_name.startswith(("fit", "_fit")) else None
-        )
+        if frame.f_code.co_name.startswith(("fit", "_fit")):
+            line = frame.f_locals.get("self")
+        else:
+            line = None
         if isinstance(line, Pipeline) and id(line) not in known:
             known.add(id(line))
             yield line, frame.f_locals.get("step_idx", len(line.steps) - 1)

@@ -139,7 +139,9 @@ class Swept:
 def _share_kept(judgement: Judgement, one: Measured) -> float:
     """The share that a method keeps; nan where it is undefined, and on private data."""
     share = judgement.share(one) if judgement.table.is_public else None
-    return math.nan if share is None else share
+    if share is None:
+        return math.nan
+    return share
 
 
 @with_options("algorithm", "epsilon", "seed")
@@ -269,10 +271,10 @@ def _methods(algorithms: Algorithms) -> tuple[Method, ...]:
         algorithms = (algorithms,)
     parameters = algorithms if isinstance(algorithms, Mapping) else {}
     return tuple(
-        Method(algorithm=it, label=it, parameters=dict(parameters.get(it, {})))
-        if isinstance(it, str)
-        else it
-        for it in algorithms
+        Method(algorithm=algorithm, label=algorithm, parameters=dict(parameters.get(algorithm, {})))
+        if isinstance(algorithm, str)
+        else algorithm
+        for algorithm in algorithms
     )
 
 

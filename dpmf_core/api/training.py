@@ -212,8 +212,9 @@ def measured_run(
 ) -> Run:
     """`one_run` with its measurement, which is refused before the run if it cannot be made."""
     in_hand = own_data is not None
-    at_hand = contextlib.nullcontext() if own_data is None else lent(spec.data.id, own_data)
-    with at_hand:
+    with contextlib.ExitStack() as stack:
+        if own_data is not None:
+            stack.enter_context(lent(spec.data.id, own_data))
         if in_hand or store is None or store.whole(spec) is None:
             require_affordable(spec, epsilon, ledger, in_hand=in_hand)
         run = one_run(spec, own_data, ledger, store)

@@ -83,7 +83,9 @@ class Tuning:
     @property
     def epsilon(self) -> float | None:
         """The epsilon of a whole private selection; None for an open search, which has none."""
-        return None if isinstance(self.outcome, SearchResult) else self.outcome.epsilon
+        if isinstance(self.outcome, SearchResult):
+            return None
+        return self.outcome.epsilon
 
     def frame(self) -> pd.DataFrame:
         """One row per trial, or the only one that a private selection shows."""
@@ -281,7 +283,9 @@ class _FinishedJob:
 
     @property
     def state(self) -> Literal["done", "failed"]:
-        return "failed" if self.run is None else "done"
+        if self.run is None:
+            return "failed"
+        return "done"
 
     @property
     def bad_input(self) -> bool:
@@ -289,7 +293,9 @@ class _FinishedJob:
 
     @property
     def error(self) -> str | None:
-        return None if self.problem is None else str(self.problem)
+        if self.problem is None:
+            return None
+        return str(self.problem)
 
     def result(self, timeout: float | None = None) -> Run:
         if self.run is None:

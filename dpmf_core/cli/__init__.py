@@ -19,7 +19,10 @@ from dpmf_core.base.errors import BadInput, Cancelled, closest
 from dpmf_core.base.program import program as program_name
 from dpmf_core.base.requesters import OPERATOR, asking
 
-EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPT = 0, 1, 2, 130
+EXIT_OK = 0
+EXIT_FAILURE = 1
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPT = 130
 
 # by name: the place of a command, which is loaded when it runs, and its help in one line
 PLACES = {

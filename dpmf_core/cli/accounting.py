@@ -16,6 +16,7 @@ from dpmf_core.cli.options import (
     pairs,
     with_options,
 )
+from dpmf_core.cli.run_options import Choices
 from dpmf_core.privacy import (
     Budget,
     Event,
@@ -38,7 +39,6 @@ from dpmf_core.runs.privacy_record import PrivacyRecord
 if TYPE_CHECKING:
     from dpmf_core.data.ratings import Shape
 
-Choices = dict[str, Any]
 KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
 BY_HAND = Guarantee(
     Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated")
@@ -46,7 +46,8 @@ BY_HAND = Guarantee(
 MOST_IN_GROUP = 10**6  # units
 MOST = 10**9  # releases; for more, rules would differ by rounding only
 # the limits of what is composed numerically within seconds: releases, and the sum of count / Z
-LAPLACE_MOST, LAPLACE_SUM = 10**6, 1000.0
+LAPLACE_MOST = 10**6
+LAPLACE_SUM = 1000.0
 
 
 class AccountOptions(Options):
@@ -111,7 +112,9 @@ class _Cost:
 
 
 def _show(as_json: bool, cost: _Cost, options: Choices) -> None:
-    record, size, more = cost.privacy, options["group_size"], []
+    record = cost.privacy
+    size = options["group_size"]
+    more = []
     try:
         event = dp_event_to_json(record.dp_event)
     except UnsupportedEvent:  # dp_accounting has no such event
@@ -166,7 +169,7 @@ def _of_event(event: Event, options: Choices, *more: Any) -> _Cost:
     """
     ledger = normal_form(event)
     parts = [(n, n / leaf.noise_multiplier) for leaf, n in ledger if isinstance(leaf, Laplace)]
-    counts, losses = (sum(it[part] for it in parts) for part in (0, 1))
+    counts, losses = (sum(part[place] for part in parts) for place in (0, 1))
     if counts > LAPLACE_MOST or losses > LAPLACE_SUM:
         raise BadInput(
             f"Laplace releases are composed numerically: at most {LAPLACE_MOST:,} of them, with"
@@ -216,7 +219,8 @@ def _plan(options: Choices) -> _Cost:
     from dpmf_core.runs.specification import RunSpec, with_delta
     from dpmf_core.runs.sweep import typed_parameters
 
-    kind, shape = algorithms.find(options["algorithm"]), _shape(options)
+    kind = algorithms.find(options["algorithm"])
+    shape = _shape(options)
     names = ("epsilon", "delta", "relation", "calibration")
     choices = with_delta({name: options[name] for name in names}, [kind.id], shape.n_users)
     parameters = typed_parameters(kind, pairs(options["param"], "--param"))
@@ -234,7 +238,8 @@ def _plan(options: Choices) -> _Cost:
 def _shape(options: Choices) -> "Shape":
     from dpmf_core.data.ratings import Shape
 
-    users, items = options["n_users"], options["n_items"]
+    users = options["n_users"]
+    items = options["n_items"]
     if users is None or items is None or min(users, items) < 1:
         raise BadInput(
             "A plan needs the public shape of the data: --n-users N --n-items M, both at least 1,"

@@ -70,7 +70,8 @@ def total_spent(data: str, as_json: bool, **options: Any) -> None:
 
 
 def _record(account: Account) -> dict[str, Any]:
-    budget, total = account.budget, asdict(account.total)
+    budget = account.budget
+    total = asdict(account.total)
     return {name.removeprefix("n_"): value for name, value in total.items()} | {
         "budget": budget.model_dump(mode="json") if budget else None,
         "lines": [asdict(line) for line in account.lines],

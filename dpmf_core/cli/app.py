@@ -53,7 +53,8 @@ def script() -> Path:
 def _show_settings(as_json: bool) -> None:
     from dpmf_core.base.settings import WITHOUT_LIMIT, setting_rows  # not needed to serve the app
 
-    lines, rows = [], setting_rows()
+    lines = []
+    rows = setting_rows()
     for row in rows:
         value = WITHOUT_LIMIT if row["value"] is None else row["value"]
         text = ", ".join(value) or "none" if isinstance(value, tuple) else value

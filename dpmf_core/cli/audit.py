@@ -24,8 +24,14 @@ from dpmf_core.runs.spreadsheets import write_csv
 from dpmf_core.runs.sweep import typed_parameters
 
 IN_TABLE = (
-    *("algorithm", "fault", "unit", "proven", "lost by canary"),
-    *("pair test", "error rates", "at least"),
+    "algorithm",
+    "fault",
+    "unit",
+    "proven",
+    "lost by canary",
+    "pair test",
+    "error rates",
+    "at least",
 )
 
 
@@ -115,7 +121,7 @@ def _all(options: dict[str, Any], out: Path | None, as_json: bool) -> None:
         raise BadInput("audit --every needs --epsilon, the budget of every attacked run.")
     specs = table_specs(*(options[name] for name in ("epsilon", "delta", "runs", "seed")))
     audits: list[Audit] = list(measured(specs, "audit"))
-    rows = [_row(it) for it in audits]
+    rows = [_row(audit) for audit in audits]
     cells = [[output.number(row[name], 2) for name in IN_TABLE] for row in rows]
     output.show(as_json, [one.to_dict() for one in audits], output.table(IN_TABLE, cells))
     if out is not None:
@@ -126,7 +132,9 @@ def _row(result: Audit) -> dict[str, Any]:
     """An audit as a row of the table; lower bounds are rounded down."""
     spec = result.spec
     bounds = {
-        rule: max((rounded(it.epsilon) for it in result.tests if it.rule == rule), default=None)
+        rule: max(
+            (rounded(test.epsilon) for test in result.tests if test.rule == rule), default=None
+        )
         for rule in ("pair test", "error rates")
     }
     return {

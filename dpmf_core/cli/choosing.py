@@ -250,7 +250,8 @@ def _with_step(finding: PrivateFinding, data: DataSpec, measurement: float) -> P
 
 def _tell_price(finding: PrivateFinding, data: DataSpec, measurement: float) -> None:
     """Print what the last step brought, and the total after the next one."""
-    last, account = finding.step, account_of(data.id)
+    last = finding.step
+    account = account_of(data.id)
     assert last is not None and account is not None  # private data that were measured
     epsilon = 2 * finding.epsilon
     after = account.after(finding.work(data, measurement, epsilon).charges)
@@ -292,11 +293,14 @@ def _from_anywhere(dataset: str) -> str:
     """The address of a file from any folder; another address as it is."""
     place, facts = split(dataset)
     file = path_of(place)
-    return join(str(file.absolute()), facts) if file.exists() else dataset
+    if file.exists():
+        return join(str(file.absolute()), facts)
+    return dataset
 
 
 def _text(finding: Finding) -> str:
-    table, costs = output.table(finding.columns, finding.rows), (finding.cost, finding.training)
+    table = output.table(finding.columns, finding.rows)
+    costs = (finding.cost, finding.training)
     lines = [finding.headline, *finding.sentences, "", table, ""]
     lines.append(" ".join(filter(None, costs)))
     if finding.train:

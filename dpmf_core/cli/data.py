@@ -37,7 +37,7 @@ def datasets(context: click.Context, as_json: bool) -> None:
     ]
     # the number of ratings in private data does not leave this machine
     shown_rows = [
-        {name: it for name, it in row.items() if row["public"] or name != "n_ratings"}
+        {name: value for name, value in row.items() if row["public"] or name != "n_ratings"}
         for row in rows
     ]
     head = ["id", "title", "rows x columns", "present", "licence"]

@@ -46,7 +46,7 @@ def combined(*options: Decorator) -> Decorator:
 def field_option(name: str, info: FieldInfo, **changes: Any) -> Decorator:
     """The option of a field, with the field's type, default and description."""
     facts: dict[str, Any] = {"help": _sentence(info.description or info.title or "")}
-    if metavar := [it for it in info.metadata if isinstance(it, str)]:
+    if metavar := [text for text in info.metadata if isinstance(text, str)]:
         facts["metavar"] = metavar[0]
     if get_origin(info.annotation) is tuple:
         facts |= {"multiple": True, "help": f"{facts['help'].removesuffix('.')}; repeatable."}
@@ -72,9 +72,14 @@ def _click_type(annotation: Any) -> Any:
     if annotation is Path:
         return click.Path(path_type=Path)
     if isinstance(annotation, type):
-        names = [str(it) for it in annotation] if issubclass(annotation, StrEnum) else []
-        return click.Choice(names) if names else annotation
-    return next(_click_type(it) for it in get_args(annotation) if it is not type(None))
+        if issubclass(annotation, StrEnum):
+            names = [str(choice) for choice in annotation]
+        else:
+            names = []
+        if names:
+            return click.Choice(names)
+        return annotation
+    return next(_click_type(option) for option in get_args(annotation) if option is not type(None))
 
 
 def _use_ledger(context: click.Context, option: click.Parameter, file: Path | None) -> None:

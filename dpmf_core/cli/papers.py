@@ -24,7 +24,7 @@ def papers(context: click.Context, as_json: bool) -> None:
         return
     rows = [_row(claim) for claim in CLAIMS.values()]
     columns = ("id", "source", "title", "verdict", "data", "figure")
-    body = [[it[column] for column in columns] for it in rows]
+    body = [[row[column] for column in columns] for row in rows]
     table = output.table(["id", "source", "claim", "last verdict", "data", "figures"], body)
     words = f"{table}\nTables of our own, made by `sweep --preset ID`: {', '.join(TABLES)}."
     output.show(as_json, rows, words)
@@ -58,8 +58,10 @@ def _row(claim: Claim) -> dict[str, Any]:
 
 def _decisive(verdict: Verdict) -> str:
     """The numbers of the first statement that fails, or else of the first."""
-    clauses = [it for it in verdict.clauses if not it.holds] or list(verdict.clauses)
-    return clauses[0].figures if clauses else verdict.remark
+    clauses = [clause for clause in verdict.clauses if not clause.holds] or list(verdict.clauses)
+    if clauses:
+        return clauses[0].figures
+    return verdict.remark
 
 
 @papers.command()
@@ -78,7 +80,10 @@ def run(claim_id: str | None, everything: bool, out: Path | None, as_json: bool)
     """
     if (claim_id is None) != everything:
         raise BadInput("papers run needs either the id of a claim (see `papers`) or --all.")
-    claims = list(CLAIMS.values()) if claim_id is None else [find(CLAIMS, claim_id, "claim")]
+    if claim_id is None:
+        claims = list(CLAIMS.values())
+    else:
+        claims = [find(CLAIMS, claim_id, "claim")]
     claim_results = []
     for claim in claims:
         if (result := _measure(claim)) is not None:

@@ -28,12 +28,23 @@ from dpmf_core.runs.specification import PARAMETERS, DataSpec, sections, with_de
 Choices = dict[str, Any]
 # parameters of a run that `--help` shows; the other options of data and split are hidden
 USUAL = (
-    *("dataset", "top_items", "item_features", "item_choice", "row_count"),
-    *("split", "test_fraction", "validation_fraction"),
-    *("delta", "relation", "calibration", "noise"),
+    "dataset",
+    "top_items",
+    "item_features",
+    "item_choice",
+    "row_count",
+    "split",
+    "test_fraction",
+    "validation_fraction",
+    "delta",
+    "relation",
+    "calibration",
+    "noise",
 )
 OTHERS = tuple(
-    name for name, it in PARAMETERS.items() if it.section in ("data", "split") and name not in USUAL
+    name
+    for name, parameter in PARAMETERS.items()
+    if parameter.section in ("data", "split") and name not in USUAL
 )
 _SETTINGS: dict[str, Choices] = {
     "algorithm": {"metavar": "ID", "required": True},
@@ -63,7 +74,11 @@ def _use_file(context: click.Context, option: click.Parameter, file: Path | None
     """
     if file is None:
         return
-    options = {it.opts[0].removeprefix("--"): it for it in context.command.params if it != option}
+    options = {
+        parameter.opts[0].removeprefix("--"): parameter
+        for parameter in context.command.params
+        if parameter != option
+    }
     context.default_map = defaults = {}
     for name, value in _content(file).items():
         known = options.get(name.replace("_", "-"))
@@ -91,8 +106,8 @@ def _content(file: Path) -> dict[str, Any]:
 def _texts(table: Choices) -> list[str]:
     """A table as the NAME=VALUE texts of the command line."""
     return [
-        f"{name}={','.join(map(str, it)) if isinstance(it, list) else it}"
-        for name, it in table.items()
+        f"{name}={','.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in table.items()
     ]
 
 

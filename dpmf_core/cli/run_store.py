@@ -129,9 +129,11 @@ def pin(key: str, off: bool, as_json: bool) -> None:
 def check(context: click.Context, as_json: bool) -> None:
     """Read every stored run and report changed ones. The exit code is 1 if there are any."""
     store = Store()
-    problems, number = store.check(), store.count()
+    problems = store.check()
+    number = store.count()
     whole = f"Problems: {len(problems)}." if problems else "The store is intact."
-    lines = [f"{number:,} run{'s' * (number != 1)} in {store.path}.", *problems, whole]
+    noun = "run" if number == 1 else "runs"
+    lines = [f"{number:,} {noun} in {store.path}.", *problems, whole]
     output.show(as_json, {"runs": number, "problems": problems}, "\n".join(lines))
     store.close()
     if problems:
@@ -155,4 +157,5 @@ def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:
         click.echo(page)
     else:
         write_whole(out, page)
-        click.echo(f"{out} holds {len(keys)} run{'s' * (len(keys) > 1)}.", err=True)
+        noun = "run" if len(keys) == 1 else "runs"
+        click.echo(f"{out} holds {len(keys)} {noun}.", err=True)

@@ -81,7 +81,8 @@ def fit(
     as_json: bool,
     **options: Any,
 ) -> None:
-    (choices, texts), name = run_choices(options), options["algorithm"]
+    choices, texts = run_choices(options)
+    name = options["algorithm"]
     kind = algorithm_of(name)
     parameters = typed_parameters(kind, texts)
     facts = _about_what_is_saved(name, folder, about)
@@ -317,7 +318,9 @@ def _shares(judgement: Judgement) -> dict[tuple[Any, ...], float]:
 def _titled(point: Point) -> Point:
     """The point with its method's title in place of its id; figures have labels of their own."""
     is_id = point.label == point.spec.algorithm
-    return replace(point, label=point.spec.kind.title) if is_id else point
+    if is_id:
+        return replace(point, label=point.spec.kind.title)
+    return point
 
 
 def _main_metric(table: Draws) -> str | None:

@@ -93,8 +93,10 @@ def tune(as_json: bool, private_selection: str | None, **options: Any) -> None:
 
 def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
     """The search that the options describe. draws: the default for a trial."""
-    (choices, texts), name = run_choices(options), options["algorithm"]
-    grids, ranges = options["grid"], options["vary"]
+    choices, texts = run_choices(options)
+    name = options["algorithm"]
+    grids = options["grid"]
+    ranges = options["vary"]
     if bool(grids) == bool(ranges):
         raise BadInput(
             "tune needs either --grid NAME=V1,V2 for all points of a grid, or --vary NAME (with"
@@ -131,7 +133,8 @@ def _ranges(texts: tuple[str, ...]) -> dict[str, Interval | None]:
 
 
 def _range(text: str) -> Interval:
-    ends, log = text.removesuffix(":log").split(":"), text.endswith(":log")
+    ends = text.removesuffix(":log").split(":")
+    log = text.endswith(":log")
     whole = all(end.strip().lstrip("+-").isdigit() for end in ends)
     try:
         low, high = (int(end) if whole else float(end) for end in ends)

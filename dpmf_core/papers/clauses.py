@@ -58,7 +58,7 @@ class Clause:
 
 def of_label(results: Results, label: str) -> list[Measured]:
     """Return a method's results; raise MissingResult if there are none."""
-    label_results = [it for it in results if it.label == label]
+    label_results = [result for result in results if result.label == label]
     if not label_results:
         raise MissingResult(f"{label} has no result")
     return label_results
@@ -70,13 +70,13 @@ def line(results: Results, label: str, name: str, means: bool = False) -> dict[f
     means: return the means of draws. Raises MissingResult if there is no such place, or two.
     """
     out: dict[float, float] = {}
-    for it in of_label(results, label):
-        at = it.epsilon if name == "epsilon" else it.grid.get(name)
+    for result in of_label(results, label):
+        at = result.epsilon if name == "epsilon" else result.grid.get(name)
         if at is None:
             continue
         if float(at) in out:
             raise MissingResult(f"{label} has several results at {name} {at}")
-        out[float(at)] = statistics.fmean(it.draws) if means else it.median
+        out[float(at)] = statistics.fmean(result.draws) if means else result.median
     if not out:
         raise MissingResult(f"{label} has no result along {name}")
     return dict(sorted(out.items()))
@@ -99,7 +99,9 @@ def judged(
 
 def number(value: float) -> str:
     """Return a figure with four digits."""
-    return f"{value:.4g}" if abs(value) >= 1 else f"{value:.4f}"
+    if abs(value) >= 1:
+        return f"{value:.4g}"
+    return f"{value:.4f}"
 
 
 def along(
@@ -130,7 +132,7 @@ def between(
     """State that a quantity lies strictly between two numbers."""
     limits = {"above": low, "below": high}
     limits_text = " and ".join(
-        f"{it} {number(at)}" for it, at in limits.items() if abs(at) < math.inf
+        f"{value} {number(at)}" for value, at in limits.items() if abs(at) < math.inf
     )
     return judged(
         words,

@@ -72,4 +72,6 @@ def record_costs(measures: Mapping[str, Mapping[str, Callable[[], Cost]]]) -> No
 def cost_words(algorithm: str, deviation: Deviation) -> str:
     """What a deviation of an algorithm costs in error, as recorded; "not measured" otherwise."""
     cost = recorded_costs().get(algorithm, {}).get(deviation.cost)
-    return "not measured" if cost is None else cost.words
+    if cost is None:
+        return "not measured"
+    return cost.words

@@ -76,11 +76,13 @@ class Verdict:
     @property
     def words(self) -> str:
         """The verdict in one paragraph."""
-        true_clauses = [it for it in self.clauses if it.holds]
-        false_clauses = [it for it in self.clauses if not it.holds]
+        true_clauses = [clause for clause in self.clauses if clause.holds]
+        false_clauses = [clause for clause in self.clauses if not clause.holds]
         parts = [f"{self.outcome}."] if self.outcome is not Outcome.NOTHING_CLAIMED else []
-        parts += [f"It does not hold that {it.words}: {it.figures}." for it in false_clauses]
-        parts += [f"It holds that {it.words}: {it.figures}." for it in true_clauses]
+        parts += [
+            f"It does not hold that {clause.words}: {clause.figures}." for clause in false_clauses
+        ]
+        parts += [f"It holds that {clause.words}: {clause.figures}." for clause in true_clauses]
         parts.append(self.remark)
         if self.on:
             parts.append(f"Measured on {self.on}.")
@@ -107,9 +109,9 @@ def grouped(draws: Iterable[Draw]) -> list[Measured]:
 def by_step(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the draws of held-out RMSE after each step; the grid names it `step`."""
     return grouped(
-        (it.label, it.spec.algorithm, it.epsilon, {"step": int(curve["step"] or 0)}, value)
-        for it in points
-        for curve in runs[it.key].record.curves
+        (point.label, point.spec.algorithm, point.epsilon, {"step": int(curve["step"] or 0)}, value)
+        for point in points
+        for curve in runs[point.key].record.curves
         for value in [value_of(curve, f"test_{metric}")]
     )
 
@@ -120,9 +122,9 @@ def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     Every draw chooses from the grid on its own validation ratings, without the test ratings.
     """
     by_draw: dict[tuple[str, str, float | None, int], list[RunRecord]] = {}
-    for it in points:
-        draw = (it.label, it.spec.algorithm, it.epsilon, it.spec.seed)
-        by_draw.setdefault(draw, []).append(runs[it.key].record)
+    for point in points:
+        draw = (point.label, point.spec.algorithm, point.epsilon, point.spec.seed)
+        by_draw.setdefault(draw, []).append(runs[point.key].record)
 
     def best(records: list[RunRecord]) -> float:
         best_record = min(records, key=lambda it: value_of(it.curves[-1], f"validation_{metric}"))
@@ -175,16 +177,23 @@ class Figure:
         `statements` are rows of the claim's clauses; `clauses` has those that are computed.
         """
         content = texts(package)
-        words, short = dict(content["figures"][name]), content["paper"]["short"]
+        words = dict(content["figures"][name])
+        short = content["paper"]["short"]
         source = f"{short}, {words.pop('place')}"
         words["source_ids"] = tuple(words.get("source_ids", ()))
         rows = words.pop("statements", ())
         if rows:
             fields["clauses"] = tuple(clauses_of(rows, fields.get("clauses", ())))
         words["marks"] = tuple(
-            Mark(it["label"], it.get("x"), it["y"], f"{short}, {it['source']}", is_digitised)
+            Mark(
+                point["label"],
+                point.get("x"),
+                point["y"],
+                f"{short}, {point['source']}",
+                is_digitised,
+            )
             for name, is_digitised in (("marks", False), ("digitised", True))
-            for it in words.pop(name, ())
+            for point in words.pop(name, ())
         )
         if "sweeps" in fields:
             fields["sweeps"] = functools.partial(_as_published, fields["sweeps"])
@@ -196,14 +205,16 @@ class Figure:
         if not self.by_data and self.axis not in ("users", "items"):
             return [point for point, _ in points]
         name = "data" if self.by_data else self.axis
-        entries: dict[str, DatasetFacts] = {it.id: it for it in catalogue().catalogue()}
+        entries: dict[str, DatasetFacts] = {entry.id: entry for entry in catalogue().catalogue()}
 
         def place(data: DataSpec) -> Value:
             entry = entries[data.id]
             if self.by_data:
                 return entry.title
             assert isinstance(entry, Entry)
-            return entry.n_users if self.axis == "users" else data.top_items or entry.n_items
+            if self.axis == "users":
+                return entry.n_users
+            return data.top_items or entry.n_items
 
         return [replace(point, grid={**point.grid, name: place(data)}) for point, data in points]
 
@@ -293,7 +304,7 @@ class Claim(Figure):
             verdicts = tuple(clause.verdict(results) for clause in self.clauses)
         except MissingResult as missing:
             return Verdict(Outcome.NOT_MEASURED, remark=f"{str(missing).capitalize()}.")
-        holds = all(it.holds for it in verdicts)
+        holds = all(clause.holds for clause in verdicts)
         if self.left_open and not holds:
             obstacle = " ".join(filter(None, (obstacle, self.left_open)))
         outcome = Outcome.REPRODUCED if holds else Outcome.DIFFERS

@@ -35,19 +35,13 @@ def films(top: int | None = 400, **filters: float | int) -> DataSpec:
 
 # ratings as they are, as in the sources
 PLAIN: dict[str, Value] = {"biases": "off", "regularisation": 0.08}
-ALS, MEAN = (
-    Method(algorithm="als", label="ALS", parameters=PLAIN),
-    Method(algorithm="global-mean", label="Global mean"),
-)
+ALS = Method(algorithm="als", label="ALS", parameters=PLAIN)
+MEAN = Method(algorithm="global-mean", label="Global mean")
 EXACT = Method(algorithm="als", label="ALS")  # on exactly low rank, where `LOWRANK` says how
-DPALS, SPECTRAL = (
-    Method(algorithm="dpals", label="DPALS"),
-    Method(algorithm="spectral", label="Spectral"),
-)
-DPFW, SVD = (
-    Method(algorithm="dpfw", label="DPFW"),
-    Method(algorithm="private-svd", label="Private SVD"),
-)
+DPALS = Method(algorithm="dpals", label="DPALS")
+SPECTRAL = Method(algorithm="spectral", label="Spectral")
+DPFW = Method(algorithm="dpfw", label="DPFW")
+SVD = Method(algorithm="private-svd", label="Private SVD")
 CLEANSING = Method(
     algorithm="svd-cleansing", label="SVD after cleansing", parameters={"row_clip": 0.5}
 )

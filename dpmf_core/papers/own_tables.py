@@ -27,8 +27,19 @@ from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep, with_open
 
 PRIVATE = (
-    *("private-bias", "dpals", "ada-dpals", "spectral", "dpfw", "dpfw-oja", "private-svd"),
-    *("svd-cleansing", "private-pgd", "dp-sgd", "sgld", "input-perturbation", "dpnmf-laplace"),
+    "private-bias",
+    "dpals",
+    "ada-dpals",
+    "spectral",
+    "dpfw",
+    "dpfw-oja",
+    "private-svd",
+    "svd-cleansing",
+    "private-pgd",
+    "dp-sgd",
+    "sgld",
+    "input-perturbation",
+    "dpnmf-laplace",
 )
 PLAIN = ("bmf", "als", "fw", "pgd", "sgd-mf", "bias", "user-mean", "global-mean")
 EVERY = with_open(Method(algorithm=name, label=name) for name in (*PRIVATE, *PLAIN))
@@ -48,10 +59,8 @@ def with_features(sweep: Sweep) -> tuple[Sweep, Sweep]:
 
 
 def _lowrank_table() -> Iterator[Sweep]:
-    pgd, sgd = (
-        Method(algorithm="private-pgd", label="Private PGD"),
-        Method(algorithm="dp-sgd", label="DP-SGD"),
-    )
+    pgd = Method(algorithm="private-pgd", label="Private PGD")
+    sgd = Method(algorithm="dp-sgd", label="DP-SGD")
     others = (DPFW, SVD, pgd)
     by_source = (
         dpfw_as_printed(LOWRANK_ROW, f"{DPFW.label}, source's noise"),

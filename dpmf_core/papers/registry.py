@@ -21,10 +21,18 @@ from dpmf_core.papers.vallet_2014 import deviations as of_vallet
 PAPERS: dict[str, Paper] = by_id(
     (chien_2021.PAPER, jain_2018.PAPER, saha_2022.PAPER, balu_2016.PAPER, vallet_2014.PAPER)
 )
-CLAIMS: dict[str, Claim] = by_id(tuple(it for paper in PAPERS.values() for it in paper.claims))
-ERRATA: dict[str, Erratum] = by_id(tuple(it for paper in PAPERS.values() for it in paper.errata))
-PRESETS: dict[str, Figure] = by_id(tuple(it for paper in PAPERS.values() for it in paper.presets))
-BOUNDS: dict[str, Bound] = by_id(tuple(it for paper in PAPERS.values() for it in paper.bounds))
+CLAIMS: dict[str, Claim] = by_id(
+    tuple(claim for paper in PAPERS.values() for claim in paper.claims)
+)
+ERRATA: dict[str, Erratum] = by_id(
+    tuple(erratum for paper in PAPERS.values() for erratum in paper.errata)
+)
+PRESETS: dict[str, Figure] = by_id(
+    tuple(preset for paper in PAPERS.values() for preset in paper.presets)
+)
+BOUNDS: dict[str, Bound] = by_id(
+    tuple(bound for paper in PAPERS.values() for bound in paper.bounds)
+)
 TABLES: dict[str, Figure] = by_id(own_tables.TABLES)
 FIGURES: dict[str, Figure] = by_id((*CLAIMS.values(), *PRESETS.values(), *TABLES.values()))
 # where our algorithms depart from a paper's, by the paper's id and the algorithm's

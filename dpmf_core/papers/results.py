@@ -49,7 +49,7 @@ class ClaimResult(BaseModel):
 
     @field_serializer("measured")
     def _in_file(self, measured: tuple[Measured, ...]) -> list[dict[str, Any]]:
-        return [{name: getattr(it, name) for name in IN_FILE} for it in measured]
+        return [{name: getattr(result, name) for name in IN_FILE} for result in measured]
 
     def verdict(self, claim: Claim) -> Verdict:
         """Return what the stored draws say of the claim as it is stated now."""
@@ -67,8 +67,8 @@ def result(claim: Figure, results: list[Measured], seconds: float | None = None)
         on=claim.data(),
         stands_in=claim.stands_in(),
         measured=tuple(
-            replace(it, draws=tuple(float(f"{draw:.7g}") for draw in it.draws), seeds=())
-            for it in results
+            replace(result, draws=tuple(float(f"{draw:.7g}") for draw in result.draws), seeds=())
+            for result in results
         ),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=__version__,

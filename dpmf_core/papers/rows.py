@@ -74,10 +74,14 @@ class MeasuredFigure(_Strict):
 
     @property
     def _labels(self) -> set[str]:
-        return {self.label} if isinstance(self.label, str) else set(self.label)
+        if isinstance(self.label, str):
+            return {self.label}
+        return set(self.label)
 
     def _figure(self, place: Measured) -> float:
-        return place.median if self.draws == "median" else statistics.fmean(place.draws)
+        if self.draws == "median":
+            return place.median
+        return statistics.fmean(place.draws)
 
     def _places(self, results: Results) -> list[Measured]:
         places = [place for place in results if self._fits(place)]
@@ -101,7 +105,9 @@ class MeasuredFigure(_Strict):
     def __str__(self) -> str:
         at = [] if self.epsilon is None else [f"ε = {budget_text(self.epsilon)}"]
         at += [f"{name} {value}" for name, value in self.grid.items()]
-        return f"{self.label} at {', '.join(at)}" if at else f"{self.label}"
+        if at:
+            return f"{self.label} at {', '.join(at)}"
+        return f"{self.label}"
 
 
 def _at(place: Measured, name: str) -> float:
@@ -189,7 +195,8 @@ class LinePair(_Strict):
 
 def gaps(results: Results, upper: str, lower: str, name: str) -> dict[float, float]:
     """Return how far one line is above another, by place."""
-    above, below = line(results, upper, name), line(results, lower, name)
+    above = line(results, upper, name)
+    below = line(results, lower, name)
     if above.keys() != below.keys():
         raise MissingResult(f"{upper} and {lower} were not measured at the same places")
     return {at: above[at] - below[at] for at in above}
@@ -207,7 +214,9 @@ def on_each(name: str, clause: Clause) -> Clause:
     """State that a clause holds at every value of `epsilon` or of a grid parameter."""
 
     def value_of(place: Measured) -> Value | None:
-        return place.epsilon if name == "epsilon" else place.grid.get(name)
+        if name == "epsilon":
+            return place.epsilon
+        return place.grid.get(name)
 
     def parts(results: Results) -> dict[Value, list[Measured]]:
         values = dict.fromkeys(value_of(place) for place in results)

@@ -25,7 +25,9 @@ class SourceNoise:
     delta: float
 
 
-RATINGS, STEPS = 50, 10  # of a user, and of a run: any give the same epsilon
+# of a user, and of a run: any give the same epsilon
+RATINGS = 50
+STEPS = 10
 
 
 def chien(epsilon: float, delta: float = 1e-5) -> SourceNoise:
@@ -59,9 +61,11 @@ def jain(epsilon: float, delta: float = 1e-6, row_bound: RowBound = "2L") -> Sou
     """
     z = noise_level(epsilon, delta, row_bound) * math.sqrt(STEPS)
     event = Repeat(Gaussian(z, "second moment of rows", 1.0, math.sqrt(2)), STEPS)
-    method, rows = "private Frank-Wolfe", ""
+    method = "private Frank-Wolfe"
+    rows = ""
     if row_bound == "L":
-        method, rows = "private SVD, or residuals clipped to L", ", and rows are within L"
+        method = "private SVD, or residuals clipped to L"
+        rows = ", and rows are within L"
     words = (
         f"σ is set for ε = {budget_text(epsilon)} over all steps, by a concentrated-DP bound with"
         f" slack, for rows within 2L{rows}"

@@ -115,7 +115,8 @@ def exponent(draws: Iterable[tuple[float, float]]) -> Exponent:
         raise MissingResult(f"an exponent needs three draws at two sizes, there are {len(logs)}")
     x, y = (logs - logs.mean(axis=0)).T
     slope = float(x @ y / (x @ x))
-    rest, freedom = y - slope * x, len(logs) - 2
+    rest = y - slope * x
+    freedom = len(logs) - 2
     deviation = math.sqrt(rest @ rest / freedom / (x @ x))
     reach = float(stdtrit(freedom, 0.5 + CONFIDENCE / 2)) * deviation
     return Exponent(slope, slope - reach, slope + reach)
@@ -124,11 +125,11 @@ def exponent(draws: Iterable[tuple[float, float]]) -> Exponent:
 def draws_along(axis: Axis, results: Results) -> list[tuple[float, float]]:
     """Return the place on an axis and the error of every run; raise MissingResult."""
     draws = []
-    for it in results:
-        at = it.epsilon if axis == "epsilon" else it.grid.get(axis)
+    for result in results:
+        at = result.epsilon if axis == "epsilon" else result.grid.get(axis)
         if at is None:
-            raise MissingResult(f"{it.label} has a result without {axis}")
-        draws += [(float(at), draw) for draw in it.draws]
+            raise MissingResult(f"{result.label} has a result without {axis}")
+        draws += [(float(at), draw) for draw in result.draws]
     return draws
 
 
@@ -195,10 +196,10 @@ def _sweeps(axis: Axis, method: Method, steps: Steps) -> Sweeps:
 def best_steps(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the number of steps with the lowest median at every place."""
     best: dict[tuple[object, ...], Measured] = {}
-    for it in Draws.of_runs(points, runs).measured(metric):
-        place = (it.label, it.epsilon, it.grid.get("users"), it.grid.get("items"))
-        if place not in best or it.median < best[place].median:
-            best[place] = it
+    for point in Draws.of_runs(points, runs).measured(metric):
+        place = (point.label, point.epsilon, point.grid.get("users"), point.grid.get("items"))
+        if place not in best or point.median < best[place].median:
+            best[place] = point
     return list(best.values())
 
 

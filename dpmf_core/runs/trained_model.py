@@ -177,8 +177,7 @@ class TrainedModel(Run):
         """Return the ratings that were held out and their predictions, for a metric of one's own.
 
         On private data they are people's own ratings, and a warning says so. A figure of them has
-        no epsilon, and the account does not cover it. Do not share it, and choose nothing that you
-        publish by it; `fit(..., measure=0.1)` releases the fall of the error with noise.
+        no epsilon: do not share it. `fit(..., measure=0.1)` releases one with noise.
 
         Returns
         -------
@@ -361,9 +360,8 @@ class TrainedModel(Run):
             return pd.Index([]), np.zeros(0, np.int64), nothing
         history = with_nobody(self._answer(data_access.split_of).history)
         rows = self._answer(data_access.rows_of)
-        if self._training is None:
-            return pd.RangeIndex(len(rows)), rows, history
-        return self._training.users, rows, history
+        ids = pd.RangeIndex(len(rows)) if self._training is None else self._training.users
+        return ids, rows, history
 
     @property
     def _is_without_ratings(self) -> bool:
@@ -372,10 +370,9 @@ class TrainedModel(Run):
 
     def _answer(self, question: Any) -> Any:
         """The answer of `data_access`, on the training data in memory if there are any."""
-        data = None
-        if self._training is not None:
-            data = self._training.data
-        with contextlib.nullcontext() if data is None else lent(self.spec.data.id, data):
+        with contextlib.ExitStack() as stack:
+            if self._training is not None and self._training.data is not None:
+                stack.enter_context(lent(self.spec.data.id, self._training.data))
             return question(self)
 
     def _people(self, own: Any) -> _People:

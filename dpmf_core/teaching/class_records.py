@@ -327,7 +327,10 @@ def answers_of(class_id: str, seat: str) -> Answers | None:
     with database() as db:
         query = "SELECT answers FROM seats WHERE class = ? AND seat = ?"
         row = db.execute(query, (class_id, seat)).fetchone()
-    return json.loads(row[0]) if row else None
+    if row is None:
+        return None
+    answers: Answers = json.loads(row[0])
+    return answers
 
 
 def class_answers(class_id: str) -> list[Answers]:

@@ -19,7 +19,9 @@ from dpmf_core.teaching import signing
 
 FIRST_DAY = date(2026, 1, 1)
 LAYOUT = struct.Struct(">B4sHBB3s")  # version, what, day, right, asked, nonce
-VERSION, SIGNATURE, GROUP = 1, 8, 8
+VERSION = 1
+SIGNATURE = 8
+GROUP = 8
 PURPOSE = "completion"
 N_LETTERS = 32  # of a code: 20 bytes of 8 bits, in letters of 5 bits
 HYPHENS = "-\u2010\u2011\u2012\u2013"  # text programs replace the first by others
@@ -86,7 +88,8 @@ def read(text: str) -> Completion:
         whole = base64.b32decode(letters + "=" * (-len(letters) % 8))
     except (binascii.Error, ValueError):  # ValueError: letters that are not ASCII
         raise signing.ForgedToken from None
-    message, signature = whole[:-SIGNATURE], whole[-SIGNATURE:]
+    message = whole[:-SIGNATURE]
+    signature = whole[-SIGNATURE:]
     # the version first: it is cheap, and a name of a student is no code
     if len(message) != LAYOUT.size or message[0] != VERSION:
         raise signing.ForgedToken

@@ -4,10 +4,10 @@ import functools
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy.stats import binom, norm
 
+from dpmf_core.base.arrays import Doubles
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Gaussian, Repeat
 from dpmf_core.privacy.accounting import epsilon as exactly
@@ -15,9 +15,10 @@ from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.privacy.interpretation import belief, false_negatives
 
-Array = npt.NDArray[np.float64]
 DELTA = 1e-5  # of every demonstration
-CROWD, LOW, HIGH = 50, 1.0, 5.0
+CROWD = 50
+LOW = 1.0
+HIGH = 5.0
 STARS = (2, 1, 9, 24, 14)  # how many of fifty people gave one star, two, ...
 DRAWS = 2_000
 PROCESSING = ("nonnegative", "rounded", "rescaled")
@@ -35,7 +36,8 @@ def two_answers(epsilon: float) -> tuple[pd.DataFrame, float]:
 
     Ratings lie between 1 and 5: a person moves the sum by at most 5. You gave a 5.
     """
-    noise, total = HIGH / _mu(epsilon), CROWD * 3.4
+    noise = HIGH / _mu(epsilon)
+    total = CROWD * 3.4
     axis = np.linspace(total - 4 * noise, total + HIGH + 4 * noise, 241)
     without, with_you = (norm.pdf(axis, middle, noise) for middle in (total, total + HIGH))
     return pd.DataFrame({"answer": axis, "without you": without, "with you": with_you}), noise
@@ -54,7 +56,8 @@ def clipping_errors(ratings: Ratings) -> pd.DataFrame:
     for C in CLIP_NORMS:
         factors = np.minimum(1.0, C / np.maximum(lengths, 1e-12))
         cut_part = np.bincount(ratings.items, (1 - factors[ratings.users]) * x, ratings.n_items)
-        cut, noise = float(np.sqrt(np.mean(cut_part**2))), multiplier * C
+        cut = float(np.sqrt(np.mean(cut_part**2)))
+        noise = multiplier * C
         rows.append((C, cut, noise, math.hypot(cut, noise), float((lengths > C).mean())))
     return pd.DataFrame(rows, columns=["norm", "cut", "noise", "both", "people_cut"])
 
@@ -64,7 +67,8 @@ def totals(each: float, steps: int) -> pd.DataFrame:
 
     each: the epsilon of one release.
     """
-    counts, release = sorted({*STEPS, steps}), Gaussian(1 / _mu(each))
+    counts = sorted({*STEPS, steps})
+    release = Gaussian(1 / _mu(each))
     epsilons = [exactly(Repeat(release, count), DELTA) for count in counts]
     sums = [each * count for count in counts]
     return pd.DataFrame({"exactly": epsilons, "sum": sums}, pd.Index(counts, name="steps"))
@@ -73,7 +77,7 @@ def totals(each: float, steps: int) -> pd.DataFrame:
 def beliefs(epsilon: float) -> pd.DataFrame:
     """Return before, after: beliefs from 1% to 99% before, and the largest after."""
     before = np.linspace(0.01, 0.99, 50)
-    return pd.DataFrame({"before": before, "after": [belief(it, epsilon) for it in before]})
+    return pd.DataFrame({"before": before, "after": [belief(value, epsilon) for value in before]})
 
 
 def best_attacks(epsilon: float) -> pd.DataFrame:
@@ -107,7 +111,8 @@ def survey(share: float, people: int, truth: float) -> pd.DataFrame:
     share: of the people who would say yes. With p = truth the share of yes is q = p share +
     (1 - p)(1 - share), so the estimate is (q - (1 - p)) / (2p - 1).
     """
-    yes, counts = round(share * people), np.arange(people + 1)
+    yes = round(share * people)
+    counts = np.arange(people + 1)
     # the sum of two binomials: people who would say yes, and the others
     chances = np.convolve(
         binom.pmf(np.arange(yes + 1), yes, truth),
@@ -156,14 +161,14 @@ def epsilon_without(epsilon: float, absent: float) -> float:
 
 
 @functools.cache
-def noisy_counts(epsilon: float) -> Array:
+def noisy_counts(epsilon: float) -> Doubles:
     """Return (DRAWS, 5) noisy counts of stars. One person changes one count by 1."""
     noise = np.empty(DRAWS * len(STARS))
     Gaussian.draw(np.random.default_rng(0), noise, 1 / _mu(epsilon), 0.0)
     return np.asarray(STARS, float) + noise.reshape(DRAWS, len(STARS))
 
 
-def processed(counts: Array, steps: frozenset[str]) -> Array:
+def processed(counts: Doubles, steps: frozenset[str]) -> Doubles:
     """Return noisy counts, (..., 5), after post-processing with some of PROCESSING.
 
     nonnegative: no count below 0. rescaled: the total of the noisy counts. rounded: integers.
@@ -174,9 +179,11 @@ def processed(counts: Array, steps: frozenset[str]) -> Array:
     if "rescaled" in steps:
         total = np.maximum(counts.sum(axis=-1, keepdims=True), 0.0)
         out = out * total / np.maximum(np.abs(out.sum(axis=-1, keepdims=True)), 1e-9)
-    return np.round(out) if "rounded" in steps else out
+    if "rounded" in steps:
+        return np.round(out)
+    return out
 
 
-def count_error(counts: Array) -> float:
+def count_error(counts: Doubles) -> float:
     """Return the mean absolute error of a count over draws and stars, in people."""
     return float(np.abs(counts - np.asarray(STARS)).mean())

@@ -32,4 +32,4 @@ class Deployment:
 
 
 _CONTENT = tomllib.loads(files(__package__).joinpath("deployments.toml").read_text("utf-8"))
-DEPLOYMENTS = by_id(Deployment(**it) for it in _CONTENT["deployment"])
+DEPLOYMENTS = by_id(Deployment(**deployment) for deployment in _CONTENT["deployment"])

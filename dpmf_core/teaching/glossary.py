@@ -20,7 +20,7 @@ class Term:
 
 
 _CONTENT = tomllib.loads(files(__package__).joinpath("glossary.toml").read_text("utf-8"))
-_TERMS = tuple(Term(**{**it, "also": tuple(it.get("also", ()))}) for it in _CONTENT["term"])
+_TERMS = tuple(Term(**{**term, "also": tuple(term.get("also", ()))}) for term in _CONTENT["term"])
 TERMS: dict[str, Term] = {term.name: term for term in _TERMS}
 
 
@@ -40,13 +40,14 @@ def nearness(text: str, names: Sequence[str], words: str) -> int | None:
     if not query or query in (name.lower() for name in names):
         return 0
     whole = re.compile(rf"(?<!\w){re.escape(query)}(?!\w)")
-    name_text, word_text = " ".join(names).lower(), words.lower()
+    name_text = " ".join(names).lower()
+    word_text = words.lower()
     matches = (
         whole.search(name_text),
         whole.search(word_text),
         query in f"{name_text} {word_text}",
     )
-    return next((level for level, it in enumerate(matches, 1) if it), None)
+    return next((level for level, is_match in enumerate(matches, 1) if is_match), None)
 
 
 _NAMES = {

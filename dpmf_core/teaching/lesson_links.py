@@ -32,7 +32,8 @@ IDENT = re.compile(r"[A-Za-z0-9_-]{8,32}")
 # of an address, and of no page; `page` says which view is shown
 OWN = ("class", "seat", "at", "teach", "sequence", "view", "step", "room", "preview")
 MOST_STEPS = 20
-PURPOSE, TEACHER = "lesson", "teacher"
+PURPOSE = "lesson"
+TEACHER = "teacher"
 UNKNOWN = (
     "This server did not make this lesson link. Ask for a new one; the page is shown without a"
     " lesson."

@@ -9,7 +9,10 @@ import functools
 import numpy as np
 import numpy.typing as npt
 
-VIEWERS, FILMS, DAYS, FILMS_SEEN = 2_000, 300, 730, 40
+VIEWERS = 2_000
+FILMS = 300
+DAYS = 730
+FILMS_SEEN = 40
 TARGETS = 400  # viewers who write on the other site
 NEVER = -10_000  # the day of a film that was not seen
 NAMES = ("Ada", "Bela", "Cem", "Dana", "Emil", "Finn", "Gita", "Hugo", "Ines", "Jan")
@@ -49,7 +52,8 @@ def candidates(most: int, off: int | None) -> npt.NDArray[np.int64]:
 
     off: days by which a review's date may be wrong. None: only the films are known.
     """
-    days, reviews = published_days(), reviews_of_targets(most, off or 0)
+    days = published_days()
+    reviews = reviews_of_targets(most, off or 0)
     counts = np.empty((TARGETS, most), np.int64)
     for target in range(TARGETS):
         agree = np.ones(VIEWERS, bool)

@@ -10,7 +10,8 @@ from scipy.special import ndtr, ndtri
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.gaussian import gaussian_mu
 
-MEMBERS, FILMS = 60, 12
+MEMBERS = 60
+FILMS = 12
 Sums = npt.NDArray[np.float64]
 
 
@@ -63,7 +64,9 @@ def best_attack(epsilon: float, films: int = FILMS, delta: float = 1e-5) -> floa
 
 # ---- the attack as a game ------------------------------------------------------------------------
 
-SUSPECTS, FILMS_SEEN = 3, 6  # one suspect was in the data, or none; films that each of them saw
+# one suspect was in the data, or none; films that each of them saw
+SUSPECTS = 3
+FILMS_SEEN = 6
 
 
 @dataclass(frozen=True)

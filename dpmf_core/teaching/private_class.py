@@ -79,11 +79,12 @@ def noisy_counts(class_id: str, step: str, counts: Sequence[int], epsilon: float
             f" would make it {epsilon_text(total)}. Nothing was published. Choose a smaller ε."
         )
     leaf = mechanism(epsilon)
-    title, relation = f"answers to {step}", Relation.REPLACE_ONE
+    title = f"answers to {step}"
+    relation = Relation.REPLACE_ONE
     charge = Charge(title, normal_form(leaf), Status.PROVEN, "student", relation=relation)
     with _account(class_id).reserve(charge) as permit:
         noisy = permit.noise(leaf).vector(STATISTIC, np.array(counts, float), sensitivity=1.0)
-    return [round(float(it)) for it in noisy]
+    return [round(float(value)) for value in noisy]
 
 
 def _account(class_id: str) -> Account:

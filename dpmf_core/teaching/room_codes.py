@@ -60,7 +60,9 @@ def room_of(class_id: str, link: str) -> Room:
     with database() as db:
         update = "UPDATE rooms SET link = ? WHERE class = ? RETURNING code, ends"
         row = db.execute(update, (link, class_id)).fetchone()
-        return Room(*row) if row else _new_room(db, class_id, link)
+        if row:
+            return Room(*row)
+        return _new_room(db, class_id, link)
 
 
 def new_room(class_id: str, link: str) -> Room:

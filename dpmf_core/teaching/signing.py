@@ -39,7 +39,9 @@ def key_is_lasting() -> bool:
 
 def _key() -> str:
     key = settings().lesson_key
-    return key.get_secret_value() if key is not None else _key_in(data_folder())
+    if key is not None:
+        return key.get_secret_value()
+    return _key_in(data_folder())
 
 
 @functools.lru_cache(8)
@@ -82,7 +84,9 @@ def _serializer(purpose: str) -> URLSafeSerializer:
 def sign(purpose: str, content: Any) -> str:
     """Return JSON content as a token for an address, signed for this purpose."""
     token = _serializer(purpose).dumps(content)
-    return token if isinstance(token, str) else token.decode()
+    if isinstance(token, str):
+        return token
+    return token.decode()
 
 
 def content(purpose: str, token: str) -> Any:

@@ -339,4 +339,6 @@ def heat_map(values: pd.DataFrame, text: pd.DataFrame, x: str, y: str) -> go.Fig
 
 
 def _category(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)

@@ -58,13 +58,17 @@ def page(alpha: float) -> str:
 
 
 def marker(method: str) -> str:
-    return REGISTRY[method].marker if method in REGISTRY else "circle"
+    if method in REGISTRY:
+        return REGISTRY[method].marker
+    return "circle"
 
 
 def _here(pair: tuple[str, str]) -> str:
     """Return the colour on this page. pair: on a light page, and on a dark one."""
     light, dark = pair
-    return dark if is_dark() else light
+    if is_dark():
+        return dark
+    return light
 
 
 def _pair(method: str) -> tuple[str, str]:

@@ -57,7 +57,9 @@ def _caption(selection: Comparison, runs: Mapping[str, Run], remark: str) -> str
 
 def name_of(one: Measured) -> str:
     """Return a method's label with a note on its epsilon, if that differs in meaning."""
-    return f"{one.label} ({one.caution})" if one.caution else one.label
+    if one.caution:
+        return f"{one.label} ({one.caution})"
+    return one.label
 
 
 def methods_frame(judgement: Judgement) -> pd.DataFrame:

@@ -100,7 +100,10 @@ def best_method(choice: SidebarChoice) -> str:
     On public data it is the best at the nearest epsilon where all rivals have finished. On private
     data it is what a paid selection chose. Otherwise it is the recommended method.
     """
-    method = _best_measured(choice) if choice.entry.public else _last_winner(choice.dataset)
+    if choice.entry.public:
+        method = _best_measured(choice)
+    else:
+        method = _last_winner(choice.dataset)
     return method or RECOMMENDED["ratings"]
 
 
@@ -118,7 +121,9 @@ def _best_measured(choice: SidebarChoice) -> str:
     if not judgement.epsilons:
         return ""
     best = judgement.best(nearest(judgement.epsilons, choice.epsilon))
-    return "" if best is None else best.algorithm
+    if best is None:
+        return ""
+    return best.algorithm
 
 
 def nearest(epsilons: Iterable[float], epsilon: float) -> float:

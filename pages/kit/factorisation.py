@@ -233,7 +233,9 @@ def _cost(selection: Comparison, runs: dict[str, Run], row: str) -> str:
     if not line:
         return ""
     cost = judgement.cost(line[0])
-    return "" if cost is None else cost_words(judgement, cost, row)
+    if cost is None:
+        return ""
+    return cost_words(judgement, cost, row)
 
 
 # ---- what the browser draws ----------------------------------------------------------------------
@@ -364,7 +366,9 @@ class _Finding:
 
 
 def _cell(figure: float | None, text: Callable[[float], str] = "{:.2f}".format) -> str:
-    return "" if figure is None else text(figure)
+    if figure is None:
+        return ""
+    return text(figure)
 
 
 def _unexplained(judgement: Judgement, one: Measured, row: str) -> str:

@@ -11,7 +11,10 @@ from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, sequence
 from pages.kit import links
 from pages.kit.page_table import BY_ID, page_meant, view_meant
 
-NAME, SEAT, PLACE = "class", "seat", "at"  # parameters in the address
+# parameters in the address
+NAME = "class"
+SEAT = "seat"
+PLACE = "at"
 # in the address: the teacher looks at the class as a student, who counts from the first answer on
 PREVIEW = "preview"
 UNSENT = "lesson.unsent"  # in the session: why the server does not have the last answers
@@ -56,19 +59,24 @@ def _check_page(link: LessonLink) -> LessonLink:
 
 def _begin(sequence: LessonSequence, token: str, owner: str) -> None:
     """Open the page in the address, otherwise the last page that this seat opened."""
-    state, last = st.session_state, len(sequence.steps) - 1
+    state = st.session_state
+    last = len(sequence.steps) - 1
     _take_seat(sequence.id, sequence.id if sequence.gathers else class_records.NO_CLASS, owner)
-    state["lesson.sequence"], state["lesson.token"] = sequence, token
+    state["lesson.sequence"] = sequence
+    state["lesson.token"] = token
     state["lesson.preview"] = PREVIEW in st.query_params and not _has_answer()
-    opened_pages = [it for it in range(last + 1) if f"{it}.opened" in state["lesson.answers"]]
+    opened_pages = [step for step in range(last + 1) if f"{step}.opened" in state["lesson.answers"]]
     page = _place_in_address()
     _open(max(opened_pages, default=0) if page is None else page)
 
 
 def _place_in_address() -> int | None:
     """Return the page of the sequence in the address, from 0; None for none."""
-    text, steps = st.query_params.get(PLACE, "")[:4], st.session_state["lesson.sequence"].steps
-    return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= len(steps) else None
+    text = st.query_params.get(PLACE, "")[:4]
+    steps = st.session_state["lesson.sequence"].steps
+    if text.isdecimal() and 1 <= int(text) <= len(steps):
+        return int(text) - 1
+    return None
 
 
 def take_own_seat(owner: str) -> None:
@@ -85,19 +93,26 @@ def _take_seat(course: str, class_id: str, owner: str) -> None:
     if by_login:
         seat = class_records.seat_of_login(course, owner)
     answers = class_records.answers_of(class_id, seat) if seat else None
-    state["lesson.seat"] = seat if by_login or answers is not None else class_records.new_seat()
+    if by_login or answers is not None:
+        state["lesson.seat"] = seat
+    else:
+        state["lesson.seat"] = class_records.new_seat()
     state["lesson.answers"] = answers or {}
 
 
 def seat() -> str | None:
     """Return the session's seat for the address once there are answers to keep."""
-    return st.session_state["lesson.seat"] if st.session_state.get("lesson.answers") else None
+    if not st.session_state.get("lesson.answers"):
+        return None
+    own_seat: str = st.session_state["lesson.seat"]
+    return own_seat
 
 
 def _open(place: int) -> None:
     state = st.session_state
     sequence: LessonSequence = state["lesson.sequence"]
-    state["lesson.place"], state["lesson.link"] = place, sequence.steps[place]
+    state["lesson.place"] = place
+    state["lesson.link"] = sequence.steps[place]
     st.query_params.from_dict(address())
     note("opened", "")
 
@@ -134,24 +149,32 @@ def _own() -> dict[str, str]:
         SEAT: state["lesson.seat"],
         PLACE: str(state["lesson.place"] + 1),
     }
-    return own | {PREVIEW: "1"} if is_preview() else own
+    if is_preview():
+        return own | {PREVIEW: "1"}
+    return own
 
 
 def fixed_value(name: str) -> str | None:
     """Return the text to which the lesson fixes a control; '' for its default, None if free."""
     link: LessonLink | None = st.session_state.get("lesson.link")
-    return link.query.get(name, "") if link is not None and name in link.fixed else None
+    if link is not None and name in link.fixed:
+        return link.query.get(name, "")
+    return None
 
 
 def link_values() -> dict[str, str]:
     link: LessonLink | None = st.session_state.get("lesson.link")
-    return dict(link.query) if link is not None else {}
+    if link is not None:
+        return dict(link.query)
+    return {}
 
 
 def page_values() -> dict[str, str] | None:
     """Return the link's values if the lesson fixes the page's own controls."""
     link: LessonLink | None = st.session_state.get("lesson.link")
-    return dict(link.query) if link is not None and "page" in link.fixed else None
+    if link is not None and "page" in link.fixed:
+        return dict(link.query)
+    return None
 
 
 def is_hidden(name: str) -> bool:
@@ -183,7 +206,9 @@ def answers(of: str = "") -> dict[str, str]:
     answer_texts: dict[str, str] = st.session_state.setdefault("lesson.answers", {})
     start = _start(of)
     return {
-        step.removeprefix(start): it for step, it in answer_texts.items() if step.startswith(start)
+        step.removeprefix(start): text
+        for step, text in answer_texts.items()
+        if step.startswith(start)
     }
 
 
@@ -222,8 +247,12 @@ def send() -> None:
 def _class_id() -> str:
     teacher_link = sequence()
     is_gathered = teacher_link is not None and teacher_link.gathers
-    return teacher_link.id if teacher_link and is_gathered else class_records.NO_CLASS
+    if teacher_link and is_gathered:
+        return teacher_link.id
+    return class_records.NO_CLASS
 
 
 def _start(of: str) -> str:
-    return f"{place()}." if sequence() is not None else f"{of}."
+    if sequence() is not None:
+        return f"{place()}."
+    return f"{of}."

@@ -26,7 +26,8 @@ def draw() -> None:
         return
     sequence = lesson.sequence()
     several = sequence is not None and len(sequence.steps) > 1
-    has_words, has_steps = link.title or link.question, sequence is not None and steps_of(link)
+    has_words = link.title or link.question
+    has_steps = sequence is not None and steps_of(link)
     if not (several or has_words):
         if has_steps:
             draw_notice()
@@ -68,13 +69,16 @@ def draw_unread(problem: BadInput) -> None:
 
 
 def _draw_way(sequence: LessonSequence) -> None:
-    place, last = lesson.place(), len(sequence.steps) - 1
+    place = lesson.place()
+    last = len(sequence.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"{escape_letters(sequence.title) or 'Lesson'} · page {place + 1} of {last + 1}")
-        key, args = "lesson.back", (place - 1,)
+        key = "lesson.back"
+        args = (place - 1,)
         st.button("Back", key=key, on_click=lesson.go, args=args, disabled=not place)
         if place < last:
-            key, args = "lesson.next", (place + 1,)
+            key = "lesson.next"
+            args = (place + 1,)
             st.button("Next page", key=key, type="primary", on_click=lesson.go, args=args)
         elif st.button("Finish", key="lesson.finish", type="primary"):
             st.session_state["lesson.finished"] = True
@@ -84,7 +88,9 @@ def _draw_way(sequence: LessonSequence) -> None:
 
 def _draw_question(link: LessonLink) -> None:
     """Draw the box for an answer, in words or from choices, or the answer given."""
-    choices, place, label = link.choices, lesson.place(), "Your answer"
+    choices = link.choices
+    place = lesson.place()
+    label = "Your answer"
     own = lesson.answers().get(ANSWER)
     changing = f"lesson.changing.on{place}"
     if own is not None and _is_private(link):
@@ -102,7 +108,7 @@ def _draw_question(link: LessonLink) -> None:
     with st.form("lesson.answering", border=False):
         if choices:
             look: dict[str, Any] = {"index": None, "horizontal": True}
-            texts = {str(number): escape_letters(it) for number, it in enumerate(choices)}
+            texts = {str(number): escape_letters(text) for number, text in enumerate(choices)}
             key = f"lesson.choice.on{place}"
             answer = st.radio(label, texts, format_func=texts.__getitem__, key=key, **look)
         else:
@@ -154,12 +160,15 @@ def steps_of(link: LessonLink) -> tuple[str, ...]:
         return (ANSWER,)
     if link.page == "lessons" and (taught_lesson := LESSONS.get(link.query.get("lesson", ""))):
         return taught_lesson.steps
-    return (ANSWER,) if link.question else ()
+    if link.question:
+        return (ANSWER,)
+    return ()
 
 
 def _draw_end(sequence: LessonSequence) -> None:
     """Draw the code of a finished sequence, or which pages have open questions."""
-    answers, pages = st.session_state.get("lesson.answers", {}), list(enumerate(sequence.steps))
+    answers = st.session_state.get("lesson.answers", {})
+    pages = list(enumerate(sequence.steps))
     open_pages = [
         str(place + 1)
         for place, link in pages

@@ -26,8 +26,10 @@ OPEN = "lesson.maker"  # in the session: the page whose form is open
 CLASSES = "lesson.classes"  # in the session: ids of classes by their pages
 LAST_SEQUENCE = "lesson.made"  # in the session: the sequence made last
 PRESSED_BUTTON = "lesson.pressed"  # in the session: the form's pressed button
-ONLY_EPSILON, EVERYTHING = "only ε", "everything"
-NOTHING, AS_CHOSEN = "nothing", "as I choose"
+ONLY_EPSILON = "only ε"
+EVERYTHING = "everything"
+NOTHING = "nothing"
+AS_CHOSEN = "as I choose"
 ANSWERS = {
     "in their own words": (),
     "yes or no, privately": ("yes", "no"),
@@ -125,7 +127,7 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
 
 def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
     has_epsilon = page.data_kind is not None and "epsilon" not in page.unused
-    choices = [it for it in MAY_CHANGE if it != ONLY_EPSILON or has_epsilon]
+    choices = [name for name in MAY_CHANGE if name != ONLY_EPSILON or has_epsilon]
     choice = st.radio(
         "What the class may change", choices, key="lesson.may_change", horizontal=True
     )
@@ -141,9 +143,13 @@ def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return locked_controls, hidden_controls
     if choice == EVERYTHING:
         return (), ()
-    controls = tuple(it for it in CONTROLS if it != "epsilon" or choice != ONLY_EPSILON)
+    controls = tuple(
+        control for control in CONTROLS if control != "epsilon" or choice != ONLY_EPSILON
+    )
     out_of_sight = st.toggle("Hide what is locked", key="lesson.hide")
-    return ((), controls) if out_of_sight else (controls, ())
+    if out_of_sight:
+        return ((), controls)
+    return (controls, ())
 
 
 # ---- the unfinished sequence ---------------------------------------------------------------------

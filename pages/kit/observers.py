@@ -11,12 +11,15 @@ from dpmf_core.teaching.glossary import linked
 from dpmf_core.teaching.observers import DESIGNS, Design, Observer
 from pages.kit import colours, drawing, safe_text
 
-USERS, SKETCH, RETENTION = "users", "sketch", "retention"
+USERS = "users"
+SKETCH = "sketch"
+RETENTION = "retention"
 # by algorithm: its design, if people's ratings do not reach a curator who adds noise to a sum
 OF_ALGORITHM = {"input-perturbation": "ratings", "dpnmf-laplace": "ratings", "local-bias": "local"}
 LETTERS = 16  # in a row of the diagram's words
 IN_LESSON = ("exact", USERS, "local")
-WITH_NOISE, WITHOUT_NOISE = "#0072B2", "#E69F00"
+WITH_NOISE = "#0072B2"
+WITHOUT_NOISE = "#E69F00"
 
 
 def design_of(algorithm: str) -> str:
@@ -81,9 +84,13 @@ def _draw(key: str, design: Design) -> None:
 def dot(design: Design, observer: Observer) -> str:
     """Return the diagram in the language of Graphviz, with what one observer sees in colour."""
     is_dark = colours.is_dark()
-    box, line, ink = "#f4f5f7", "#6b7280", "#1d2330"
+    box = "#f4f5f7"
+    line = "#6b7280"
+    ink = "#1d2330"
     if is_dark:
-        box, line, ink = "#1c222c", "#8b93a1", "#e6e9ef"
+        box = "#1c222c"
+        line = "#8b93a1"
+        ink = "#e6e9ef"
     lines = [
         'digraph { rankdir=TB; bgcolor="transparent"; nodesep=0.2; ranksep=0.3',
         f'node [shape=box, fontname="sans-serif", fontsize=12, fillcolor="{box}", color="{line}",'

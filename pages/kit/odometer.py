@@ -182,7 +182,9 @@ def _row(line: AccountLine) -> dict[str, Any]:
 
 
 def _epsilon_cell(epsilon: float | None) -> str:
-    return "none" if epsilon is None else epsilon_text(epsilon)
+    if epsilon is None:
+        return "none"
+    return epsilon_text(epsilon)
 
 
 def _budget(account: Account, where: str, units: int) -> None:

@@ -82,11 +82,12 @@ def rules_table(event: Event, delta: float, unit: str = "user") -> pd.DataFrame:
 
 def _join_reasons(reasons: list[str]) -> str:
     """Join distinct reasons; reasons that differ only in their last word share the rest."""
-    (first, *_), different = reasons or [""], list(dict.fromkeys(reasons))
-    beginning = first.rpartition(" ")[0]
-    if all(text.rpartition(" ")[0] == beginning for text in different):
-        return f"{beginning} {' / '.join(text.rpartition(' ')[2] for text in different)}".strip()
-    return " / ".join(different)
+    different = list(dict.fromkeys(reasons))
+    beginnings = {text.rpartition(" ")[0] for text in different}
+    if len(beginnings) != 1:
+        return " / ".join(different)
+    last_words = " / ".join(text.rpartition(" ")[2] for text in different)
+    return f"{beginnings.pop()} {last_words}".strip()
 
 
 PEOPLE = ("user", "person")  # units that are one person each
@@ -124,7 +125,9 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
 
 def plural(unit: str) -> str:
     """Return the plural of a unit, such as "images" or "values of a rating"."""
-    return "values of a rating" if unit == VALUE else f"{unit}s"
+    if unit == VALUE:
+        return "values of a rating"
+    return f"{unit}s"
 
 
 def draw(event: Event, guarantee: Promise, delta: float) -> None:
@@ -180,17 +183,21 @@ def _inside(event: Event, guarantee: Promise, delta: float, public: bool | None)
     """Draw the guarantee in words, the ledger and every rule. public: None without a run."""
     st.write(linked(guarantee.words))
     if public is not None and normal_form(event):
-        st.caption(noise_words((it.mechanism for it, _ in normal_form(event)), reproducible=public))
+        st.caption(
+            noise_words(
+                (release.mechanism for release, _ in normal_form(event)), reproducible=public
+            )
+        )
     if guarantee.taken_as_public:
         facts = safe_text.escape(", ".join(guarantee.taken_as_public))
         st.caption(f"Taken as public: {facts}.")
     st.markdown(linked("**Ledger of releases**"))
     names = ("noise multiplier", "noise scale", "sensitivity")
     columns = {
-        it: st.column_config.NumberColumn(
-            format="%.3g", help=linked(TERMS[it].words) if it in TERMS else None
+        name: st.column_config.NumberColumn(
+            format="%.3g", help=linked(TERMS[name].words) if name in TERMS else None
         )
-        for it in names
+        for name in names
     }
     safe_text.table(ledger_table(event), column_config=columns)
     if guarantee.has_epsilon:

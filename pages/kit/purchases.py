@@ -42,7 +42,9 @@ def names_of_private(works: Mapping[str, Computation]) -> set[str]:
 def _data_id(work: Computation) -> str:
     """Return the id of the data that work is on; '' if it reads none."""
     data: DataSpec | None = getattr(work, "data", None)
-    return "" if data is None else data.id
+    if data is None:
+        return ""
+    return data.id
 
 
 def _identity(work: Computation) -> str:
@@ -196,7 +198,9 @@ def label(title: str, work: Computation) -> str:
 
 def _account_of(work: Computation) -> Account | None:
     """Return the account of the data that work is on; None for public data."""
-    return account_of(_data_id(work)) if is_private(work) else None
+    if is_private(work):
+        return account_of(_data_id(work))
+    return None
 
 
 def draw_selection_button(

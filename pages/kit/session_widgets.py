@@ -147,7 +147,9 @@ class Refusal:
 
 
 def _number_text(number: float | None) -> str:
-    return "" if number is None else f"{number:g}".replace("e-0", "e-")
+    if number is None:
+        return ""
+    return f"{number:g}".replace("e-0", "e-")
 
 
 def _shows(text: str, number: float | None) -> bool:

@@ -48,7 +48,9 @@ def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
 
 def value_text(value: Any) -> str:
     if isinstance(value, bool):
-        return "on" if value else "off"
+        if value:
+            return "on"
+        return "off"
     if isinstance(value, float):
         return f"{value:g}"
     return str(value)

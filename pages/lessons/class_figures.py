@@ -9,7 +9,10 @@ import pandas as pd
 from pages.kit import charts, colours
 
 LETTERS = 30  # in one line of an answer
-LINE, BAR, AXIS = 20, 44, 70  # pixels: a line of an answer, a bar with its gap, the axis below
+# pixels: a line of an answer, a bar with its gap, the axis below
+LINE = 20
+BAR = 44
+AXIS = 70
 FONT = 16
 TICKS = 8  # at most about so many numbers on the axis
 

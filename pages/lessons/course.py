@@ -9,7 +9,8 @@ from pages.lessons.steps import LAST_STEP
 ACROSS = 3  # cards in a row of a wide page
 # in the session, also on other pages of a sequence: what is shown, '' for the course page, and how
 # often something else was opened
-OPENED, OPENED_COUNT = "lesson.shown", "lesson.shown.count"
+OPENED = "lesson.shown"
+OPENED_COUNT = "lesson.shown.count"
 
 
 def draw(unknown: str = "") -> None:
@@ -43,11 +44,14 @@ def _draw_card(course_lesson: Lesson) -> None:
     """Draw a lesson's link, what it is about, how long it takes and how far this session got."""
     answers = lesson.answers(course_lesson.id)
     count = sum(step in answers for step in course_lesson.steps)
-    icon, progress = "radio_button_unchecked", ""
+    icon = "radio_button_unchecked"
+    progress = ""
     if is_finished(course_lesson.id):
-        icon, progress = "check_circle", " · done"
+        icon = "check_circle"
+        progress = " · done"
     elif count:
-        icon, progress = "clock_loader_40", f" · {count} of {len(course_lesson.steps)} steps done"
+        icon = "clock_loader_40"
+        progress = f" · {count} of {len(course_lesson.steps)} steps done"
     key = f"learn.card.{course_lesson.id}"
     with st.container(border=True, height="stretch", key=key, gap="xsmall"):
         link_to(course_lesson.id, f"**{title(course_lesson.id)}**", f":material/{icon}:")

@@ -67,7 +67,8 @@ def _films(key: str) -> tuple[int, ...]:
 
 def _curves(part: Part, table: pd.DataFrame) -> go.Figure:
     """Return the lines that the part's text describes, over one column of a table."""
-    about, lines = part.figure, part.figure["lines"]
+    about = part.figure
+    lines = part.figure["lines"]
     fig = charts.figure(about["x"], about["y"], height=320)
     for line in lines:
         fig.add_scatter(
@@ -96,7 +97,8 @@ def _show(part: Part, fig: go.Figure, table: pd.DataFrame) -> None:
 def linking(part: Part) -> Values:
     left, right = st.columns(2)
     look: dict[str, Any] = {"key": "learn.exactness", "format_func": EXACTNESS.__getitem__}
-    label, look = "How precisely the day is known", look | {"default": 3, "required": True}
+    label = "How precisely the day is known"
+    look = look | {"default": 3, "required": True}
     off = left.segmented_control(label, list(EXACTNESS), **look)
     count = right.slider("Known films", 1, MOST_FILMS, 2, key="learn.known")
     shares = linkage.share_named(MOST_FILMS, off)
@@ -106,7 +108,8 @@ def linking(part: Part) -> Values:
     fig.update_yaxes(range=[-0.05, 1.08], tickformat=".0%")
     _show(part, fig, table)
     name, person = linkage.first_found(2, 3)
-    days, reviews = linkage.published_days()[person], linkage.reviews_of_targets(2, 3)[person]
+    days = linkage.published_days()[person]
+    reviews = linkage.reviews_of_targets(2, 3)[person]
     rows = [(str(film + 1), str(day), str(days[film])) for film, day in reviews]
     columns = ["film", f"the day, as {name} wrote it", f"the day in row {person + 1}"]
     safe_text.words_table(pd.DataFrame(rows, columns=columns))
@@ -128,7 +131,8 @@ def _difference(part: Part, films: tuple[int, ...], noise: float = 0.0, draw: in
     fig = charts.figure("film", "published sum minus all others", height=280)
     for is_seen, label, tint in ((True, "you saw it", "spectral"), (False, "you did not", "grey")):
         rows = table[table["seen"] == is_seen]
-        height, colour = rows["difference"], colours.of(tint)
+        height = rows["difference"]
+        colour = colours.of(tint)
         fig.add_bar(x=rows["film"], y=height, name=label, marker_color=colour)
     fig.update_xaxes(dtick=1)
     _show(part, fig, table)
@@ -140,12 +144,16 @@ def exact_sums(part: Part) -> Values:
 
 
 def noisy_sums(part: Part) -> Values:
-    epsilon, films = _epsilon("membership"), _films("learn.films.noisy")
-    noise, draws = membership.noise_of(epsilon), int(st.session_state.get("learn.draws", 0))
+    epsilon = _epsilon("membership")
+    films = _films("learn.films.noisy")
+    noise = membership.noise_of(epsilon)
+    draws = int(st.session_state.get("learn.draws", 0))
     _difference(part, films, noise, draws)
-    update, more = st.session_state.update, {"learn.draws": draws + 1}
+    update = st.session_state.update
+    more = {"learn.draws": draws + 1}
     st.button("Draw the noise again", key="learn.again", on_click=update, args=(more,))
-    yours, best = membership.best_attack(epsilon, len(films)), membership.best_attack(epsilon)
+    yours = membership.best_attack(epsilon, len(films))
+    best = membership.best_attack(epsilon)
     return {
         "noise": noise,
         "epsilon": budget_text(epsilon),
@@ -174,7 +182,8 @@ def group(part: Part) -> Values:
     fig.update_xaxes(type="log", tickvals=list(epsilons))
     fig.update_yaxes(type="log", dtick=1)
     _show(part, fig, table)
-    few, many = epsilon_text(epsilons[8]), epsilon_text(epsilons[64])
+    few = epsilon_text(epsilons[8])
+    many = epsilon_text(epsilons[64])
     return {"epsilon": budget_text(epsilon), "of_8": few, "of_64": many}
 
 
@@ -204,7 +213,8 @@ def attacker(part: Part) -> Values:
 
 def response(part: Part) -> Values:
     left, right = st.columns(2)
-    label, marks = "How often an answer is true", [0.55, 0.6, 0.75, 0.9, 0.99]
+    label = "How often an answer is true"
+    marks = [0.55, 0.6, 0.75, 0.9, 0.99]
     look: dict[str, Any] = {"key": "learn.truth", "format_func": "{:.0%}".format}
     truth = left.select_slider(label, marks, 0.75, **look)
     people = _people(right, "People asked", 1_000, "learn.people")
@@ -277,7 +287,8 @@ def postprocessing(part: Part) -> Values:
     table = pd.DataFrame({"stars": range(1, 6), **columns})
     fig = charts.figure("stars", "people", height=300)
     for bars in part.figure["lines"]:
-        tint, y = colours.of(bars["colour"]), table[bars["column"]]
+        tint = colours.of(bars["colour"])
+        y = table[bars["column"]]
         fig.add_bar(x=table["stars"], y=y, name=bars["name"], marker_color=tint)
     _show(part, fig, table)
     off, before = map(demonstrations.count_error, (after, noisy))
@@ -286,7 +297,8 @@ def postprocessing(part: Part) -> Values:
 
 def price(_part: Part) -> Values | None:
     epsilon = _epsilon("price", 2.0)
-    data, budget = {"id": SMALL}, {"epsilon": epsilon, "delta": demonstrations.DELTA}
+    data = {"id": SMALL}
+    budget = {"epsilon": epsilon, "delta": demonstrations.DELTA}
     specs = {
         "private": RunSpec.parse(data=data, algorithm="dpals", budget=budget),
         "not private": RunSpec.parse(data=data, algorithm="als").canonical(),

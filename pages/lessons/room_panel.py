@@ -13,7 +13,8 @@ from dpmf_core.teaching.room_codes import Room, in_halves
 from pages.kit import lesson, lesson_maker, links, room, safe_text
 
 # in the session: whether the teacher has asked for another code; why the code did not end
-ANOTHER, PROBLEM = "teach.another_room", "teach.room_problem"
+ANOTHER = "teach.another_room"
+PROBLEM = "teach.room_problem"
 
 
 def draw(sequence: LessonSequence) -> None:

@@ -167,7 +167,7 @@ def _move(place: int, change: int) -> None:
 def _draw_handout(title: str) -> None:
     st.header("Handout", anchor=False)
     with_answers = st.toggle("With the answers", False, key="teach.solved")
-    lessons = [it for _, it in map(page_of, lesson_maker.pages()) if it.own_words]
+    lessons = [page for _, page in map(page_of, lesson_maker.pages()) if page.own_words]
     lessons = lessons or list(LESSONS.values())
     st.download_button(
         "Download the handout (HTML, to print)",
@@ -176,5 +176,8 @@ def _draw_handout(title: str) -> None:
         "text/html",
         key="teach.handout",
     )
-    words = "the lessons and questions of the sequence" if lesson_maker.pages() else "all lessons"
+    if lesson_maker.pages():
+        words = "the lessons and questions of the sequence"
+    else:
+        words = "all lessons"
     st.caption(f"{with_noun(len(lessons), 'section')}: {words}.")

@@ -11,10 +11,10 @@ from pages.kit.session_widgets import bind
 
 # by parameter of the address: what it can open of a paper
 OPENED: dict[str, Callable[[Paper], Sequence[str]]] = {
-    "claim": lambda paper: [it.id for it in paper.claims],
-    "erratum": lambda paper: [it.id for it in paper.errata],
-    "bound": lambda paper: [it.id for it in paper.bounds],
-    "preset": lambda paper: [it.id for it in paper.presets],
+    "claim": lambda paper: [claim.id for claim in paper.claims],
+    "erratum": lambda paper: [erratum.id for erratum in paper.errata],
+    "bound": lambda paper: [bound.id for bound in paper.bounds],
+    "preset": lambda paper: [preset.id for preset in paper.presets],
 }
 SECTIONS = {"erratum": "corrections", "bound": "bounds", "preset": "method"}
 FIRST = "claims"
@@ -23,7 +23,9 @@ FIRST = "claims"
 def values() -> Mapping[str, str]:
     """Return the parameters of the address, or of the lesson that fixes the page."""
     fixed_values = lesson.page_values()
-    return st.query_params if fixed_values is None else fixed_values
+    if fixed_values is None:
+        return st.query_params
+    return fixed_values
 
 
 def paper_id() -> str | None:
@@ -35,7 +37,9 @@ def paper_id() -> str | None:
         for paper in PAPERS.values():
             if texts.get(name) in opened(paper):
                 return paper.id
-    return next(iter(PAPERS)) if "section" in texts else None
+    if "section" in texts:
+        return next(iter(PAPERS))
+    return None
 
 
 def section() -> str:
@@ -58,7 +62,8 @@ def start(name: str, options: Sequence[str], first: str = "") -> str:
 
     A new value in the address or in a lesson wins over the widget.
     """
-    key, text = f"papers.{name}", values().get(name, first)
+    key = f"papers.{name}"
+    text = values().get(name, first)
     is_new = lesson.page_values() is not None or text != st.session_state.get(f"{key}.address")
     if text in options and is_new:
         st.session_state[key] = text

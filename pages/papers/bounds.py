@@ -36,11 +36,13 @@ def draw_bounds(paper: Paper) -> None:
     """Draw one bound of the paper along one axis."""
     left, right = st.columns([3, 2])
     with left:
-        titles = {it.id: f"{it.title}: {it.place}" for it in paper.bounds}
+        titles = {bound.id: f"{bound.title}: {bound.place}" for bound in paper.bounds}
         name = address.select("bound", "Bound", titles)
-    bound = next(it for it in paper.bounds if it.id == name)
+    bound = next(bound for bound in paper.bounds if bound.id == name)
     with right:
-        axis = cast("Axis", address.select("axis", "Along", {str(it): AXES[it] for it in AXES}))
+        axis = cast(
+            "Axis", address.select("axis", "Along", {str(name): AXES[name] for name in AXES})
+        )
     statement(bound)
     claim = CLAIMS[claim_id(bound.algorithm, axis)]
     if (last := results.last(claim)) and (draws := draws_of(axis, last)):
@@ -74,7 +76,8 @@ def curves(
     claim: Claim, last: ClaimResult, bound: Bound, draws: Sequence[tuple[float, float]]
 ) -> None:
     """Draw the measured errors and the fitted bound, both axes logarithmic."""
-    axis, medians = cast("Axis", claim.axis), theory.medians(draws)
+    axis = cast("Axis", claim.axis)
+    medians = theory.medians(draws)
     along = () if axis == "epsilon" else (axis,)
     results = [
         replace(each, grid={name: each.grid[name] for name in along}) for each in last.measured
@@ -98,7 +101,9 @@ def curves(
         )
     )
     at = PLACES[axis]
-    ratings = f" About {EACH} ratings per user at every number of items." * (axis == "items")
+    ratings = ""
+    if axis == "items":
+        ratings = f" About {EACH} ratings per user at every number of items."
     charts.show(
         fig,
         f"papers.bound.{bound.id}.{axis}",

@@ -40,7 +40,7 @@ def draw(paper: Paper) -> None:
     table = pd.DataFrame(row(claim) for claim in paper.claims).fillna("-")
     columns = {name: st.column_config.TextColumn(width=wide) for name, wide in WIDTHS.items()}
     safe_text.table(table, column_config=columns, height="content")
-    titles = {it.id: f"{figures.place(it)}: {it.title}" for it in paper.claims}
+    titles = {claim.id: f"{figures.place(claim)}: {claim.title}" for claim in paper.claims}
     claim_id = address.select("claim", "One claim", titles)
     one_claim(next(claim for claim in paper.claims if claim.id == claim_id))
 

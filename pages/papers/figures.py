@@ -105,22 +105,25 @@ def _of_one_set(key: str, results: Results) -> list[Measured]:
     """Return the results on the chosen data set, or in the chosen unit, if there are several."""
     results = list(results)
     for name, label in SETS.items():
-        sets = list(dict.fromkeys(str(it.grid[name]) for it in results if name in it.grid))
+        sets = list(
+            dict.fromkeys(str(result.grid[name]) for result in results if name in result.grid)
+        )
         if len(sets) > 1:
             box: dict[str, Any] = {"default": sets[0], "required": True, "key": f"{key}.{name}"}
             title = st.segmented_control(label, sets, **box)
-            results = [it for it in results if it.grid[name] == title]
+            results = [result for result in results if result.grid[name] == title]
     return results
 
 
 def _draw(key: str, claim: Claim, results: Results) -> None:
     """Draw the chart with its numbers and, for epsilons of a step, the totals of all steps."""
     alt = f"{claim.title}: measured results and published numbers."
-    fig, table = chart(claim, results), numbers(results, claim.marks)
+    fig = chart(claim, results)
+    table = numbers(results, claim.marks)
     words = "Lines are medians of draws, bands their range."
-    if any(not it.is_digitised for it in claim.marks):
+    if any(not mark.is_digitised for mark in claim.marks):
         words += " Crosses are published numbers."
-    if any(it.is_digitised for it in claim.marks):
+    if any(mark.is_digitised for mark in claim.marks):
         words += " Hollow marks were read off the paper's figure."
     words += totals_text(claim.points())
     charts.show(fig, key, alt, table, leaves=True, caption=words)
@@ -128,15 +131,17 @@ def _draw(key: str, claim: Claim, results: Results) -> None:
 
 def chart(figure: Figure, results: Results) -> Any:
     """Return results along the figure's axis, with the published numbers."""
-    has_places = figure.axis == "epsilon" or any(figure.axis in it.grid for it in results)
+    has_places = figure.axis == "epsilon" or any(figure.axis in result.grid for result in results)
     axis = figure.axis if has_places else "epsilon"
     title = AXES.get(axis, axis.replace("_", " "))
     quantity = figure.quantity or METRICS[figure.metric].label
-    in_units = any("unit" in it.grid for it in results)  # where published numbers are far off
+    in_units = any(
+        "unit" in result.grid for result in results
+    )  # where published numbers are far off
     fig = sweep_charts.against(draws_frame(axis, results), axis, quantity, title, logs=in_units)
     if axis == "epsilon":
-        ticks = sorted({it.epsilon for it in results if it.epsilon is not None})
-        fig.update_xaxes(tickvals=ticks, ticktext=[f"{it:g}" for it in ticks], tickangle=0)
+        ticks = sorted({result.epsilon for result in results if result.epsilon is not None})
+        fig.update_xaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], tickangle=0)
     sweep_charts.add_published(fig, figure.marks)
     return fig
 
@@ -149,24 +154,26 @@ def draws_frame(axis: str, results: Results) -> pd.DataFrame:
     """
     rows = [
         {
-            "name": _name(axis, it, results),
-            "id": it.algorithm,
-            "source": it.label.endswith(sweep_charts.SOURCE_SUFFIX),
-            "epsilon": it.epsilon,
+            "name": _name(axis, result, results),
+            "id": result.algorithm,
+            "source": result.label.endswith(sweep_charts.SOURCE_SUFFIX),
+            "epsilon": result.epsilon,
             "seed": seed,
             "value": value,
         }
-        | dict(it.grid)
-        for it in results
-        for seed, value in enumerate(it.draws)
+        | dict(result.grid)
+        for result in results
+        for seed, value in enumerate(result.draws)
     ]
-    frame = sweep_charts.draws_frame(rows, (name for it in results for name in it.grid))
+    frame = sweep_charts.draws_frame(rows, (name for result in results for name in result.grid))
     lines = frame[["name", "id", "source"]].drop_duplicates()
     if lines[["id", "source"]].duplicated().any():
         tints = dict(zip(frame["name"].unique(), itertools.cycle(TINTS), strict=False))
         trivial = frame["id"].map(is_trivial)
         frame["id"] = frame["id"].where(trivial, frame["name"].map(tints))
-    return _with_none(frame, axis) if axis in NONE_AT else frame
+    if axis in NONE_AT:
+        return _with_none(frame, axis)
+    return frame
 
 
 def _with_none(frame: pd.DataFrame, axis: str) -> pd.DataFrame:
@@ -181,7 +188,7 @@ def _name(axis: str, result: Measured, results: Results) -> str:
     others = {
         name: value
         for name, value in result.grid.items()
-        if name not in (axis, *SETS) and len({it.grid.get(name) for it in results}) > 1
+        if name not in (axis, *SETS) and len({result.grid.get(name) for result in results}) > 1
     }
     return ", ".join(filter(None, (result.label, sweep_charts.place(others, [result.algorithm]))))
 
@@ -189,12 +196,18 @@ def _name(axis: str, result: Measured, results: Results) -> str:
 def numbers(results: Results, marks: Sequence[Mark]) -> pd.DataFrame:
     """Return measured and published numbers, a row each."""
     measured_rows = [
-        {"method": it.label, "ε": it.epsilon, **it.grid}
-        | {"median": it.median, "lowest": it.low, "highest": it.high, "draws": len(it.draws)}
-        for it in results
+        {"method": result.label, "ε": result.epsilon, **result.grid}
+        | {
+            "median": result.median,
+            "lowest": result.low,
+            "highest": result.high,
+            "draws": len(result.draws),
+        }
+        for result in results
     ]
     published_rows = [
-        {"method": it.label, "at": it.x, "published": it.y, "printed in": it.source} for it in marks
+        {"method": mark.label, "at": mark.x, "published": mark.y, "printed in": mark.source}
+        for mark in marks
     ]
     return pd.DataFrame([*measured_rows, *published_rows])
 
@@ -221,12 +234,15 @@ def totals_text(points: Sequence[Point]) -> str:
         f" Total ε: {each} (exact, δ = 1e-5, per sample, add/remove, for a random start)."
         " Nothing is proved for the source's start, which is computed from the private data."
     )
-    return terms if each else ""
+    if each:
+        return terms
+    return ""
 
 
 def _total(spec: RunSpec) -> float:
     """Return the epsilon of a run with its source's noise, for any shape of the data."""
-    shape, budget = SampleShape(10_000, 10_000), spec.budget
+    shape = SampleShape(10_000, 10_000)
+    budget = spec.budget
     assert budget is not None
     method = algorithms.build(spec.algorithm, spec.parameters, shape, budget)
     assert isinstance(method, PrivateAlgorithm)

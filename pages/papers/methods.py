@@ -83,9 +83,9 @@ def of(paper: Paper) -> list[object]:
 
 def draw(paper: Paper) -> None:
     if paper.presets:
-        titles = {it.id: it.title for it in paper.presets}
+        titles = {preset.id: preset.title for preset in paper.presets}
         name = address.select("preset", "As in the paper", titles)
-        preset(next(it for it in paper.presets if it.id == name))
+        preset(next(preset for preset in paper.presets if preset.id == name))
     if paper.id in OWN:
         OWN[paper.id]()
 

@@ -28,7 +28,9 @@ SECTIONS: dict[str, tuple[str, Callable[[Paper], None], Callable[[Paper], object
 def outcome(claim: Claim) -> Outcome:
     """Return the outcome of a claim's last result."""
     last = results.last(claim)
-    return Outcome.NOT_MEASURED if last is None else last.verdict(claim).outcome
+    if last is None:
+        return Outcome.NOT_MEASURED
+    return last.verdict(claim).outcome
 
 
 def counts_text(total: Counter[Outcome]) -> str:

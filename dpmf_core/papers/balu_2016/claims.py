@@ -21,23 +21,30 @@ def _divergences(points: Sequence[Point], runs: Runs, metric: str) -> list[Measu
     """Return the divergence over all ratings, and over the busiest users' ratings."""
     busy = Draws.of_runs(points, runs).measured("kl_top_users")
     return Draws.of_runs(points, runs).measured(metric) + [
-        replace(it, label=it.label + TOP_USERS) for it in busy
+        replace(result, label=result.label + TOP_USERS) for result in busy
     ]
 
 
 def _errors_of_top_users(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return held-out errors of sketches over all users, and over the busiest users."""
-    chosen_points = [it for it in points if it.label in (SKETCH, HASHING)]
+    chosen_points = [point for point in points if point.label in (SKETCH, HASHING)]
     busy = (
-        (it.label + TOP_USERS, it.spec.algorithm, None, it.grid, error_of_busy(runs[it.key]))
-        for it in chosen_points
+        (
+            point.label + TOP_USERS,
+            point.spec.algorithm,
+            None,
+            point.grid,
+            error_of_busy(runs[point.key]),
+        )
+        for point in chosen_points
     )
     return Draws.of_runs(chosen_points, runs).measured(metric) + grouped(busy)
 
 
 def error_of_busy(run: Run) -> float:
     """Return held-out RMSE of the busiest tenth of the users, as `kl_top_users` has them."""
-    parts, model = open_split(run.spec), run.model
+    parts = open_split(run.spec)
+    model = run.model
     activity = np.diff(parts.train.by_user)
     is_busy = activity >= np.quantile(activity, BUSY, method="inverted_cdf")
     test = parts.test.only(is_busy[parts.test.users])

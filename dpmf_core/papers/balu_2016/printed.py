@@ -77,13 +77,18 @@ def sketched(
 ) -> None:  # fmt: skip
     """Change the sketch C (k, w) in place, rating by rating, section 3.2."""
     for u, i, r in ratings:
-        of_u, of_i = users(u), items(i)
-        p, q = query(C, *of_u), query(C, *of_i)  # (13), (14)
+        of_u = users(u)
+        of_i = items(i)
+        # (13), (14)
+        p = query(C, *of_u)
+        q = query(C, *of_i)
         to_p, to_q = gradients(r, p, q, lambda_, sign)
         if rule == "3.2" and loss(r, p, q) > epsilon:
             continue  # "the cells are not updated at all"
         if rule == "4.3" and (r - p @ q) ** 2 > epsilon:
-            to_p, to_q = lambda_ * p, lambda_ * q  # the clipped log-likelihood is constant
+            # the clipped log-likelihood is constant
+            to_p = lambda_ * p
+            to_q = lambda_ * q
         update(C, *of_u, -eta * to_p)  # (15)
         update(C, *of_i, -eta * to_q)  # (16)
 

@@ -8,7 +8,9 @@ from dpmf_core.papers.methods import alike
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
-SKETCH, HASHING, REGULAR = "Count sketch, k = 4", "Feature hashing, k = 1", "Regular MF"
+SKETCH = "Count sketch, k = 4"
+HASHING = "Feature hashing, k = 1"
+REGULAR = "Regular MF"
 TOP_USERS = ", busiest users"  # ends the label of a divergence over these only
 NO_THRESHOLD = 1e6
 THRESHOLDS = (2.0, 4.0, 8.0, NO_THRESHOLD)

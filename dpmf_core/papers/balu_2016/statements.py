@@ -28,7 +28,9 @@ Best = dict[tuple[float, float], float]  # the best λ by dimension and space ga
 
 def _best_place(results: Results, label: str) -> float:
     """Return the λ of a method's smallest error, interpolated as in `_lowest`."""
-    return _lowest({at: it for at, it in line(results, label, "regularisation").items() if at})
+    return _lowest(
+        {at: median for at, median in line(results, label, "regularisation").items() if at}
+    )
 
 
 def _rise_beyond_best(results: Results, label: str) -> float:
@@ -62,7 +64,9 @@ def _of_all(
         words,
         lambda results: {label: figure(results, label) for label in ALL},
         lambda figures: margin(figures.values()),
-        lambda figures: ", ".join(f"{label} {form.format(it)}" for label, it in figures.items()),
+        lambda figures: ", ".join(
+            f"{label} {form.format(value)}" for label, value in figures.items()
+        ),
     )
 
 
@@ -99,9 +103,9 @@ def best_regularisations(results: Results) -> Best:
     neighbours, or the measured place if that is at an end.
     """
     cells: dict[tuple[float, float], dict[float, float]] = {}
-    for it in results:
-        place = (float(it.grid["rank"]), float(it.grid["space_gain"]))
-        cells.setdefault(place, {})[float(it.grid["regularisation"])] = it.median
+    for result in results:
+        place = (float(result.grid["rank"]), float(result.grid["space_gain"]))
+        cells.setdefault(place, {})[float(result.grid["regularisation"])] = result.median
     if not cells:
         raise MissingResult("no dimension and space gain has a result")
     return {place: _lowest(values) for place, values in sorted(cells.items())}
@@ -114,7 +118,8 @@ def _lowest(values: Mapping[float, float]) -> float:
         return places[at]
     x = [math.log(place) for place in places[at - 1 : at + 2]]
     y = [values[place] for place in places[at - 1 : at + 2]]
-    left, right = (x[1] - x[0]) * (y[1] - y[2]), (x[1] - x[2]) * (y[1] - y[0])
+    left = (x[1] - x[0]) * (y[1] - y[2])
+    right = (x[1] - x[2]) * (y[1] - y[0])
     if left == right:
         return places[at]
     return math.exp(x[1] - ((x[1] - x[0]) * left - (x[1] - x[2]) * right) / (2 * (left - right)))
@@ -127,7 +132,7 @@ def _of_best(words: str, margin: Callable[[Best], float]) -> Clause:
         best_regularisations,
         margin,
         lambda best: "; ".join(
-            f"d {d:g}, γ {gamma:g}: λ {it:.3f}" for (d, gamma), it in best.items()
+            f"d {d:g}, γ {gamma:g}: λ {value:.3f}" for (d, gamma), value in best.items()
         ),
     )
 
@@ -148,7 +153,7 @@ def _decades_by_rank(best: Best) -> float:
 FIG_2 = (
     _of_best(
         "the best λ is below .01 in more than half of the sizes",
-        lambda best: sum(it < 0.01 for it in best.values()) / len(best) - 0.5,
+        lambda best: sum(value < 0.01 for value in best.values()) / len(best) - 0.5,
     ),
     _of_best(
         "with the largest d and the smallest γ it is at least .01",

@@ -35,8 +35,8 @@ RATINGS_PER_USER = 50  # ratings of a user in Fig. 2 and 5
 def bunching() -> list[Measured]:
     """Return Fig. 2: the share of observations on the top items, by the share of items."""
     return [
-        Measured(it.selection, "", None, {"top_share": it.items}, (it.observations,))
-        for it in shares(open_ratings(runs.every_film()), RATINGS_PER_USER, points=20)
+        Measured(point.selection, "", None, {"top_share": point.items}, (point.observations,))
+        for point in shares(open_ratings(runs.every_film()), RATINGS_PER_USER, points=20)
     ]
 
 

@@ -69,7 +69,8 @@ def item_procedure(U: Matrix, M: Matrix, inputs: Inputs, t: int, draws: Draws) -
     V_tilde = np.empty((m, U.shape[1]))
     for j in range(m):
         raters = Omega_prime[:, j]
-        U_j, M_j = U[raters], M[raters, j]
+        U_j = U[raters]
+        M_j = M[raters, j]
         G_j = draws.matrix(t, j, inputs.Gamma_u**2 * inputs.sigma)  # line 8
         g_j = draws.vector(t, j, inputs.Gamma_u * inputs.Gamma_M * inputs.sigma)  # line 9
         V_tilde[j] = solve_item(U_j.T @ U_j + G_j, U_j.T @ M_j + g_j, inputs.lambda_)
@@ -95,7 +96,8 @@ def user_procedure(V: Matrix, M: Matrix, inputs: Inputs, cells: Mask) -> Matrix:
     """Procedure A_user of every user, lines 14 to 16: U (n, r). cells: Omega'_i of line 14."""
     U = np.empty((len(M), V.shape[1]))
     for i in range(len(M)):
-        V_i, M_i = V[cells[i]], M[i, cells[i]]
+        V_i = V[cells[i]]
+        M_i = M[i, cells[i]]
         U[i] = np.linalg.solve(inputs.lambda_ * np.eye(V.shape[1]) + V_i.T @ V_i, V_i.T @ M_i)
     return clip(U, inputs.Gamma_u)
 

@@ -30,7 +30,9 @@ from dpmf_core.papers.methods import (
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
-UNIFORM, ADAPTIVE = "50 a user, uniform", "50 a user, adaptive"  # as `popularity_skew` names them
+# as `popularity_skew` names them
+UNIFORM = "50 a user, uniform"
+ADAPTIVE = "50 a user, adaptive"
 TUNED = SplitSpec(validation_fraction=0.1)
 # Algorithm 1 with the heuristics of section 5: a global mean, the k rarest items, equal noise on
 # Grams and right-hand sides; no item biases and no ridge that follows the noise
@@ -103,13 +105,15 @@ def top_films() -> tuple[Sweep, ...]:
 FREQUENT = Method(
     algorithm="dpfw", label="DPFW on frequent films", parameters={"frequent_fraction": 0.1}
 )
-DPALS_TOP, ALS_TOP = "DPALS, 400 films", "ALS, 400 films"
+DPALS_TOP = "DPALS, 400 films"
+ALS_TOP = "ALS, 400 films"
 
 
 def all_films() -> tuple[Sweep, ...]:
     """Return every film, and the 400 most rated ones for comparison."""
     epsilons = (1.0, 20.0)
-    dpals_top, als_top = _with_label(PRINTED, DPALS_TOP), _with_label(ALS, ALS_TOP)
+    dpals_top = _with_label(PRINTED, DPALS_TOP)
+    als_top = _with_label(ALS, ALS_TOP)
     return (
         *tuned(films(None), (PRINTED,), (FREQUENT, ALS, MEAN), epsilons),
         *tuned(films(), (dpals_top,), (als_top,), epsilons),

@@ -28,10 +28,14 @@ from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.runs.measurements import Measured
 
-ITEMS, EPSILON, DELTA = 600, 10.0, 1e-5
+ITEMS = 600
+EPSILON = 10.0
+DELTA = 1e-5
 USERS = (1_600, 2_500, 4_000)
 DRAWS = 2
-RELATIVE, LARGEST, DISTANCE = "relative error", "largest error of an entry", "Err(V*, V)"
+RELATIVE = "relative error"
+LARGEST = "largest error of an entry"
+DISTANCE = "Err(V*, V)"
 
 
 def prescribed(at: Place) -> dict[str, Any]:
@@ -55,7 +59,8 @@ def signs(seed: int, number: int) -> Array:
 
 def world(n_users: int, seed: int) -> Ratings:
     """Return s t^T, fully observed."""
-    s, t = signs(2 * seed, n_users), signs(2 * seed + 1, ITEMS)
+    s = signs(2 * seed, n_users)
+    t = signs(2 * seed + 1, ITEMS)
     users, items = np.divmod(np.arange(n_users * ITEMS), ITEMS)
     return Ratings.of(
         users,
@@ -145,7 +150,7 @@ def last_errors() -> list[Measured]:
 def by_step() -> list[Measured]:
     """Return Err(V*, V) after each step for the fewest users; step 0 is the start."""
     n = USERS[0]
-    draws = [(start_distance(n), *(it for it, _ in errors(n, seed))) for seed in range(DRAWS)]
+    draws = [(start_distance(n), *(error for error, _ in errors(n, seed))) for seed in range(DRAWS)]
     return [
         Measured(DISTANCE, "dpals", EPSILON, {"users": n, "step": step}, at_step)
         for step, at_step in enumerate(zip(*draws, strict=True))
@@ -157,7 +162,7 @@ def by_step() -> list[Measured]:
 
 def _exponents(results: Results) -> tuple[Exponent, float]:
     errors = of_label(results, RELATIVE)
-    draws = [(float(it.grid["users"]), draw) for it in errors for draw in it.draws]
+    draws = [(float(result.grid["users"]), draw) for result in errors for draw in result.draws]
     return exponent(draws), exponent((n, frobenius(place(n))) for n, _ in draws).value
 
 
@@ -178,7 +183,7 @@ def sketched_order(results: Results) -> str:
 
 def _contractions(results: Results) -> list[tuple[float, float]]:
     """Return Err(V*, V) of each step, and its limit: a quarter of the one before plus alpha."""
-    n = next(float(it.grid["users"]) for it in results if it.label == DISTANCE)
+    n = next(float(result.grid["users"]) for result in results if result.label == DISTANCE)
     distances = list(line(results, DISTANCE, "step").values())
     alpha = bounds.noise_of_a_step(place(n), prescribed(place(n))["steps"])
     return [(after, before / 4 + alpha) for before, after in itertools.pairwise(distances)]
@@ -214,7 +219,9 @@ CLAIMS = (
                 " C = 1",
                 _contractions,
                 lambda steps: min(limit - after for after, limit in steps),
-                lambda steps: ", ".join(f"{after:.4f}, limit {it:.4f}" for after, it in steps),
+                lambda steps: ", ".join(
+                    f"{after:.4f}, limit {value:.4f}" for after, value in steps
+                ),
             ),
         ),
         axis="step",

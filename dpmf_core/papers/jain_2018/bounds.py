@@ -32,7 +32,8 @@ def corollary_terms(at: Place) -> tuple[float, float]:
     """Return both terms of Corollary 3.1's mean squared error: of noise, and of missing entries."""
     k = NUCLEAR_NORM * math.sqrt(at.users * at.items)
     row_norm = ENTRY * math.sqrt(at.share * at.items)
-    size, ratings = at.users + at.items, _ratings(at)
+    size = at.users + at.items
+    ratings = _ratings(at)
     noise = k ** (4 / 3) * row_norm * at.items**0.25
     noise /= math.sqrt(at.epsilon * ratings ** (13 / 6) * size ** (1 / 6))
     return noise, float((k * math.sqrt(size) / ratings) ** (2 / 3))

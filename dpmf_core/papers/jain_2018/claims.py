@@ -131,7 +131,8 @@ def _beats(other: str, name: str) -> Clause:
     """State that private Frank-Wolfe is better at all but one in four epsilons."""
 
     def errors(results: Results) -> dict[float, tuple[float, float]]:
-        ours, theirs = means_along(results, DPFW.name), means_along(results, other)
+        ours = means_along(results, DPFW.name)
+        theirs = means_along(results, other)
         if not (common := {at: (ours[at], theirs[at]) for at in ours if at in theirs}):
             raise MissingResult(f"{DPFW.name} and {other} have no epsilon in common")
         return common
@@ -160,10 +161,11 @@ FIG_2 = (
 def exactly_accounted(results: Results) -> str:
     """Return private Frank-Wolfe's errors with noise for its baselines' exact epsilon."""
     try:
-        of_exact, of_source = (means_along(results, it.name) for it in (DPFW_EXACT, DPFW))
+        of_exact, of_source = (means_along(results, method.name) for method in (DPFW_EXACT, DPFW))
     except MissingResult:
         return ""
-    first, last = min(of_source), max(of_source)
+    first = min(of_source)
+    last = max(of_source)
     costs = [exact_epsilon(jain(at, DELTA).event, DELTA) for at in (first, last)]
     return (
         f"With its source's noise, ε = {budget_text(first)} and {budget_text(last)} cost"

@@ -65,8 +65,11 @@ def project(M: Matrix, Omega: Mask, L: float) -> Matrix:
 def private_frank_wolfe(Y_star: Matrix, Omega: Mask, inputs: Inputs, top_pair: TopPair) -> Matrix:
     """Algorithm 1, private Frank-Wolfe: Y^(T), (m, n)."""
     m, n = Y_star.shape
-    T, sigma = inputs.T, inputs.sigma
-    v, lambda_ = np.zeros(n), 0.0  # A_global: before the first round
+    T = inputs.T
+    sigma = inputs.sigma
+    # A_global: before the first round
+    v = np.zeros(n)
+    lambda_ = 0.0
     Y = np.zeros((m, n))  # A_local: Y_i^(0) = 0
     for t in range(1, T + 1):
         # A_global: the second term bounds the spectral norm of the noise (footnote 2)

@@ -104,9 +104,11 @@ def _preset(name: str, *, outliers: bool) -> Preset:
 
     def sweeps() -> tuple[Sweep, ...]:
         (faces,) = methods.present(("yaleb",), "faces", **planted)
-        K, label = methods.parts_of(faces.id), SET_APART if outliers else PRIVATE
+        K = methods.parts_of(faces.id)
+        label = SET_APART if outliers else PRIVATE
         private = methods.as_published(K, methods.STEPS, label, outliers=outliers)
-        both, seeds = (private, methods.plain(K)), methods.FRESH[:1]
+        both = (private, methods.plain(K))
+        seeds = methods.FRESH[:1]
         return (Sweep(data=faces, methods=both, epsilons=methods.PER_STEP, seeds=seeds),)
 
     run = RunSpec(

@@ -69,7 +69,8 @@ DEVIATIONS: Mapping[str, tuple[Deviation, ...]] = {
     )
 }
 
-DEPARTS = f"DP-NMF departs from Algorithm 2: it {'; '.join(it.ours for it in OF_EVERY_RUN)}."
+_DEPARTURES = "; ".join(deviation.ours for deviation in OF_EVERY_RUN)
+DEPARTS = f"DP-NMF departs from Algorithm 2: it {_DEPARTURES}."
 
 
 def with_departures(

@@ -2,11 +2,10 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.papers.clauses import (
     MissingResult,
@@ -22,8 +21,6 @@ from dpmf_core.runs.inspection import basis, image_size
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.record import Run, value_of
 
-Array = npt.NDArray[Any]
-
 REST = 0.01  # of a curve's fall, at which it counts as having come down
 
 
@@ -34,7 +31,7 @@ def epochs(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the first observed step within 1% of a curve's fall to its lowest value."""
 
     def steps(run: Run) -> float:
-        curve = [(it["step"] or 0.0, value_of(it, metric)) for it in run.record.curves]
+        curve = [(row["step"] or 0.0, value_of(row, metric)) for row in run.record.curves]
         lowest = min(value for _, value in curve)
         settled = lowest + REST * (curve[0][1] - lowest)
         return next(step for step, value in curve if value <= settled)
@@ -92,7 +89,7 @@ def costs(results: Results, ids: Sequence[str]) -> list[float]:
         / MeasuredFigure(label=PLAIN, grid={"data": title})(results)
         - 1
         for title in titles
-        if any(it.grid.get("data") == title for it in results)
+        if any(result.grid.get("data") == title for result in results)
     ]
     if not shares:
         raise MissingResult(f"there is no result of {', '.join(ids)}")
@@ -109,13 +106,13 @@ IMAGES_COST_MORE = above(  # of all images than of any documents
 
 def _remark(results: Results, ids: Sequence[str]) -> str:
     """Return the results of a start without private data, and which source data are missing."""
-    random = [it for it in results if it.label == RANDOM]
+    random = [result for result in results if result.label == RANDOM]
     titles = {entry.id: entry.title for entry in catalogue().catalogue()}
-    present = {it.grid["data"] for it in results}
+    present = {result.grid["data"] for result in results}
     missing = [titles[name] for name in ids if titles[name] not in present]
     words = "With the source's start, which is computed from the private data, nothing is proved."
     if random:
-        at = ", ".join(f"{it.median:.4f}" for it in random)
+        at = ", ".join(f"{result.median:.4f}" for result in random)
         epsilon = budget_text(random[0].epsilon or 0)
         words = f"From a random start it is {at} at ε = {epsilon} a step. {words}"
     if 0 < len(missing) < len(ids):  # otherwise the size names the stand-in
@@ -128,13 +125,13 @@ remark_on_faces = functools.partial(_remark, ids=FACES)
 
 
 def remark_on_words(results: Results) -> str:
-    at = ", ".join(f"{it.median:.1f}" for it in results if it.label == RANDOM)
+    at = ", ".join(f"{result.median:.1f}" for result in results if result.label == RANDOM)
     return f"From a random start {at} of ten words are shared."
 
 
 def spread(results: Results) -> float:
     """Return the relative range of the figures, without the random start."""
-    medians = [it.median for it in results if it.label != RANDOM]
+    medians = [result.median for result in results if result.label != RANDOM]
     if not medians:
         raise MissingResult("there is no result")
     return max(medians) / min(medians) - 1

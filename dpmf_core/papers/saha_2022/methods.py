@@ -14,7 +14,9 @@ S22 = "Saha & Imtiaz 2022"
 FRESH = tuple(range(10, 13))  # seeds by which no default was chosen
 # the source prints no step size: eta_W is ours; coefficients are solved for, so there is no eta_H
 THEIRS: dict[str, Value] = {"start": "nndsvd", "basis_rate": 0.2}
-PRIVATE, RANDOM, PLAIN = "DP-NMF, source's noise", "DP-NMF, random start", "NMF"
+PRIVATE = "DP-NMF, source's noise"
+RANDOM = "DP-NMF, random start"
+PLAIN = "NMF"
 SET_APART = "DP-NMF, outliers set apart, source's noise"
 QUIET = "The same steps, hardly any noise"
 STEPS = 100  # which the source does not print

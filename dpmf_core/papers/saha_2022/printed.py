@@ -53,7 +53,8 @@ def statistics(
     V: Array, H: Array, R: Array, tau_A: float, tau_B: float, noise: Noise
 ) -> tuple[Array, Array]:
     """Line 3: return the noise perturbed A and B."""
-    (D, N), K = V.shape, len(H)
+    D, N = V.shape
+    K = len(H)
     A = H @ H.T / N + tau_A * noise("A", (K, K))
     B = (V - R) @ H.T / N + tau_B * noise("B", (D, K))
     return A, B

@@ -42,7 +42,9 @@ def _online(results: Results) -> str:
 
 def _weighted_step(results: Results) -> str:
     """Return the same, and the effect of section 3.3's weighting on the excess of Rated."""
-    draws = [draw for it in results if it.label == protocol.WEIGHTED for draw in it.draws]
+    draws = [
+        draw for result in results if result.label == protocol.WEIGHTED for draw in result.draws
+    ]
     if not draws:
         return BATCHES
     return f"With the weighted step Rated costs {statistics.fmean(draws):.2f}%. {BATCHES}"
@@ -66,7 +68,8 @@ def _rate(step: MovedItems, count: int) -> float:
     ratings = open_ratings(protocol.dated_films())
     times = moments(ratings, 0)
     by_user = np.lexsort((times, ratings.users))
-    items, values = ratings.items[by_user], ratings.values[by_user]
+    items = ratings.items[by_user]
+    values = ratings.values[by_user]
     last = np.argsort(times[by_user])[-count:]
     rows = [
         slice(ratings.by_user[user], place + 1)

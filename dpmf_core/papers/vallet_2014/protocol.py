@@ -9,7 +9,8 @@ from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, LEAST_PAIRS
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
-WEIGHTED, RANDOM_ORDER = "Rated, weighted", "Rated, random order"
+WEIGHTED = "Rated, weighted"
+RANDOM_ORDER = "Rated, random order"
 SLOPE_ONE = Method(algorithm="slope-one", label="Slope One")
 # section 4: 10 factors, penalty .1, rate .01, 200 iterations, 10 for a user's vector, user and item
 # biases, .005 and .05 as item rates of rated and new; the online rate of [15] is .01
@@ -34,7 +35,8 @@ VARIANTS: dict[str, dict[str, Value]] = {
 EVALUATED = ("Static", "Rated", "New", "Online")
 TENTHS = tuple(tenth / 10 for tenth in range(10))
 STATIC_SHARE = 0.3  # of Fig. 2
-MONTHS, FIRST_MONTHS = 72, 4
+MONTHS = 72
+FIRST_MONTHS = 4
 PREDICTED_MONTHS = (5, 12, 24, 38, 40, 48, 55, 68, 72)
 
 
@@ -56,7 +58,9 @@ def dated_films() -> DataSpec:
 
 def shares(data: DataSpec) -> tuple[float, ...]:
     """Return the static shares R_s of Fig. 1; fewer on data that cannot test the source."""
-    return TENTHS if data.id in ("ml-10m", "netflix") else (0.0, 0.3, 0.4, 0.9)
+    if data.id in ("ml-10m", "netflix"):
+        return TENTHS
+    return (0.0, 0.3, 0.4, 0.9)
 
 
 def _by_share(data: DataSpec, labels: tuple[str, ...], split: SplitSpec) -> tuple[Sweep, ...]:

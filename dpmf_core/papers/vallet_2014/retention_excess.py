@@ -26,7 +26,7 @@ def by_share(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]
 
 def by_stretch(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
     """Return the excess over the baseline of the same draw, retrained before each period."""
-    predicted = [replace(it, grid={"stretch": it.spec.split.window + 1}) for it in points]
+    predicted = [replace(point, grid={"stretch": point.spec.split.window + 1}) for point in points]
     return by_share(predicted, runs, metric)
 
 
@@ -46,27 +46,36 @@ def _over_baseline(
     def draw(point: Point) -> tuple[int, str]:
         return point.spec.seed, point.spec.split.model_dump_json()
 
-    point_errors = [(it, errors_of(runs[it.key])) for it in points if it.key in runs]
-    base = {draw(it): errors for it, errors in point_errors if it.label == BASELINE}
+    point_errors = [(point, errors_of(runs[point.key])) for point in points if point.key in runs]
+    base = {draw(result): errors for result, errors in point_errors if result.label == BASELINE}
     return grouped(
-        (it.label + ending, it.spec.algorithm, None, it.grid, 100 * (error / of_base - 1))
-        for it, errors in point_errors
-        if it.label != BASELINE and draw(it) in base
-        for (ending, error), of_base in zip(errors.items(), base[draw(it)].values(), strict=True)
+        (
+            result.label + ending,
+            result.spec.algorithm,
+            None,
+            result.grid,
+            100 * (error / of_base - 1),
+        )
+        for result, errors in point_errors
+        if result.label != BASELINE and draw(result) in base
+        for (ending, error), of_base in zip(
+            errors.items(), base[draw(result)].values(), strict=True
+        )
     )
 
 
 def quarter_errors(run: Run) -> dict[str, float]:
     """Return held-out RMSE of four equal groups of users, by their number of ratings."""
-    parts, model = open_split(run.spec), run.model
+    parts = open_split(run.spec)
+    model = run.model
     activity = np.diff(open_ratings(run.spec.data).by_user)
     edges = np.quantile(activity[activity > 0], (0.25, 0.5, 0.75))
     group = np.searchsorted(edges, activity[parts.test.users])
     personal = model.personal(parts.history)
     predictions = model.predict(personal, parts.test.users, parts.test.items)
     return {
-        f", {quarter}": rmse(predictions[group == it], parts.test.values[group == it])
-        for it, quarter in enumerate(QUARTERS)
+        f", {quarter}": rmse(predictions[group == number], parts.test.values[group == number])
+        for number, quarter in enumerate(QUARTERS)
     }
 
 
@@ -77,7 +86,7 @@ Line = dict[float, float]  # along an axis
 
 def by_draw(results: Results, label: str) -> np.ndarray:
     """Return a method's mean excess in each draw, (n_draws,); raise MissingResult."""
-    lines = [it.draws for it in of_label(results, label)]
+    lines = [result.draws for result in of_label(results, label)]
     if len({len(draws) for draws in lines}) != 1:
         raise MissingResult(f"{label} lacks draws")
     return np.mean(lines, axis=0)  # type: ignore[no-any-return]
@@ -95,7 +104,9 @@ def signed_rank(differences: tuple[float, ...]) -> float:
         return 2.0 ** (1 - len(differences))  # the smallest there is, without ranking
     from scipy import stats  # half a second, of every start
 
-    return float(stats.wilcoxon(differences).pvalue) if any(differences) else 1.0
+    if any(differences):
+        return float(stats.wilcoxon(differences).pvalue)
+    return 1.0
 
 
 def quarters(results: Results, label: str = "Rated") -> list[Line]:
@@ -106,4 +117,4 @@ def quarters(results: Results, label: str = "Rated") -> list[Line]:
 def mean_line(results: Results, label: str = "Rated") -> Line:
     """Return the mean over the quarters of users, by the share that has arrived."""
     lines = quarters(results, label)
-    return {at: statistics.fmean(it[at] for it in lines) for at in lines[0]}
+    return {at: statistics.fmean(line_values[at] for line_values in lines) for at in lines[0]}

@@ -50,7 +50,9 @@ def _significant(words: str, differences: Callable[[Results], list[np.ndarray]])
 
     def tested(results: Results) -> list[tuple[float, float, int]]:
         each = differences(results)
-        return [(abs(float(it.mean())), signed_rank(tuple(it)), len(it)) for it in each]
+        return [
+            (abs(float(values.mean())), signed_rank(tuple(values)), len(values)) for values in each
+        ]
 
     return judged(
         f"{words} (Wilcoxon's signed rank test over draws, p < .01; the source does not say what"
@@ -102,17 +104,19 @@ def _progress(results: Results, label: str) -> float:
     if 0.5 not in values:
         raise MissingResult(f"{label} was not measured with half arrived")
     start, *_, end = values.values()
-    return (start - values[0.5]) / abs(start - end) if start != end else math.nan
+    if start != end:
+        return (start - values[0.5]) / abs(start - end)
+    return math.nan
 
 
 def _bucket_spread(results: Results, label: str) -> float:
     """Return the points between the highest and the lowest quarter, averaged along the axis."""
-    columns = zip(*(it.values() for it in quarters(results, label)), strict=True)
+    columns = zip(*(result.values() for result in quarters(results, label)), strict=True)
     return statistics.fmean(max(column) - min(column) for column in columns)
 
 
 def _top_difference(results: Results) -> float:
-    _, _, third, fourth = (it.values() for it in quarters(results))
+    _, _, third, fourth = (result.values() for result in quarters(results))
     return statistics.fmean(abs(a - b) for a, b in zip(third, fourth, strict=True))
 
 
