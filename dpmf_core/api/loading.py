@@ -273,7 +273,10 @@ def _read_once(address: str) -> AnyData:
 
 def _warn_of_changes(address: str, report: Report | None) -> None:
     """Warn if rows of a file were left out or changed."""
-    line = "" if report is None else report.line(address, program())
+    if report is None:
+        line = ""
+    else:
+        line = report.line(address, program())
     if line:
         warn_of_rows(line)
 

@@ -140,7 +140,10 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state of `Releasing`, and warn of private ratings."""
-        training = None if not hasattr(self, "run_") else self.run_._training
+        if not hasattr(self, "run_"):
+            training = None
+        else:
+            training = self.run_._training
         if training is not None and training.data is not None and not training.data.public:
             warnings.warn(HELD_RATINGS, HoldsPrivateRatings, stacklevel=2)
         return super().__getstate__()

@@ -138,7 +138,10 @@ class Swept:
 
 def _share_kept(judgement: Judgement, one: Measured) -> float:
     """The share that a method keeps; nan where it is undefined, and on private data."""
-    share = judgement.share(one) if judgement.table.is_public else None
+    if judgement.table.is_public:
+        share = judgement.share(one)
+    else:
+        share = None
     if share is None:
         return math.nan
     return share
@@ -262,14 +265,20 @@ def sweep(
         runs = {key: one_run(run, own_data, ledger, store) for key, run in distinct.items()}
     training = training_of(own_data)
     models = {key: model_of(run, training) for key, run in runs.items()}
-    noisy = {} if noisy_errors is None else release(runs, noisy_errors, ledger)
+    if noisy_errors is None:
+        noisy = {}
+    else:
+        noisy = release(runs, noisy_errors, ledger)
     return Swept(points, models, noisy, noisy_errors)
 
 
 def _methods(algorithms: Algorithms) -> tuple[Method, ...]:
     if isinstance(algorithms, str | Method):
         algorithms = (algorithms,)
-    parameters = algorithms if isinstance(algorithms, Mapping) else {}
+    if isinstance(algorithms, Mapping):
+        parameters = algorithms
+    else:
+        parameters = {}
     return tuple(
         Method(algorithm=algorithm, label=algorithm, parameters=dict(parameters.get(algorithm, {})))
         if isinstance(algorithm, str)

@@ -11,7 +11,9 @@ def number(value: Any, digits: int = 3) -> str:
         return "-"
     if isinstance(value, float):
         return f"{value:.{digits}f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -81,7 +81,10 @@ class AccountOptions(Options):
 @field_option("calibration", Budget.model_fields["calibration"])
 @output.json_option
 def account(as_json: bool, **options: Any) -> None:
-    event = None if options["file"] is None else read_ledger(options["file"])
+    if options["file"] is None:
+        event = None
+    else:
+        event = read_ledger(options["file"])
     if event is not None and not isinstance(event, Event):
         output.show(as_json, *_of_another_kind(event, options))
         return

@@ -49,7 +49,10 @@ def _line(row: dict[str, Any]) -> list[str]:
         size = f"{row['n_users']:,} x {row['n_items']:,}, {row['n_ratings']:,} ratings"
     else:
         size = f"{row['n_samples']:,} x {row['n_features']:,} {row['holds']}"
-    present = "yes" if row["present"] else f"no ({row['size_mb']:g} MB)"
+    if row["present"]:
+        present = "yes"
+    else:
+        present = f"no ({row['size_mb']:g} MB)"
     return [row["id"], row["title"], size, present, row["licence"]]
 
 

@@ -93,6 +93,9 @@ def _fact_option(name: str, *, is_hidden: bool) -> Decorator:
 
 def tell_changes(address: str, report: Report | None) -> None:
     """Say on standard error what was left out or changed in data, if anything was."""
-    line = "" if report is None else report.line(address, program())
+    if report is None:
+        line = ""
+    else:
+        line = report.line(address, program())
     if line:
         click.echo(line, err=True)

@@ -53,7 +53,10 @@ def field_option(name: str, info: FieldInfo, **changes: Any) -> Decorator:
     else:
         facts["type"] = _click_type(info.annotation)
         if not info.is_required() and info.default is not None:  # click takes None as a value
-            default = info.default.value if isinstance(info.default, StrEnum) else info.default
+            if isinstance(info.default, StrEnum):
+                default = info.default.value
+            else:
+                default = info.default
             facts |= {"default": default, "show_default": True}
     if name in COMPLETIONS:
         facts["shell_complete"] = COMPLETIONS[name]
@@ -85,7 +88,10 @@ def _click_type(annotation: Any) -> Any:
 def _use_ledger(context: click.Context, option: click.Parameter, file: Path | None) -> None:
     """Use a ledger for this command and its workers."""
     if file is not None:
-        before = {LEDGER: os.environ[LEDGER]} if LEDGER in os.environ else {}
+        if LEDGER in os.environ:
+            before = {LEDGER: os.environ[LEDGER]}
+        else:
+            before = {}
         os.environ[LEDGER] = str(file.expanduser().absolute())
         context.call_on_close(lambda: (os.environ.pop(LEDGER), os.environ.update(before)))
 

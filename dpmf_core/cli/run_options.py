@@ -91,7 +91,10 @@ def _use_file(context: click.Context, option: click.Parameter, file: Path | None
             raise BadInput(
                 f"{file}: '{name}' must be a table: [{name}], then lines such as rank = 4."
             )
-        defaults[known.name] = _texts(value) if isinstance(value, dict) else value
+        if isinstance(value, dict):
+            defaults[known.name] = _texts(value)
+        else:
+            defaults[known.name] = value
 
 
 def _content(file: Path) -> dict[str, Any]:

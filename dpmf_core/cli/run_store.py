@@ -33,7 +33,10 @@ def runs(context: click.Context, as_json: bool) -> None:
     if n_unreadable := store.count() - len(rows):
         click.echo(f"{n_unreadable} stored runs cannot be read. `runs check` says why.", err=True)
     head = ["key", "made (UTC)", "data", "algorithm", "epsilon", "seed", "RMSE"]
-    table = output.table(head, list(map(_line, rows))) if rows else "No run is stored yet."
+    if rows:
+        table = output.table(head, list(map(_line, rows)))
+    else:
+        table = "No run is stored yet."
     output.show(as_json, list(map(_export, rows)), table)
 
 
@@ -53,9 +56,15 @@ def _line(row: dict[str, Any]) -> list[Any]:
 
 def whole_key(store: Store, start: str) -> str:
     """The one stored key that begins with `start`."""
-    keys = [key for key in store.run_keys() if key.startswith(start)] if start else []
+    if start:
+        keys = [key for key in store.run_keys() if key.startswith(start)]
+    else:
+        keys = []
     if len(keys) != 1:
-        what = f"{len(keys)} stored runs begin" if keys else "No stored run begins"
+        if keys:
+            what = f"{len(keys)} stored runs begin"
+        else:
+            what = "No stored run begins"
         raise BadInput(f"{what} with the key {start!r}. `{program()} runs` lists them.")
     return str(keys[0])
 
@@ -131,7 +140,10 @@ def check(context: click.Context, as_json: bool) -> None:
     store = Store()
     problems = store.check()
     number = store.count()
-    whole = f"Problems: {len(problems)}." if problems else "The store is intact."
+    if problems:
+        whole = f"Problems: {len(problems)}."
+    else:
+        whole = "The store is intact."
     noun = "run" if number == 1 else "runs"
     lines = [f"{number:,} {noun} in {store.path}.", *problems, whole]
     output.show(as_json, {"runs": number, "problems": problems}, "\n".join(lines))

@@ -150,7 +150,10 @@ def _computed(spec: RunSpec, store: Store) -> Run:
     with tqdm(desc=name, unit="step", file=sys.stderr, disable=None, leave=False) as bar:
 
         def tell(progress: Progress) -> None:
-            part = "" if progress.part is None else ", part {} of {}".format(*progress.part)
+            if progress.part is None:
+                part = ""
+            else:
+                part = ", part {} of {}".format(*progress.part)
             bar.set_description(name + part, refresh=False)
             curve = progress.curves[-1] if progress.curves else {}
             figures = {
@@ -202,10 +205,16 @@ def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options
         from dpmf_core.papers.registry import FIGURES  # slow to load, needed only here
 
         figure = find(FIGURES, options["preset"], "figure")
-    points = _points(options) if figure is None else figure.points()
+    if figure is None:
+        points = _points(options)
+    else:
+        points = figure.points()
     runs, failures = finish(points)
     if out is not None:
-        noisy = {} if noisy_errors is None else release(runs, noisy_errors)
+        if noisy_errors is None:
+            noisy = {}
+        else:
+            noisy = release(runs, noisy_errors)
         write_csv(out, rows(points, runs, noisy, noisy_errors))
     keys = dict.fromkeys(point.key for point in points if point.key in runs)
     records = [runs[key].record for key in keys]
@@ -231,7 +240,10 @@ def _points(options: dict[str, Any]) -> list[Point]:
     grid = {name: [value] for name, value in fixed.items()}
     for name, values in pairs(options["grid"], "--grid").items():
         grid[name] = split_list(values, "--grid")
-    epsilons = numbers(options["epsilons"], "--epsilons") if options["epsilons"] else []
+    if options["epsilons"]:
+        epsilons = numbers(options["epsilons"], "--epsilons")
+    else:
+        epsilons = []
     choices["epsilon"] = next(iter(epsilons), None)
     spec = Sweep.of(
         with_told_delta(choices, names),

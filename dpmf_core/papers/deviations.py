@@ -62,7 +62,10 @@ def recorded_costs() -> Mapping[str, Mapping[str, Cost]]:
 
 def record_costs(measures: Mapping[str, Mapping[str, Callable[[], Cost]]]) -> None:
     """Measure costs by algorithm and key, and replace what is recorded of these algorithms."""
-    record = json.loads(COSTS_FILE.read_text("utf-8")) if COSTS_FILE.exists() else {}
+    if COSTS_FILE.exists():
+        record = json.loads(COSTS_FILE.read_text("utf-8"))
+    else:
+        record = {}
     for algorithm, by_key in measures.items():
         record[algorithm] = {key: asdict(measure()) for key, measure in by_key.items()}
         text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True)

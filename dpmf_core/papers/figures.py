@@ -78,7 +78,10 @@ class Verdict:
         """The verdict in one paragraph."""
         true_clauses = [clause for clause in self.clauses if clause.holds]
         false_clauses = [clause for clause in self.clauses if not clause.holds]
-        parts = [f"{self.outcome}."] if self.outcome is not Outcome.NOTHING_CLAIMED else []
+        if self.outcome is not Outcome.NOTHING_CLAIMED:
+            parts = [f"{self.outcome}."]
+        else:
+            parts = []
         parts += [
             f"It does not hold that {clause.words}: {clause.figures}." for clause in false_clauses
         ]
@@ -261,7 +264,10 @@ class Figure:
 
         stands_in: what replaced the source's data in stored results.
         """
-        other_data = self.stands_in() if stands_in is None else stands_in
+        if stands_in is None:
+            other_data = self.stands_in()
+        else:
+            other_data = stands_in
         return " ".join(filter(None, (other_data, self.limits)))
 
     def judge(self, results: Results, obstacle: str = "") -> Verdict:
@@ -309,7 +315,10 @@ class Claim(Figure):
             obstacle = " ".join(filter(None, (obstacle, self.left_open)))
         outcome = Outcome.REPRODUCED if holds else Outcome.DIFFERS
         if obstacle:
-            outcome = Outcome.CANNOT_BE_JUDGED if self.can_be_judged else Outcome.NEVER
+            if self.can_be_judged:
+                outcome = Outcome.CANNOT_BE_JUDGED
+            else:
+                outcome = Outcome.NEVER
         return Verdict(
             outcome,
             verdicts,

@@ -89,7 +89,10 @@ def saha(epsilon: float, delta: float = 1e-5, steps: int = 100, tight: bool = Fa
         Gaussian(multiplier, "A = HHᵀ/N", 1.0, factor),
         Gaussian(multiplier, "B = (V − R)Hᵀ/N", 1.0, factor),
     )
-    which = "the sensitivities that hold" if tight else "its own sensitivities"
+    if tight:
+        which = "the sensitivities that hold"
+    else:
+        which = "its own sensitivities"
     return SourceNoise(
         f"Saha & Imtiaz 2022, private NMF, with {which}",
         f"ε = {budget_text(epsilon)} for each of two statistics in each of {steps} steps",

@@ -27,7 +27,10 @@ HEAD = ("what", "times", "epsilon each", "together", "state", "first (UTC)", "la
 def in_words(account_total: Total, budget: Budget | None) -> str:
     """The total in full, with the budget, in one or two sentences."""
     text = in_full(account_total).replace("ε", "epsilon").replace("δ", "delta")
-    limit = "" if budget is None else f" The budget is epsilon = {budget.epsilon:g}."
+    if budget is None:
+        limit = ""
+    else:
+        limit = f" The budget is epsilon = {budget.epsilon:g}."
     return f"Drawn from these data so far: {text}.{limit}"
 
 
@@ -74,4 +77,6 @@ def in_full(account_total: Total) -> str:
             account_total.rule,
         )
     n_uncovered = account_total.n_uncovered
-    return f"{text}; not counted: {n_uncovered:,} without a guarantee" if n_uncovered else text
+    if n_uncovered:
+        return f"{text}; not counted: {n_uncovered:,} without a guarantee"
+    return text

@@ -69,7 +69,9 @@ def _values(spec: RunSpec) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    return value.value if isinstance(value, StrEnum) else value
+    if isinstance(value, StrEnum):
+        return value.value
+    return value
 
 
 def _value(spec: RunSpec, parameter: Parameter) -> object:

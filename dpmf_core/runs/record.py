@@ -132,11 +132,10 @@ class RunRecord(PrivacyRecord):
         """What was done, in one sentence with numbers."""
         shape = self.shape
         figures = self.metrics
-        counts = (
-            f"{shape['n_users']:,} users, {shape['n_items']:,} items"
-            if "n_users" in shape
-            else f"{shape['n_samples']:,} x {shape['n_features']:,}"
-        )
+        if "n_users" in shape:
+            counts = f"{shape['n_users']:,} users, {shape['n_items']:,} items"
+        else:
+            counts = f"{shape['n_samples']:,} x {shape['n_features']:,}"
         where = f"{self.spec.data.id} ({counts}; {self.split})"
         what = f"{self.title} on {where}, seed {self.spec.seed}"
         if "rmse" in figures:

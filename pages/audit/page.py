@@ -334,7 +334,9 @@ def draw_view() -> str:
     """Return the chosen view; the default is the game unless the address names an attack."""
     fixed_values = lesson.page_values()
     if fixed_values is not None:
-        return "measure" if "attack" in fixed_values else "play"
+        if "attack" in fixed_values:
+            return "measure"
+        return "play"
     first = "measure" if "attack" in st.query_params else "play"
     return st.segmented_control(
         "View",

@@ -110,7 +110,9 @@ def prepare() -> None:
 
 def _key(name: str) -> str:
     """Return a part's key in the session; what may be spent is the epsilon of all pages."""
-    return sidebar_values.EPSILON if name == "spend" else f"choose.{name}"
+    if name == "spend":
+        return sidebar_values.EPSILON
+    return f"choose.{name}"
 
 
 def _value_of(name: str) -> Any:

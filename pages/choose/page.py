@@ -84,13 +84,19 @@ def asked_inquiry(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> Inquiry |
     """Return the question to answer: the one asked last, or the current one if it needs no runs."""
     in_full = st.session_state.get(controls.BUTTON_KEY)
     if in_full is not None:  # deleted last: Streamlit may end this script at each access
-        st.session_state[controls.INQUIRY] = inquiry.in_full() if in_full else inquiry
+        if in_full:
+            st.session_state[controls.INQUIRY] = inquiry.in_full()
+        else:
+            st.session_state[controls.INQUIRY] = inquiry
         del st.session_state[controls.BUTTON_KEY]
     current = controls.current(inquiry)
     if current is None:
         return None
     if set(runs.specs) <= set(current.runs().specs):
-        current = inquiry.in_full() if current.question.every else inquiry
+        if current.question.every:
+            current = inquiry.in_full()
+        else:
+            current = inquiry
         st.session_state[controls.INQUIRY] = current
     return current
 

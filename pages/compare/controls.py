@@ -146,7 +146,10 @@ class CompareQuestion:
 def _keep_measure(key: str, lead: str) -> None:
     """Keep the chosen measure; the link omits the default."""
     metric = st.session_state[key]
-    st.session_state["compare.metric"] = "" if metric in (None, lead) else metric
+    if metric in (None, lead):
+        st.session_state["compare.metric"] = ""
+    else:
+        st.session_state["compare.metric"] = metric
 
 
 def ask_measure(runs: Mapping[str, Run], lead: str) -> str:

@@ -298,7 +298,9 @@ def methods_table(points: Sequence[Point], runs: Mapping[str, Run]) -> pd.DataFr
 def _nominal(record: RunRecord) -> float:
     """Return a run's nominal epsilon; 0 without privacy."""
     budget = record.spec.budget
-    return 0.0 if budget is None else budget.epsilon
+    if budget is None:
+        return 0.0
+    return budget.epsilon
 
 
 def _promise(label: str, records: Sequence[RunRecord]) -> dict[str, str]:
@@ -329,5 +331,8 @@ def _true_epsilon(record: RunRecord) -> str:
 def _seconds_text(records: Sequence[RunRecord]) -> str:
     fits = [record.seconds["fit"] for record in records]
     known_seconds = [fit for fit in fits if fit is not None]
-    median = f"{statistics.median(known_seconds):.2f}" if known_seconds else "-"
+    if known_seconds:
+        median = f"{statistics.median(known_seconds):.2f}"
+    else:
+        median = "-"
     return f"{median} ({safe_text.count_text(len(records), 'run')})"

@@ -116,7 +116,10 @@ def _about_outside(file: Any, facts: dict[str, str]) -> dict[str, str] | None:
         f" higher ratings to {high} and lower ones to {low}."
     )
     st.warning(" ".join(sentences))
-    rows = "this row" if problem.count == 1 else f"these {problem.count:,} rows"
+    if problem.count == 1:
+        rows = "this row"
+    else:
+        rows = f"these {problem.count:,} rows"
     answer: dict[str, str] | None = None
     with st.container(horizontal=True):
         if st.button(f"Leave {rows} out", key="data.use.leave-out"):

@@ -84,9 +84,15 @@ def offered_methods(choice: SidebarChoice) -> list[dict[str, object]]:
     """Return what a click shows: the best method, and each method of a paper."""
     if lesson.fixed_value("algorithm") is not None:
         return []
-    best = "Best at each ε" if choice.entry.public else "Recommended"
+    if choice.entry.public:
+        best = "Best at each ε"
+    else:
+        best = "Recommended"
     titles = {data_sets.BEST: best} | story.papers_methods(data_sets.private_algorithms())
-    method_here = data_sets.BEST if choice.is_best else choice.algorithm
+    if choice.is_best:
+        method_here = data_sets.BEST
+    else:
+        method_here = choice.algorithm
     return [
         {"id": method, "title": title, "shown": method == method_here}
         for method, title in titles.items()
@@ -172,7 +178,10 @@ def draw_who_pays(runs: dict[str, Run]) -> None:
     for name, run in runs.items():
         if split_name(name)[0] in COMPARED:
             draws.setdefault(run.record.title, []).append(run)
-    best_known = runs[BEST_KNOWN].record.title if BEST_KNOWN in runs else ""
+    if BEST_KNOWN in runs:
+        best_known = runs[BEST_KNOWN].record.title
+    else:
+        best_known = ""
     heading, sentence = payers.finding(draws, runs[MAIN].record.title, best_known)
     st.header(heading, anchor="who-pays")
     st.caption("Held-out RMSE by quarter, on raw data; mean over draws.")

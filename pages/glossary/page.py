@@ -35,7 +35,10 @@ def main() -> None:
         st.header(f"{len(terms)} terms" if len(terms) > 1 else "1 term", anchor=False)
         _draw_terms(terms, unfolded=term_id if text == term_id else "")
     if methods:
-        words = f"{len(methods)} algorithms" if len(methods) > 1 else "1 algorithm"
+        if len(methods) > 1:
+            words = f"{len(methods)} algorithms"
+        else:
+            words = "1 algorithm"
         st.header(words, anchor=False)
         _draw_methods(methods)
 
@@ -50,7 +53,10 @@ def _draw_terms(terms: Sequence[Term], unfolded: str) -> None:
 
 
 def _draw_term(term: Term, is_unfolded: bool) -> None:
-    also = f" :small[({', '.join(term.also)})]" if term.also else ""
+    if term.also:
+        also = f" :small[({', '.join(term.also)})]"
+    else:
+        also = ""
     st.markdown(f"**{term.name}**{also} :small[{term.words}]")
     label = safe_text.button_label(FORMULA, f"of {term.name}")
     with st.expander(label, expanded=is_unfolded, type="compact"):

@@ -30,7 +30,10 @@ def draw_methods(
     page: str, selection: Comparison, runs: Mapping[str, Run], metric: str, remark: str = ""
 ) -> None:
     """Draw every method at this epsilon, with its draws. remark: explains the metric."""
-    heading = "Every private method" if selection.every else "Selected methods"
+    if selection.every:
+        heading = "Every private method"
+    else:
+        heading = "Selected methods"
     st.header(f"{heading}, at this ε", anchor="methods")
     st.caption(_caption(selection, runs, remark))
 

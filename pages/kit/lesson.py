@@ -92,7 +92,10 @@ def _take_seat(course: str, class_id: str, owner: str) -> None:
     seat = st.query_params.get(SEAT, "")
     if by_login:
         seat = class_records.seat_of_login(course, owner)
-    answers = class_records.answers_of(class_id, seat) if seat else None
+    if seat:
+        answers = class_records.answers_of(class_id, seat)
+    else:
+        answers = None
     if by_login or answers is not None:
         state["lesson.seat"] = seat
     else:

@@ -91,7 +91,10 @@ def _draw_form(page: Page) -> None:
     except BadInput as error:
         safe_text.error(error, "")
     if pages():
-        count = "1 page" if len(pages()) == 1 else f"{len(pages())} pages"
+        if len(pages()) == 1:
+            count = "1 page"
+        else:
+            count = f"{len(pages())} pages"
         links.to("teachers", f"The sequence has {count}: arrange it", {})
 
 
@@ -164,7 +167,10 @@ def add(link: LessonLink) -> None:
     if len(pages()) >= MOST_STEPS:
         raise BadInput(f"A sequence has at most {MOST_STEPS} pages.")
     pages().append(link)
-    question = f" Its question: {escape_letters(link.question)}" if link.question else ""
+    if link.question:
+        question = f" Its question: {escape_letters(link.question)}"
+    else:
+        question = ""
     st.success(f"Added as page {len(pages())}.{question}")
 
 

@@ -92,7 +92,10 @@ def draw_ways(
     """
     with st.container(horizontal=True):
         for place, (page, label) in enumerate(ways.items()):
-            kind: Literal["primary", "secondary"] = "secondary" if place else "primary"
+            if place:
+                kind: Literal["primary", "secondary"] = "secondary"
+            else:
+                kind = "primary"
             if st.button(label, key=f"{key}.{page}", on_click=choose, type=kind):
                 leave(page)
 

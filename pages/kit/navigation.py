@@ -152,7 +152,10 @@ def _draw(page: page_table.Page) -> None:
         sidebar.draw_bar(page.unused)
     _freeze_startup_objects()
     if lesson_link is None and page.in_lessons and page.id != "lessons":
-        button = st.container() if page.data_kind is None else st.sidebar
+        if page.data_kind is None:
+            button = st.container()
+        else:
+            button = st.sidebar
         lesson_maker.draw(page, button)
 
 

@@ -106,7 +106,10 @@ def dot(design: Design, observer: Observer) -> str:
             look = f'style="rounded,filled", fillcolor="{fill}", fontcolor="{text}"'
         lines.append(f"{thing.id} [label={_quoted(thing.label)}, {look}]")
     for one in design.observers:
-        look = 'style="filled", penwidth=3' if one == observer else 'style="filled"'
+        if one == observer:
+            look = 'style="filled", penwidth=3'
+        else:
+            look = 'style="filled"'
         lines.append(f"{one.id} [label={_quoted(one.name)}, shape=oval, {look}]")
     for flow in design.flows:
         style = "dashed" if flow.dashed else "solid"

@@ -54,7 +54,10 @@ def _errors(draws: Sequence[Run], by: str, place: int) -> list[float]:
     errors = []
     for run in draws:
         quarters = run.record.buckets.get(by, ())
-        error = quarters[place].get("rmse") if place < len(quarters) else None
+        if place < len(quarters):
+            error = quarters[place].get("rmse")
+        else:
+            error = None
         if error is not None:
             errors.append(float(error))
     return errors

@@ -147,5 +147,8 @@ class RunRequest:
             own_priority = priority
             if own_priority is None:
                 own_priority = max(LAST, -math.ceil(places[name] / ROUND))
-            submit = engine().submit if isinstance(work, RunSpec) else engine().measure
+            if isinstance(work, RunSpec):
+                submit = engine().submit
+            else:
+                submit = engine().measure
             self.jobs[name] = submit(work, own_priority, person, cost)

@@ -139,7 +139,10 @@ class Refusal:
     number: float | None
 
     def words(self, label: str, allowed: NumberRange) -> str:
-        kept = "it stays empty" if self.number is None else f"{self.number:g} is used"
+        if self.number is None:
+            kept = "it stays empty"
+        else:
+            kept = f"{self.number:g} is used"
         words = f"{label}: give a number from {allowed.low:g} to {allowed.high:g}."
         if "," in self.text:
             words += " Write thousands without a comma, and decimals with a point."

@@ -189,7 +189,10 @@ def _levels(
             which = ""
             if x == "epsilon" and reference is Reference.BEST_KNOWN:
                 which = " without privacy"
-            figure_text = share_text(median) if of_shares else f"{median:.3f}"
+            if of_shares:
+                figure_text = share_text(median)
+            else:
+                figure_text = f"{median:.3f}"
             label = f"{name}{which} {figure_text}"
         line = ReferenceLine(reference, median, label)
         reference_line(fig, line, colours.of(ident), above=median >= middle)

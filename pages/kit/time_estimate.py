@@ -41,7 +41,10 @@ def _size(data_id: str) -> int:
         return 0
     if entry.holds == "ratings":
         return data_sets.n_ratings(entry)
-    most = A_DOCUMENT if entry.holds == "documents" else entry.n_features
+    if entry.holds == "documents":
+        most = A_DOCUMENT
+    else:
+        most = entry.n_features
     return int(entry.n_samples * min(entry.n_features, most))
 
 

@@ -67,7 +67,10 @@ def _checked(lines: Sequence[str], titles: Mapping[bytes, str]) -> pd.DataFrame:
         if content is None:
             row["check"] = "not valid" if handed_in.code else "no code"
             continue
-        row["check"] = "handed in twice" if content in earlier else "valid"
+        if content in earlier:
+            row["check"] = "handed in twice"
+        else:
+            row["check"] = "valid"
         row["finished"] = titles.get(content.what, "a sequence that is not open here")
         row["day"] = content.day.isoformat()
         row["predicted correctly"] = f"{content.right} of {content.n_questions}"

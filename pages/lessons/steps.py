@@ -46,7 +46,10 @@ def _draw_part(course_lesson: Lesson, part: Part) -> bool:
 def _draw_verdict(course_lesson: Lesson, part: Part, answer: str) -> None:
     """Draw whether the prediction was right, and why. A new verdict gets the keyboard's focus."""
     is_right = answer == str(part.right)
-    prediction = part.answers[int(answer)] if answer.isdigit() else escape_letters(answer)
+    if answer.isdigit():
+        prediction = part.answers[int(answer)]
+    else:
+        prediction = escape_letters(answer)
     # an alert would be announced, and read once more with the focus
     key = f"learn.verdict.{'right' if is_right else 'wrong'}.{course_lesson.id}.{part.id}"
     with st.container(key=key, gap=None):

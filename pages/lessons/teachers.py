@@ -58,9 +58,15 @@ def _restore(token: str | None) -> None:
 
 def page_of(link: LessonLink) -> tuple[str, Lesson]:
     """Return the name of a page of a sequence, and its lesson: without parts on other pages."""
-    taught = LESSONS.get(link.query.get("lesson", "")) if link.page == "lessons" else None
+    if link.page == "lessons":
+        taught = LESSONS.get(link.query.get("lesson", ""))
+    else:
+        taught = None
     title = link.title or (taught.title if taught else "")
-    where = BY_ID[link.page].title if link.page in BY_ID else link.page
+    if link.page in BY_ID:
+        where = BY_ID[link.page].title
+    else:
+        where = link.page
     name = f"{where}: {title}" if title else where
     return name, taught or question_only(name, link.question, link.choices)
 

@@ -40,7 +40,10 @@ def _draw_class(one: GatheredClass, names: Mapping[str, str]) -> None:
     what, state, owner, room, button = st.columns([3, 4, 2, 2, 2], vertical_alignment="center")
     what.markdown(f"Class `{one.name}`")
     answers = safe_text.count_text(one.n_answers, "answer")
-    opened = "opened by a teacher" if one.is_opened else "not opened by a teacher"
+    if one.is_opened:
+        opened = "opened by a teacher"
+    else:
+        opened = "not opened by a teacher"
     age = duration(max(0.0, time.time() - one.changed))
     state.markdown(f"{answers}, last change {age} ago, {opened}")
     owner.markdown(safe_text.escape_letters(owner_name(one.owner, names)))

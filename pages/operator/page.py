@@ -50,7 +50,10 @@ def describe(spec: Any) -> str:
     data = getattr(spec, "data", None)
     place = ""
     if data is not None:
-        name = "an uploaded file" if is_own(data.id) else data_sets.title_of(data.id)
+        if is_own(data.id):
+            name = "an uploaded file"
+        else:
+            name = data_sets.title_of(data.id)
         place = f" on {name}"
     if isinstance(spec, RunSpec):
         parts = [f"{spec.algorithm}{place}"]
@@ -130,7 +133,10 @@ def draw_sessions(visits: list[Session]) -> None:
     now = time.monotonic()
     rows = []
     for visit in visits:
-        connected = "yes" if visit.left_at is None else f"gone for {duration(visit.away(now))}"
+        if visit.left_at is None:
+            connected = "yes"
+        else:
+            connected = f"gone for {duration(visit.away(now))}"
         rows.append(
             {
                 "login": visit.label or "-",

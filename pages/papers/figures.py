@@ -53,7 +53,10 @@ def place(figure: Figure) -> str:
 
 def command(figure: Figure) -> str:
     """Return the command that makes the figure."""
-    what = "papers run" if isinstance(figure, Claim) else "sweep --preset"
+    if isinstance(figure, Claim):
+        what = "papers run"
+    else:
+        what = "sweep --preset"
     return f"{program()} {what} {figure.id}"
 
 
@@ -70,7 +73,10 @@ def show_verdict(claim: Claim, verdict: Verdict) -> None:
     else:
         box(f"**{verdict.outcome}: {hold}.**")
     for clause in verdict.clauses:
-        icon = ":material/check: holds" if clause.holds else ":material/close: does not hold"
+        if clause.holds:
+            icon = ":material/check: holds"
+        else:
+            icon = ":material/close: does not hold"
         st.markdown(f"- {icon}: {clause.words}. *{clause.figures}.*")
         show_quote(clause.place, clause.quote)
     if verdict.remark:

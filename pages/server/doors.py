@@ -253,7 +253,10 @@ def most_files() -> int:
     The process's limit is raised as far as allowed.
     """
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = DESCRIPTORS if most == resource.RLIM_INFINITY else min(DESCRIPTORS, most)
+    if most == resource.RLIM_INFINITY:
+        limit = DESCRIPTORS
+    else:
+        limit = min(DESCRIPTORS, most)
     if now == resource.RLIM_INFINITY:
         return limit
     if now < limit:

@@ -39,7 +39,9 @@ MASKED_TOKEN = re.compile(r"2\|[0-9a-f]{8}\|(?:[0-9a-f]{2})+\|[0-9]{1,12}")
 def session_id() -> str:
     """Return the id of the session whose page is drawn; '' if there is none."""
     context = get_script_run_ctx()
-    return "" if context is None else context.session_id
+    if context is None:
+        return ""
+    return context.session_id
 
 
 def is_history_navigation() -> bool:
@@ -58,7 +60,9 @@ def state_of(ident: str) -> SessionState | None:
     if not Runtime.exists():
         return None
     session = Runtime.instance().get_app_session(ident)
-    return None if session is None else session.session_state
+    if session is None:
+        return None
+    return session.session_state
 
 
 def close(ident: str) -> None:

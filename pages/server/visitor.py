@@ -65,7 +65,9 @@ def person() -> str:
 def address() -> str:
     """Return the visitor's network address; '' if the proxy does not send it."""
     network_address = st.context.ip_address
-    return network_address if isinstance(network_address, str) else ""
+    if isinstance(network_address, str):
+        return network_address
+    return ""
 
 
 def _alone() -> bool:

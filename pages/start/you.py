@@ -54,7 +54,9 @@ def films_to_rate(ratings: Ratings) -> dict[str, Any]:
 def films() -> dict[str, Any] | None:
     """Return the shipped result of `films_to_rate` for this page's data, if any."""
     values = shipped_runs.view_data(references(price.run())[TRIVIAL], FILMS)
-    return values if isinstance(values, dict) else None
+    if isinstance(values, dict):
+        return values
+    return None
 
 
 # ---- the lists -----------------------------------------------------------------------------------

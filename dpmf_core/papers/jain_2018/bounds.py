@@ -80,7 +80,10 @@ def _stall(results: Results) -> str:
 
 def _steps(axis: Axis, data: DataSpec) -> tuple[int]:
     """Return the corollary's number of steps, which changes only along items."""
-    at = data.top_items if axis == "items" else getattr(PLACES[axis], axis)
+    if axis == "items":
+        at = data.top_items
+    else:
+        at = getattr(PLACES[axis], axis)
     return (max(1, round(corollary_steps(place_at(axis, at or PLACES[axis].items)))),)
 
 

@@ -65,7 +65,10 @@ def shares(data: DataSpec) -> tuple[float, ...]:
 
 def _by_share(data: DataSpec, labels: tuple[str, ...], split: SplitSpec) -> tuple[Sweep, ...]:
     """Return the baseline and Slope One, which have no share, and the variants at every share."""
-    arrival: dict[str, Value] = {"arrival": "time"} if split.kind == "time" else {}
+    if split.kind == "time":
+        arrival: dict[str, Value] = {"arrival": "time"}
+    else:
+        arrival = {}
     return alike(
         ((method(BASELINE), SLOPE_ONE), {}),
         (tuple(method(label, **arrival) for label in labels), {"static_share": shares(data)}),

@@ -166,7 +166,10 @@ class SearchResult:
 
     def _line(self, trial: Trial) -> list[str]:
         values = [trial.place.get(name) for name in self.spec.search]
-        between = "-" if trial.interval is None else "{:.4f} to {:.4f}".format(*trial.interval)
+        if trial.interval is None:
+            between = "-"
+        else:
+            between = "{:.4f} to {:.4f}".format(*trial.interval)
         texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
         return [str(trial.number), f"{trial.score:.4f}", between, *texts]
 
