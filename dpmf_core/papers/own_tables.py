@@ -76,14 +76,7 @@ def _lowrank_table() -> Iterator[Sweep]:
     )
     own = with_open((SPECTRAL, sgd, DPALS, *others))
     methods = on_lowrank(*own, DPALS_SOURCE, *by_source, EXACT, MEAN)
-    # one draw of 50,000 users, because some runs take a minute
-    for name, n_draws in {"lowrank": 3, "lowrank-50k": 1}.items():
-        yield Sweep(
-            data=DataSpec(id=name),
-            methods=methods,
-            epsilons=EPSILONS,
-            seeds=FRESH[:n_draws],
-        )
+    yield Sweep(data=DataSpec(id="lowrank"), methods=methods, epsilons=EPSILONS, seeds=FRESH[:3])
 
 
 def _films_table() -> tuple[Sweep, ...]:

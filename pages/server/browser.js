@@ -14,9 +14,11 @@ const PARTS = ["section", "at"];
 
 const push = history.pushState;
 
+const parametersOf = (address) => new URLSearchParams(address.search);
+
 function isStep(target) {
   if (target.pathname !== location.pathname) return true;
-  const [old, now] = [location, target].map((it) => new URLSearchParams(it.search));
+  const [old, now] = [location, target].map(parametersOf);
   const views = now.has("class") ? VIEWS : [...VIEWS, LESSON];
   return views.some((it) => old.get(it) !== now.get(it))
     || PARTS.some((it) => old.has(it) && now.has(it) && old.get(it) !== now.get(it));
@@ -26,9 +28,14 @@ function isStep(target) {
 // before it leaves this one: the address of this one then comes back.
 const BURST = 1000; // milliseconds between writes of one page
 let before = null;
-// when the last view of a page was opened; a page that is left just then had only got the address of
-// the next one, which takes its place
-let opened = -Infinity;
+// whether the last step opened a view of a page; a page that is left for the same view of another page
+// had only got the address of the next one, which takes its place
+let isView = false;
+
+function hasSameView(target) {
+  const [old, now] = [location, target].map(parametersOf);
+  return VIEWS.every((name) => old.get(name) === now.get(name));
+}
 
 history.pushState = function (state, unused, url) {
   const target = new URL(url, location);
@@ -44,18 +51,18 @@ history.pushState = function (state, unused, url) {
     history.replaceState(history.state, unused, before.href);
   }
   before = null;
-  if (leaves && now - opened < BURST) {
-    opened = -Infinity;
+  if (leaves && isView && hasSameView(target)) {
+    isView = false;
     history.replaceState(state, unused, url);
     return;
   }
-  opened = leaves ? -Infinity : now;
+  isView = !leaves;
   push.call(history, state, unused, url);
 };
 
 addEventListener("popstate", () => {
   before = null;
-  opened = -Infinity;
+  isView = false;
 });
 
 // ---- a place on a page that is now a view of its own ----------------------------------------------
@@ -101,9 +108,9 @@ addEventListener("click", (event) => {
   if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   if (link.matches(SECTION_LINKS)) {
     // a section leads to its first view
-    const parameters = new URLSearchParams(location.search);
-    const isView = [...VIEWS, LESSON].some((it) => parameters.has(it));
-    if (isView) openHere(event, location.pathname);
+    const parameters = parametersOf(location);
+    const showsView = [...VIEWS, LESSON].some((name) => parameters.has(name));
+    if (showsView) openHere(event, location.pathname);
   } else if (isStep(link)) {
     openHere(event, link.href);
   }
